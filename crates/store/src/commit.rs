@@ -1,4 +1,5 @@
-//! Commits: what is written all or nothing, under which conditions, in the one order of commits.
+//! Commits: conditional, atomic batches of mutations with a position in the one order of
+//! commits.
 
 use std::{fmt, sync::Arc};
 
@@ -6,66 +7,66 @@ use bytes::Bytes;
 
 use crate::space::Space;
 
-/// A commit's place in the one order, and the instant it got there.
+/// A commit's position in the one order, and the instant at which it was ordered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Stamp {
-    /// Dense number of the commit, from 1; larger is later, also across restarts.
+    /// Commit sequence number: dense, from 1, increasing across restarts.
     pub seq: u64,
-    /// Database time, milliseconds; never smaller than that of an earlier stamp.
+    /// Database time, milliseconds; never below that of an earlier stamp.
     pub at_ms: i64,
 }
 
-/// What must hold when a commit is ordered, seeing every commit ordered before it.
+/// A condition that must hold when a commit is ordered, given every commit ordered before it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Condition {
-    /// No commit later than `seq` wrote this key. With what the writer read in a view of that
-    /// `seq` this covers "absent", "present" and "still this version".
+    /// No commit later than `seq` wrote this key. Combined with what the writer read in a view at
+    /// `seq`, this expresses "absent", "present" and "unchanged".
     NotNewer {
         /// Space of the key.
         space: Space,
         /// The key.
         key: Bytes,
-        /// The writer's view.
+        /// The `seq` of the writer's view.
         seq: u64,
     },
-    /// The stamp lies before this instant, milliseconds.
+    /// The commit's stamp is before this instant, milliseconds.
     Before(i64),
-    /// The commit before it in the same call was not refused.
+    /// The preceding commit of the same call was not refused.
     AfterPrevious,
 }
 
 /// One change of a commit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Mutation {
-    /// Sets a value.
+    /// Sets the value of a key.
     Put {
         /// Space of the key.
         space: Space,
         /// The key.
         key: Bytes,
-        /// Its new value.
+        /// The new value.
         value: Bytes,
     },
-    /// Removes a key.
+    /// Deletes a key.
     Delete {
         /// Space of the key.
         space: Space,
         /// The key.
         key: Bytes,
     },
-    /// Adds to a pair of sums, which start at zero. A pair that becomes zero is removed.
+    /// Adds to a pair of sums, both initially zero. A pair that becomes zero is deleted.
     Add {
         /// Space of the key.
         space: Space,
         /// The key.
         key: Bytes,
-        /// What is added to each.
+        /// The amounts to add.
         by: [i64; 2],
     },
 }
 
 impl Mutation {
-    /// The key that it changes, in its space.
+    /// Returns the space and key that it changes.
     pub fn space_and_key(&self) -> (Space, &Bytes) {
         match self {
             Self::Put { space, key, .. }
@@ -74,7 +75,7 @@ impl Mutation {
         }
     }
 
-    /// Bytes of its key and value.
+    /// Returns the size of its key and value in bytes.
     pub fn bytes(&self) -> usize {
         match self {
             Self::Put { key, value, .. } => key.len() + value.len(),
@@ -83,33 +84,33 @@ impl Mutation {
     }
 }
 
-/// Something that must not be looked at between a commit's stamp and its publication.
+/// A barrier that blocks readers between a commit's stamp and its publication.
 pub trait Fence: Send + Sync {
-    /// Called before the commit is stamped.
+    /// Raises the barrier. Called before the commit is stamped.
     fn raise(&self);
-    /// Called when the commit is visible (with its stamp) or was refused. No other commit is
-    /// ordered between a published fence and this call.
+    /// Lowers the barrier. Called when the commit is visible (with its stamp) or was refused
+    /// (`None`). No other commit is ordered between publication and this call.
     fn lower(&self, published: Option<Stamp>);
 }
 
-/// Makes a commit's mutations once its stamp is known. Runs where commits are ordered: it has to be
-/// quick and must not panic.
+/// Creates a commit's mutations from its stamp. Runs on the thread that orders commits, so it must
+/// be fast and must not panic.
 pub type MakeMutations = Box<dyn FnOnce(Stamp) -> Vec<Mutation> + Send>;
 
-/// A commit: all of it or nothing.
+/// A conditional batch of mutations that is written atomically.
 pub struct Commit {
-    /// What must hold.
+    /// Conditions that must all hold.
     pub conditions: Vec<Condition>,
-    /// What is written.
+    /// Creates the mutations.
     pub write: MakeMutations,
-    /// What is closed while it is under way.
+    /// The fence to raise while the commit is in flight.
     pub fence: Option<Arc<dyn Fence>>,
-    /// It gives space back in the end, so it may use what is kept in reserve on a full disk.
+    /// Whether the commit frees space in the end, and so may use the reserve on a full disk.
     pub frees: bool,
 }
 
 impl Commit {
-    /// A commit without a fence.
+    /// Creates a commit without a fence.
     pub fn new(
         conditions: Vec<Condition>,
         write: impl FnOnce(Stamp) -> Vec<Mutation> + Send + 'static,
@@ -117,13 +118,13 @@ impl Commit {
         Self { conditions, write: Box::new(write), fence: None, frees: false }
     }
 
-    /// The same commit, which gives space back.
+    /// Marks the commit as one that frees space.
     pub fn freeing(mut self) -> Self {
         self.frees = true;
         self
     }
 
-    /// The same commit behind a fence.
+    /// Adds a fence to the commit.
     pub fn with_fence(mut self, fence: Arc<dyn Fence>) -> Self {
         self.fence = Some(fence);
         self
@@ -136,20 +137,20 @@ impl fmt::Debug for Commit {
     }
 }
 
-/// Why a commit was refused; nothing of it was written.
+/// Why a commit was refused. A refused commit has written nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refusal {
     /// A key was written after the writer's view.
     Newer,
-    /// The instant of a `Before` had come.
+    /// The instant of a [`Before`](Condition::Before) condition had been reached.
     Late,
 }
 
-/// What became of a commit.
+/// The result of a commit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// Durable and visible.
+    /// The commit is durable and visible.
     Committed(Stamp),
-    /// Refused: look again with a new view.
+    /// The commit was refused; retry in a new view.
     Refused(Refusal),
 }

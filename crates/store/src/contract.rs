@@ -12,32 +12,32 @@ use crate::{
     space::Space,
 };
 
-/// Half-open range of keys.
+/// A half-open range of keys.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeyRange {
-    /// First key that may be in it.
+    /// First key of the range, inclusive.
     pub start: Vec<u8>,
-    /// First key after it; `None` reaches to the end of the space.
+    /// End of the range, exclusive; `None` means the end of the space.
     pub end: Option<Vec<u8>>,
 }
 
 impl KeyRange {
-    /// All keys.
+    /// Returns the range of all keys.
     pub fn all() -> Self {
         Self { start: Vec::new(), end: None }
     }
 
-    /// Keys that begin with these bytes.
+    /// Returns the range of keys with this prefix.
     pub fn with_prefix(prefix: &[u8]) -> Self {
         Self { start: prefix.to_vec(), end: prefix_end(prefix) }
     }
 
-    /// Whether no key can be in it.
+    /// Returns whether the range contains no key.
     pub fn is_empty(&self) -> bool {
         self.end.as_ref().is_some_and(|end| *end <= self.start)
     }
 
-    /// What is left of the range after a key that was read.
+    /// Returns the part of the range that remains after reading `key`.
     pub fn remaining_after(&self, key: &[u8], direction: Direction) -> Self {
         match direction {
             Direction::Forward => {
@@ -50,7 +50,7 @@ impl KeyRange {
     }
 }
 
-/// The first key after all keys with this prefix.
+/// Returns the first key after all keys with this prefix, if any.
 fn prefix_end(prefix: &[u8]) -> Option<Vec<u8>> {
     let last = prefix.iter().rposition(|byte| *byte != 0xff)?;
     let mut end = prefix[..=last].to_vec();
@@ -58,7 +58,7 @@ fn prefix_end(prefix: &[u8]) -> Option<Vec<u8>> {
     Some(end)
 }
 
-/// Order of a scan.
+/// The direction of a scan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
     /// Ascending keys.
@@ -67,30 +67,30 @@ pub enum Direction {
     Backward,
 }
 
-/// How much a page may hold: at least one row is given where there is one.
+/// The maximum size of a page. A page holds at least one row if any exists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limit {
-    /// Rows.
+    /// Maximum number of rows.
     pub rows: usize,
-    /// Bytes of keys and values, roughly.
+    /// Approximate maximum of bytes of keys and values.
     pub bytes: usize,
 }
 
-/// Rows in scan order.
+/// A page of rows in scan order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Page {
-    /// Keys and values.
+    /// Key and value of each row.
     pub rows: Vec<(Bytes, Bytes)>,
-    /// Whether there may be more after the last row.
+    /// Whether more rows may follow the last one.
     pub more: bool,
 }
 
-/// Rows of a page that room is made for at once.
+/// Number of rows for which a page allocates space up front.
 const USUAL_ROWS: usize = 256;
 
 impl Page {
-    /// The first rows of a walk, within the limit: at least one where there is one. `read` is called
-    /// for the rows that are given, and for no other.
+    /// Collects rows up to the limit, but at least one if any exists. `read` is called only for rows
+    /// that the page contains.
     pub fn within<R, E>(
         rows: impl Iterator<Item = R>,
         limit: Limit,
@@ -99,11 +99,11 @@ impl Page {
         let mut page = Self::default();
         let mut bytes = 0;
         for row in rows {
-            // Room for all of them at once, where there is one: a page is walked row by row.
+            // Allocated once, and only when a row exists: pages are filled row by row.
             if page.rows.is_empty() {
                 page.rows.reserve(limit.rows.min(USUAL_ROWS));
             }
-            // One row is always given, whatever its size.
+            // The first row is returned regardless of its size.
             if !page.rows.is_empty() && (limit.rows <= page.rows.len() || limit.bytes <= bytes) {
                 page.more = true;
                 break;
@@ -116,16 +116,16 @@ impl Page {
     }
 }
 
-/// A still view of everything published at one moment.
+/// An immutable snapshot of everything published at one moment.
 pub trait Snapshot: Clone + Send + Sync + 'static {
-    /// The value of a key.
+    /// Returns the value of a key.
     fn get(
         &self,
         space: Space,
         key: &[u8],
     ) -> impl Future<Output = Result<Option<Bytes>, Error>> + Send;
 
-    /// A page of a range.
+    /// Returns the first page of a range.
     fn scan(
         &self,
         space: Space,
@@ -135,96 +135,96 @@ pub trait Snapshot: Clone + Send + Sync + 'static {
     ) -> impl Future<Output = Result<Page, Error>> + Send;
 }
 
-/// Where database time comes from when commits are stamped; waits while time may not be used.
+/// The clock that stamps commits; it blocks while database time may not be used.
 pub trait Timepiece: Send + Sync + 'static {
-    /// Database time, milliseconds; never goes back.
+    /// Returns database time in milliseconds; never goes back.
     fn now_ms(&self) -> i64;
 
-    /// The machine's monotonic clock, nanoseconds: what takes how long.
+    /// Returns the machine's monotonic clock in nanoseconds, for measurements.
     fn monotonic_ns(&self) -> u64;
 }
 
-/// Whether a compaction drops a key with this value.
+/// Returns whether a compaction drops this key and value.
 pub type DropFilter = Box<dyn Fn(&[u8], &[u8]) -> bool + Send>;
 
-/// Says which rows a compaction drops. Pure and monotone: once true for a key and value, true for
-/// ever. It sees no snapshot.
+/// Decides which rows a compaction drops. It must be pure and monotone: once true for a key and
+/// value, always true. It takes no snapshot into account.
 pub trait DropPredicate: Send + Sync + 'static {
-    /// The filter for one compaction of a space.
+    /// Creates the filter for one compaction of a space.
     fn filter_for(&self, space: Space) -> DropFilter;
 }
 
-/// What an engine can do.
+/// The capabilities of a storage engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Capabilities {
-    /// Largest key, bytes.
+    /// Maximum size of a key in bytes.
     pub max_key_bytes: usize,
-    /// Whether compaction applies a drop predicate; otherwise expired rows have to be deleted.
+    /// Whether compactions apply the drop predicate; if not, expired rows must be deleted.
     pub drops: bool,
-    /// Whether others keep copies of what it holds, which have to be told what may go from them.
+    /// Whether other parties keep copies of the data, which must be told what may be removed.
     pub copies: bool,
 }
 
-/// A storage engine.
+/// A storage engine: spaces of keys with snapshots, scans and conditional atomic commits.
 pub trait Store: Send + Sync + 'static {
-    /// Its snapshots.
+    /// The snapshot type.
     type Snapshot: Snapshot;
 
-    /// What it can do.
+    /// Returns the engine's capabilities.
     fn capabilities(&self) -> Capabilities;
 
-    /// A still view of what is published. Take [`published`](Self::published) before it.
+    /// Takes a snapshot of what is published. Read [`published`](Self::published) before it.
     fn snapshot(&self) -> Self::Snapshot;
 
-    /// The newest `seq` up to which every commit is visible.
+    /// Returns the newest `seq` up to which every commit is visible.
     fn published(&self) -> u64;
 
-    /// The commits under way.
+    /// Returns the table of commits in flight.
     fn in_flight(&self) -> &InFlight;
 
-    /// Orders commits, each all or nothing, and returns when they are durable and visible, one
-    /// outcome a commit. They share a durability wait and nothing else.
+    /// Orders commits, each atomic by itself, and returns one outcome per commit once all are
+    /// durable and visible. They share only the wait for durability.
     fn commit(
         &self,
         commits: Vec<Commit>,
     ) -> impl Future<Output = Result<Vec<Outcome>, Error>> + Send;
 
-    /// Makes a space ready. Making one that exists changes nothing.
+    /// Creates a space; does nothing if it exists.
     fn create_space(&self, space: Space) -> Result<(), Error>;
 
-    /// Removes a space and all its keys. Snapshots that are open may lose it.
+    /// Deletes a space and all its keys. Open snapshots may lose it.
     fn drop_space(&self, space: Space) -> Result<(), Error>;
 
-    /// All spaces that exist.
+    /// Returns all existing spaces.
     fn all_spaces(&self) -> Vec<Space>;
 
-    /// Sets which rows compactions drop.
+    /// Sets the predicate by which compactions drop rows.
     fn set_drop_predicate(&self, predicate: Arc<dyn DropPredicate>);
 
-    /// Compacts a space now, so that what the drop predicate says is dropped leaves.
+    /// Compacts a space now and drops the rows selected by the drop predicate.
     fn reap_space(&self, space: Space) -> impl Future<Output = Result<(), Error>> + Send;
 
-    /// The `seq` up to which no commit has left anything in this space that was not filtered by a
-    /// predicate in force when a [`reap_space`](Self::reap_space) began after it was published: every table
-    /// rewritten since, no journal from before left. 0 while that cannot be told.
+    /// Returns the `seq` up to which this space holds nothing unfiltered: every table has been
+    /// rewritten by a [`reap_space`](Self::reap_space) that began after that commit was published,
+    /// and no older journal remains. Returns 0 if unknown.
     fn filtered_through(&self, space: Space) -> u64;
 
-    /// Bytes a space takes, roughly.
+    /// Returns the approximate size of a space in bytes.
     fn space_bytes(&self, space: Space) -> u64;
 
-    /// Bytes of everything it keeps: of all spaces, and of what is not in a space yet.
+    /// Returns the bytes of all stored data, including data that is in no space yet.
     fn disk_bytes(&self) -> u64;
 
-    /// Housekeeping about once a second: notes how far commits are durable.
+    /// Does periodic work, about once a second, such as recording how far commits are durable.
     fn tick(&self) -> Result<(), Error>;
 
-    /// Whether it takes commits.
+    /// Returns whether the store accepts commits.
     fn health(&self) -> Health;
 
-    /// Its user has read again what was committed before it was opened [`Anew`](Health::Anew).
+    /// Accepts commits again after [`Anew`](Health::Anew): the caller has re-read what it caches.
     fn resume_commits(&self);
 
-    /// Makes a clean stop: everything flushed, nothing to replay.
+    /// Stops cleanly: flushes everything, so that a start has nothing to replay.
     fn close(&self) -> impl Future<Output = Result<(), Error>> + Send;
 }
 

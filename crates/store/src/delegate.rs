@@ -1,11 +1,11 @@
-//! Forwards methods of [`Store`](crate::contract::Store) from a wrapper to the store inside it. The
-//! contract has no default bodies, so a wrapper that names too few methods does not compile; it
-//! cannot forget one that a later version of the contract adds.
+//! A macro that forwards methods of [`Store`](crate::contract::Store) from a wrapper to its inner
+//! store. The trait has no default bodies, so a wrapper that omits a method does not compile, even
+//! after the trait gains one.
 
-/// Writes methods of [`Store`](crate::Store) that hand the call on as it is. Use it inside
-/// `impl Store for ..`, beside the methods that the wrapper answers itself.
+/// Generates methods of [`Store`](crate::Store) that forward to an inner store. Use it inside `impl
+/// Store for ..` beside the methods that the wrapper implements itself.
 ///
-/// `$via` names a macro that calls the store inside, whatever shape the wrapper has:
+/// `$via` names a macro that calls the inner store, whatever the wrapper's structure:
 ///
 /// ```
 /// # use store::{delegate_store, MemorySnapshot, MemoryStore, Store};
@@ -33,7 +33,7 @@
 /// }
 /// ```
 ///
-/// `self` is passed in because a macro cannot name the caller's own.
+/// `self` is a parameter because a macro cannot refer to the caller's `self`.
 #[macro_export]
 macro_rules! delegate_store {
     ($this:ident via $via:ident: $($method:ident),* $(,)?) => {

@@ -1,43 +1,43 @@
-//! Failures of a store, sorted by what the caller does next.
+//! Errors of a store, classified by how the caller must react.
 
 use std::fmt;
 
-/// What the caller does about a failure.
+/// The class of an error, which decides the caller's reaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// No space is left; nothing was written.
     Full,
-    /// Stored bytes are damaged: do not trust them, tell a person.
+    /// Stored data is damaged: do not use it; report to the operator.
     Corrupt,
-    /// The data directory cannot be used at all: another process, another format, a hole.
+    /// The data directory is unusable: in use by another process, of another format, or incomplete.
     Refused,
-    /// The device failed, or the store stopped accepting writes; whether an unanswered commit
-    /// took place is not known.
+    /// The device failed or the store stopped accepting writes. The outcome of an unacknowledged
+    /// commit is unknown.
     Unavailable,
-    /// The store was opened again since the snapshot was taken, and the snapshot ended with that: a
-    /// new one sees at least as much. Nothing else fails with it.
+    /// The store was reopened after the snapshot was taken, which ended the snapshot. A new
+    /// snapshot sees at least as much; other operations are unaffected.
     Reopened,
-    /// The snapshot was ended, because the disk space that was kept for it had become too much. Nothing
-    /// else fails with it; a new snapshot can be read.
+    /// The snapshot was ended because it retained too much disk space. Other operations are
+    /// unaffected, and a new snapshot can be read.
     ViewEnded,
-    /// This node does not own what the store has any more. Whether a commit that was not answered took
-    /// place is known to the new owner.
+    /// This node no longer owns the data. Only the new owner knows the outcome of an unacknowledged
+    /// commit.
     Moved,
-    /// The request breaks a limit of this engine, such as the key size.
+    /// The request exceeds a limit of this engine, such as the key size.
     Invalid,
 }
 
 /// A failed operation of a store.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Error {
-    /// What the caller does about it.
+    /// The class of the error.
     pub kind: Kind,
-    /// For people.
+    /// A message for people.
     pub message: String,
 }
 
 impl Error {
-    /// A failure of this kind.
+    /// Creates an error of this kind.
     pub fn new(kind: Kind, message: impl Into<String>) -> Self {
         Self { kind, message: message.into() }
     }

@@ -1,4 +1,4 @@
-//! A store that fails on purpose, around any other.
+//! A wrapper that injects failures into any store, for tests.
 
 use std::sync::{
     Arc,
@@ -14,28 +14,27 @@ use crate::{
     space::Space,
 };
 
-/// What fails.
+/// The operation that fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// A commit, before anything of it is written.
+    /// A commit, before it writes anything.
     CommitLost,
-    /// A commit's answer: it took place, and its writer is told that this is not known.
+    /// A commit that succeeds although the caller receives an error with unknown outcome.
     AnswerLost,
-    /// A read.
+    /// A read of a snapshot.
     Read,
 }
 
-/// Which calls fail, by kind.
+/// Countdowns to the injected failures.
 #[derive(Debug, Default)]
 struct FaultPlan {
-    /// The n-th call from now fails; 0 is never.
+    /// The n-th call from now fails; 0 means none.
     commit_lost: AtomicU64,
     answer_lost: AtomicU64,
     read: AtomicU64,
 }
 
 impl FaultPlan {
-    /// Calls until one of this kind fails.
     fn counter_of(&self, fault: Fault) -> &AtomicU64 {
         match fault {
             Fault::CommitLost => &self.commit_lost,
@@ -44,7 +43,7 @@ impl FaultPlan {
         }
     }
 
-    /// Fails when it is this call's turn.
+    /// Counts the call and fails if its countdown has reached it.
     fn check_fault(&self, fault: Fault) -> Result<(), Error> {
         let counter = self.counter_of(fault);
         let before = counter
@@ -57,7 +56,7 @@ impl FaultPlan {
     }
 }
 
-/// A store with faults.
+/// A store that injects failures.
 #[derive(Clone, Debug)]
 pub struct FaultyStore<S> {
     inner: S,
@@ -65,7 +64,7 @@ pub struct FaultyStore<S> {
 }
 
 impl<S: Store> FaultyStore<S> {
-    /// A store that does not fail yet.
+    /// Wraps a store, initially without failures.
     pub fn new(inner: S) -> Self {
         Self { inner, plan: Arc::default() }
     }
@@ -75,13 +74,13 @@ impl<S: Store> FaultyStore<S> {
         self.plan.counter_of(fault).store(nth, Ordering::SeqCst);
     }
 
-    /// The store inside.
+    /// Returns the inner store.
     pub fn inner_store(&self) -> &S {
         &self.inner
     }
 }
 
-/// A snapshot whose reads fail when planned.
+/// A snapshot whose reads fail as planned.
 #[derive(Clone, Debug)]
 pub struct FaultySnapshot<S> {
     inner: S,
@@ -106,7 +105,6 @@ impl<S: Snapshot> Snapshot for FaultySnapshot<S> {
     }
 }
 
-/// Calls the store inside.
 macro_rules! inner {
     ($wrapper:expr, $store:ident => $call:expr) => {{
         let $store = &$wrapper.inner;

@@ -1,17 +1,17 @@
-//! Whether a store takes commits, for whoever looks after it.
+//! Whether a store accepts commits, for monitoring.
 
 use crate::error::Error;
 
-/// Whether a store takes commits.
+/// Whether a store accepts commits.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Health {
-    /// It does.
+    /// It accepts commits.
     #[default]
     Good,
-    /// It refuses them, for this reason, and takes them again by itself when the cause has gone.
+    /// It refuses commits for this reason, and recovers by itself when the cause is removed.
     Refusing(Error),
-    /// It was opened again after a failure. Commits whose outcome was unknown may have taken place;
-    /// it takes new ones as soon as its user has read again what it keeps in memory and calls
+    /// It was reopened after a failure. Commits of unknown outcome may have been applied, so it
+    /// accepts new ones only after its user has re-read its cached state and called
     /// [`resume_commits`](crate::contract::Store::resume_commits).
     Anew,
 }

@@ -1,7 +1,7 @@
-//! The in-flight table: which commits are ordered or about to be, and not yet visible.
+//! The in-flight table: commits that are ordered, or about to be, but not yet visible.
 //!
-//! A committer enters a batch before it stamps anything in it, so a reader that took its instant
-//! first and then finds the table empty knows: whatever is stamped from now on is stamped later.
+//! A committer enters a batch before it stamps any commit of it. A reader that takes its instant
+//! first and then finds the table empty therefore knows that every later commit gets a later stamp.
 //!
 //! ```text
 //!  batches:   [7: at 1000] [8: at 1004]          finished: 6
@@ -9,8 +9,8 @@
 //!  finish:                 [8: at 1004]          finished: 7
 //! ```
 //!
-//! A view waits for all batches that were entered when it looked, and not for the oldest alone: any
-//! of them may extend a document.
+//! A view waits for all batches that were in the table when it read it, not only the oldest: any of
+//! them may extend a document's life.
 
 use std::{
     collections::VecDeque,
@@ -20,24 +20,24 @@ use std::{
 use parking_lot::Mutex;
 use tokio::sync::Notify;
 
-/// In place of an instant while the table is empty.
+/// Stands for the oldest instant while the table is empty.
 const NONE: i64 = i64::MAX;
 
-/// The commits under way.
+/// The table of commits in flight.
 #[derive(Debug)]
 pub struct InFlight {
-    /// Instants of the batches under way, oldest first.
-    /// Held for a moment only, by the threads that order and publish.
+    /// Instants of the batches in flight, oldest first. Locked only briefly, by the threads that
+    /// order and publish commits.
     under_way: Mutex<VecDeque<i64>>,
-    /// Instant of the oldest, for readers, who take no lock.
+    /// Instant of the oldest batch, for readers, which take no lock.
     since_ms: AtomicI64,
-    /// How many batches were ever entered; their numbers begin with 1.
+    /// Number of batches entered so far; batch numbers start at 1.
     batch: AtomicU64,
-    /// How many of them are visible or were refused; they finish in order.
+    /// Number of batches that are visible or refused; batches finish in order.
     finished: AtomicU64,
-    /// The latest stamp, so that no view opens before the instant of what it sees.
+    /// The latest stamp's instant: a view must not open at an earlier instant than it sees.
     newest_ms: AtomicI64,
-    /// Told each time a batch finishes.
+    /// Notified each time a batch finishes.
     progress: Notify,
 }
 
@@ -55,27 +55,26 @@ impl Default for InFlight {
 }
 
 impl InFlight {
-    /// A batch is about to be stamped, at this instant or later.
+    /// Enters a batch that is about to be stamped at this instant or later.
     pub fn enter_batch(&self, at_ms: i64) {
         let mut under_way = self.under_way.lock();
         under_way.push_back(at_ms);
         self.batch.fetch_add(1, Ordering::SeqCst);
-        // It is the oldest. Written after the number, which a reader reads after this.
+        // Stored after the batch number: a reader loads them in the opposite order.
         if under_way.len() == 1 {
             self.since_ms.store(at_ms, Ordering::SeqCst);
         }
     }
 
-    /// A commit got this instant; it is not visible yet.
+    /// Records the instant of a commit that was stamped and is not visible yet.
     pub fn note_stamp(&self, at_ms: i64) {
         self.newest_ms.fetch_max(at_ms, Ordering::SeqCst);
     }
 
-    /// The oldest batch is visible or was refused.
+    /// Removes the oldest batch, which is now visible or refused.
     pub fn finish_oldest(&self) {
         let mut under_way = self.under_way.lock();
         if under_way.pop_front().is_some() {
-            // The next one becomes the oldest, or the table is empty.
             let next = under_way.front().copied().unwrap_or(NONE);
             self.since_ms.store(next, Ordering::SeqCst);
             self.finished.fetch_add(1, Ordering::SeqCst);
@@ -84,22 +83,22 @@ impl InFlight {
         self.progress.notify_waiters();
     }
 
-    /// The instant of the oldest commit under way, and the batch to wait for; `None` when there
-    /// is none.
+    /// Returns the instant of the oldest commit in flight and the newest batch number, for
+    /// [`wait_until_finished`](Self::wait_until_finished); `None` if the table is empty.
     pub fn oldest_commit(&self) -> Option<(i64, u64)> {
         let since = self.since_ms.load(Ordering::SeqCst);
         (since != NONE).then(|| (since, self.batch.load(Ordering::SeqCst)))
     }
 
-    /// No commit that is visible has a later instant.
+    /// Returns the latest instant of any stamped commit; no visible commit is later.
     pub fn newest_ms(&self) -> i64 {
         self.newest_ms.load(Ordering::SeqCst)
     }
 
-    /// Waits until the commits that were under way with this batch are visible or refused.
+    /// Waits until this batch and all earlier ones are visible or refused.
     pub async fn wait_until_finished(&self, batch: u64) {
         loop {
-            // Before the look: a batch that finishes in between must not be missed.
+            // Registered before the check, so that a batch that finishes in between is not missed.
             let news = self.progress.notified();
             if batch <= self.finished.load(Ordering::SeqCst) {
                 return;

@@ -1,6 +1,6 @@
-//! The contract every storage engine keeps, in bytes: snapshots, scans, conditional atomic commits,
-//! one order of commits. With a memory store, a fault-injecting wrapper and the laws that every
-//! store has to pass. It knows nothing of documents.
+//! The storage contract in terms of bytes: snapshots, scans, conditional atomic commits and their
+//! one order. Also contains a memory store, a fault-injecting wrapper and the conformance tests of
+//! stores. This crate does not interpret documents.
 
 mod commit;
 mod contract;

@@ -1,14 +1,14 @@
-//! The one order of commits: stamps them, checks their conditions against every commit before them,
-//! visible or not, and folds sums. Shared by the embedded stores; does no I/O.
+//! Orders commits: stamps them, checks their conditions against every earlier commit, visible or
+//! not, and folds sums. Shared by all stores; does no I/O.
 //!
-//! "No later commit wrote this key" is answered from memory, without a read: the hashes of the keys
-//! written lately, in two generations, each with the number of the last commit that wrote it. A
-//! writer whose view is older than both is refused, as if the key had been written, and looks
-//! again.
+//! "No later commit wrote this key" is decided in memory, without a read, from the hashes of
+//! recently written keys. These are kept in two generations, each with the `seq` of the last commit
+//! that wrote the key. A writer whose view is older than both generations is refused as if the key
+//! had been written, and retries in a new view.
 //!
 //! ```text
-//!  young:  key → seq       new writes go here; full: it becomes the old one
-//!  old:    key → seq       forgotten as a whole when the young one is full
+//!  young:  key -> seq       receives new writes; when full, it replaces the old generation
+//!  old:    key -> seq       discarded as a whole at that moment
 //! ```
 
 use std::{
@@ -26,10 +26,10 @@ use crate::{
     space::Space,
 };
 
-/// How many keys a generation of recent writes holds before the older generation is forgotten.
+/// Number of keys per generation of recent writes.
 const GENERATION_KEYS: usize = 1 << 18;
 
-/// What is hashed is a hash already.
+/// A hasher for keys that are hashes already.
 #[derive(Default)]
 struct AsItIs(u64);
 
@@ -49,29 +49,29 @@ impl Hasher for AsItIs {
     }
 }
 
-/// The newest `seq` by the hash of a key.
+/// The newest `seq` by hash of the key.
 type Newest = HashMap<u64, u64, BuildHasherDefault<AsItIs>>;
 
-/// Which keys were written lately, by hash: a collision refuses a commit that could have passed,
-/// and its writer looks again.
+/// The recently written keys, by hash. A hash collision refuses a commit that could have succeeded;
+/// its writer retries.
 #[derive(Debug, Default)]
 struct RecentWrites {
     hasher: RandomState,
     young: Newest,
     old: Newest,
-    /// Writes up to this `seq` may have been forgotten.
+    /// Writes up to this `seq` may have been discarded.
     forgotten: u64,
     /// The newest `seq` in `old`.
     old_newest: u64,
 }
 
 impl RecentWrites {
-    /// Keyed by the process, so that nobody can make keys collide.
+    /// Hashes with a random seed per process, so that clients cannot construct collisions.
     fn hash_key(&self, space: Space, key: &[u8]) -> u64 {
         self.hasher.hash_one((space, key))
     }
 
-    /// Whether a commit after `seq` may have written the key.
+    /// Returns whether a commit after `seq` may have written the key.
     fn is_newer(&self, space: Space, key: &[u8], seq: u64) -> bool {
         if seq < self.forgotten {
             return true;
@@ -81,12 +81,12 @@ impl RecentWrites {
         newest.is_some_and(|newest| seq < *newest)
     }
 
-    /// A commit has written the key.
+    /// Records that a commit has written the key.
     fn note_write(&mut self, space: Space, key: &[u8], seq: u64) {
         if GENERATION_KEYS <= self.young.len() {
-            // Views from before that are refused from now on.
+            // Conditions on views older than this are refused from now on.
             self.forgotten = self.old_newest;
-            // The room of the oldest is used again.
+            // Swapping reuses the allocation of the discarded generation.
             std::mem::swap(&mut self.young, &mut self.old);
             self.young.clear();
             self.old_newest = seq - 1;
@@ -96,27 +96,27 @@ impl RecentWrites {
     }
 }
 
-/// Pairs of sums by their keys.
+/// Pairs of sums by space and key.
 pub type FoldedSums = HashMap<(Space, Bytes), [i64; 2], RandomState>;
 
-/// Commits in their order, ready to be written as one batch.
+/// Ordered commits, ready to be written as one batch.
 #[derive(Debug, Default)]
 pub struct OrderedBatch {
-    /// One a commit, in the order given.
+    /// One outcome per commit, in the given order.
     pub outcomes: Vec<Outcome>,
-    /// Puts and deletes in order; a later one of the same key wins.
+    /// Puts and deletes in order; the last one for a key wins.
     pub mutations: Vec<Mutation>,
-    /// Sums to add, folded.
+    /// Amounts to add, summed by key.
     pub sums: FoldedSums,
-    /// The last stamp given.
+    /// The last stamp assigned.
     pub last: Option<Stamp>,
-    /// Where the commits that were not ordered begin: a fence ends a batch.
+    /// Commits that were not ordered because a fence or the size limit ended the batch.
     pub rest: Vec<Commit>,
-    /// Bytes of keys and values of the mutations.
+    /// Size of the keys and values of the mutations.
     pub bytes: usize,
-    /// What became of the commit in front of these.
+    /// Outcome of the commit that precedes this batch in the same call.
     pub before: Option<Outcome>,
-    /// The fence that was raised, to be lowered with this outcome.
+    /// The fence that was raised, and the outcome with which to lower it.
     pub fence: Option<(std::sync::Arc<dyn crate::commit::Fence>, Outcome)>,
 }
 
@@ -126,7 +126,7 @@ impl std::fmt::Debug for dyn crate::commit::Fence {
     }
 }
 
-/// Gives stamps.
+/// Assigns stamps to commits and checks their conditions.
 #[derive(Debug, Default)]
 pub struct Sequencer {
     recent: RecentWrites,
@@ -135,20 +135,20 @@ pub struct Sequencer {
 }
 
 impl Sequencer {
-    /// Goes on after the last stamp of an earlier run.
+    /// Creates a sequencer that continues after the last stamp of an earlier run.
     pub fn starting_after(last: Stamp) -> Self {
         let recent =
             RecentWrites { forgotten: last.seq, old_newest: last.seq, ..RecentWrites::default() };
         Self { recent, seq: last.seq, at_ms: last.at_ms }
     }
 
-    /// The last stamp given.
+    /// Returns the last stamp assigned.
     pub fn last_stamp(&self) -> Stamp {
         Stamp { seq: self.seq, at_ms: self.at_ms }
     }
 
-    /// Orders commits up to and including the first with a fence. The batch has to be in the
-    /// in-flight table already.
+    /// Orders commits up to and including the first with a fence. The batch must already be in the
+    /// in-flight table.
     pub fn order_commits(
         &mut self,
         commits: Vec<Commit>,
@@ -158,8 +158,8 @@ impl Sequencer {
         self.order_within(commits, None, usize::MAX, time, in_flight)
     }
 
-    /// The same, and no more commits once there are this many bytes to be written. `before` is what
-    /// became of the commit in front of them, which an earlier batch has.
+    /// Orders commits as above, but stops once they write `limit_bytes`. `before` is the outcome of
+    /// the commit that precedes them, ordered in an earlier batch.
     pub fn order_within(
         &mut self,
         commits: Vec<Commit>,
@@ -177,7 +177,7 @@ impl Sequencer {
             if let Some(fence) = &fence {
                 fence.raise();
             }
-            // A fence is raised by now: no view opens between the stamp and the publication.
+            // The fence was raised first, so no view opens between stamp and publication.
             let outcome = self.order_one(commit, time, in_flight, &mut ordered);
             ordered.outcomes.push(outcome);
             if let Some(fence) = fence {
@@ -189,7 +189,7 @@ impl Sequencer {
         ordered
     }
 
-    /// Checks the conditions of one commit and, where they hold, stamps it and takes its mutations.
+    /// Checks the conditions of one commit and, if they hold, stamps it and takes its mutations.
     fn order_one(
         &mut self,
         commit: Commit,
@@ -197,7 +197,7 @@ impl Sequencer {
         in_flight: &InFlight,
         ordered: &mut OrderedBatch,
     ) -> Outcome {
-        // Stamps never go back, whatever the clock says.
+        // Stamps never go back, even if the clock does.
         let at_ms = time.now_ms().max(self.at_ms);
         for condition in &commit.conditions {
             let refusal = match condition {
@@ -218,7 +218,7 @@ impl Sequencer {
         }
         self.seq += 1;
         self.at_ms = at_ms;
-        // Before the closure makes anything of the stamp: a view that opens now must not be older.
+        // Recorded before the mutations are made: a view that opens from now on must not be older.
         in_flight.note_stamp(at_ms);
         let stamp = Stamp { seq: self.seq, at_ms };
         for mutation in (commit.write)(stamp) {
@@ -229,7 +229,7 @@ impl Sequencer {
                     sum[1] = sum[1].saturating_add(by[1]);
                 }
                 Mutation::Put { space, ref key, .. } | Mutation::Delete { space, ref key } => {
-                    // Sums are left out: adding meets no condition.
+                    // Sums are not recorded: no condition refers to them.
                     self.recent.note_write(space, key, stamp.seq);
                     ordered.bytes += mutation.bytes();
                     ordered.mutations.push(mutation);
@@ -241,7 +241,7 @@ impl Sequencer {
     }
 }
 
-/// A pair of sums as stored.
+/// Encodes a pair of sums as stored.
 pub fn encode_count(sums: [i64; 2]) -> Bytes {
     let mut out = Vec::with_capacity(16);
     out.extend_from_slice(&sums[0].to_be_bytes());
@@ -249,7 +249,7 @@ pub fn encode_count(sums: [i64; 2]) -> Bytes {
     Bytes::from(out)
 }
 
-/// Reads what [`encode_count`] wrote; anything else is zero.
+/// Decodes the form of [`encode_count`]; anything else is zero.
 pub fn decode_count(bytes: &[u8]) -> [i64; 2] {
     let sum = |at: usize| -> Option<i64> {
         Some(i64::from_be_bytes(bytes.get(at..at + 8)?.try_into().ok()?))

@@ -1,20 +1,20 @@
-//! Where a key lives. The embedded LSM store gives each collection's spaces keyspaces of their own.
+//! Spaces of keys. The embedded LSM store gives each space of a collection its own keyspace.
 
-/// A space of keys; keys of different spaces never meet.
+/// A set of keys, separate from all other spaces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Space {
-    /// Catalog records and the engine's own small state.
+    /// Catalog records and other small engine state.
     Catalog,
-    /// Counts, by collection.
+    /// Document counts by collection.
     Counts,
-    /// One collection's rows.
+    /// The rows of one collection.
     Rows(u32),
-    /// One collection's index entries.
+    /// The index entries of one collection.
     Index(u32),
 }
 
 impl Space {
-    /// A short name, unique and stable: directory names and logs use it.
+    /// Returns a short, unique and stable name, used in directory names and logs.
     pub fn name(self) -> String {
         match self {
             Self::Catalog => "catalog".to_owned(),
@@ -24,7 +24,7 @@ impl Space {
         }
     }
 
-    /// The space with this name.
+    /// Parses a space's name.
     pub fn parse(name: &str) -> Option<Self> {
         match name {
             "catalog" => return Some(Self::Catalog),

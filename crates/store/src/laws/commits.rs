@@ -1,4 +1,4 @@
-//! Laws of commits, conditions, fences, sums and stamps.
+//! Conformance tests of commits, conditions, fences, sums and stamps.
 
 use std::sync::Arc;
 
@@ -53,7 +53,7 @@ pub(super) async fn conditions_see_every_commit_before(bench: &mut impl Bench) {
     let store = bench.open().await;
     store.create_space(ROWS).expect("a space");
     let view = store.published();
-    // Two writers of one key in one call: the second sees the first, which is not visible yet.
+    // The second writer of the same key must see the first, which is not visible yet.
     let commits = vec![
         Commit::new(vec![not_newer(b"k", view)], |_| vec![put(b"k", b"1")]),
         Commit::new(vec![not_newer(b"k", view)], |_| vec![put(b"k", b"2")]),
@@ -158,7 +158,7 @@ pub(super) async fn stamps_go_on_after_a_crash(bench: &mut impl Bench) {
         panic!("refused without a condition");
     };
     assert_eq!(second.seq, first.seq + 1);
-    // A view of before the crash cannot be vouched for.
+    // Recent writes from before the crash are unknown, so conditions on such views are refused.
     let stale = Commit::new(vec![not_newer(b"zzz", first.seq - 1)], |_| vec![]);
     assert_eq!(commit_one(&store, stale).await, Outcome::Refused(Refusal::Newer));
 }

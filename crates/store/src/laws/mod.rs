@@ -1,4 +1,4 @@
-//! The laws every store has to pass, as one function a store's own tests call.
+//! The conformance tests ("laws") for stores, run by one function that each store's tests call.
 
 mod commits;
 mod model;
@@ -12,28 +12,29 @@ pub use time::ManualTime;
 
 use crate::contract::Store;
 
-/// Opens an empty store, and opens it again after a crash: what was acknowledged has to be there.
+/// Opens the store under test, and reopens it after simulated crashes.
 pub trait Bench {
     /// The store under test.
     type Store: Store;
 
-    /// An empty store.
+    /// Opens an empty store.
     fn open(&mut self) -> impl Future<Output = Self::Store>;
 
-    /// The same store after the process died without a clean stop.
+    /// Reopens the store after a crash; everything acknowledged must still exist.
     fn crash(&mut self, store: Self::Store) -> impl Future<Output = Self::Store>;
 
-    /// Whether what was reaped is gone after a crash. It is not where a store may find less on its disk
-    /// then and has it applied again; such a store never says that all on its disk was filtered.
+    /// Returns whether reaped rows stay deleted after a crash. False for stores that may recover
+    /// older data from disk and replay on top of it; such a store never reports its data as
+    /// filtered.
     fn reaped_stays_gone(&self) -> bool {
         true
     }
 
-    /// The clock that stamps the commits of stores this bench opens.
+    /// Returns the clock that stamps commits of the stores this bench opens.
     fn time(&self) -> &ManualTime;
 }
 
-/// Checks all laws; panics on the first that does not hold.
+/// Runs all conformance tests; panics at the first failure.
 pub async fn check(bench: &mut impl Bench) {
     commits::commits_are_all_or_nothing(bench).await;
     commits::conditions_see_every_commit_before(bench).await;

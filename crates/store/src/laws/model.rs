@@ -1,4 +1,4 @@
-//! Random histories of commits, snapshots and crashes against a plain map.
+//! Random histories of commits, snapshots and crashes, compared with a plain map.
 
 use std::collections::BTreeMap;
 

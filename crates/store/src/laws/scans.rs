@@ -1,4 +1,4 @@
-//! Laws of pages, snapshots, spaces and reaping.
+//! Conformance tests of pages, snapshots, spaces and reaping.
 
 use std::sync::{Arc, Barrier};
 
@@ -27,7 +27,7 @@ async fn fill(store: &impl Store, count: u32) {
     assert!(matches!(commit_one(store, commit).await, Outcome::Committed(_)));
 }
 
-/// All rows of a range, read page by page.
+/// Reads all rows of a range page by page.
 async fn read_all(
     snapshot: &impl Snapshot,
     range: KeyRange,
@@ -120,7 +120,7 @@ pub(super) async fn spaces_are_apart_and_can_be_dropped(bench: &mut impl Bench) 
     assert_eq!(store.snapshot().get(Space::Index(8), b"k").await.expect("a read"), None);
 }
 
-/// What was in a dropped space is not in one that is made later, whatever place it gets.
+/// A new space never contains keys of a dropped one, even if it reuses its storage slot.
 pub(super) async fn a_new_space_is_empty(bench: &mut impl Bench) {
     let mut store = bench.open().await;
     for round in 0..8 {
@@ -158,8 +158,8 @@ pub(super) async fn a_new_space_is_empty(bench: &mut impl Bench) {
     }
 }
 
-/// Whoever makes a space at the same time as others gets the same one: what each of them writes is
-/// there, now and after a crash.
+/// Concurrent creators of a space get the same one: the writes of all of them exist, before and
+/// after a crash.
 pub(super) async fn two_creators_of_a_space_get_one(bench: &mut impl Bench) {
     const CREATORS: u32 = 4;
     let mut store = bench.open().await;
@@ -222,7 +222,7 @@ pub(super) async fn reaping_drops_what_the_predicate_says(bench: &mut impl Bench
     assert_eq!(store.filtered_through(ROWS), 0);
     store.reap_space(ROWS).await.expect("a reap");
     assert!(store.filtered_through(ROWS) <= store.published());
-    // Even keys held 1, over an older 5 that must not come back; odd ones hold 2.
+    // Even keys held 1 over an older 5, which must not reappear; odd keys hold 2.
     if !bench.reaped_stays_gone() {
         commit_one(&store, commit(7)).await;
         store.tick().expect("a tick");

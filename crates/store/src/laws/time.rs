@@ -1,4 +1,4 @@
-//! A clock for the laws: it stands where it was put.
+//! A manual clock for the conformance tests.
 
 use std::sync::{
     Arc,
@@ -7,17 +7,17 @@ use std::sync::{
 
 use crate::contract::Timepiece;
 
-/// Database time moved by a test.
+/// Database time that advances only when a test sets it.
 #[derive(Clone, Debug, Default)]
 pub struct ManualTime(Arc<AtomicI64>);
 
 impl ManualTime {
-    /// Puts the clock.
+    /// Sets database time.
     pub fn set(&self, ms: i64) {
         self.0.store(ms, Ordering::SeqCst);
     }
 
-    /// As a store wants it.
+    /// Returns the clock as the type that stores take.
     pub fn timepiece(&self) -> Arc<dyn Timepiece> {
         Arc::new(self.clone())
     }

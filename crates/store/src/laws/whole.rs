@@ -1,5 +1,5 @@
-//! The law of whole snapshots: each shows all of a commit or nothing of it, and whatever was
-//! acknowledged before it, also beside flushes and compactions.
+//! Conformance test of snapshot atomicity: each snapshot shows all or nothing of a commit, and
+//! every commit acknowledged before it, also during flushes and compactions.
 
 use std::{
     cell::Cell,
@@ -18,12 +18,12 @@ use crate::{
     space::Space,
 };
 
-/// Each commit writes to all of them.
+/// The spaces to which each commit writes.
 const SPACES: [Space; 3] = [Space::Rows(1), Space::Index(1), Space::Counts];
 const KEYS: u32 = 3;
 const COMMITS: u32 = 600;
 
-/// Reaping rewrites everything and drops nothing.
+/// A predicate with which reaping rewrites everything and drops nothing.
 struct DropNothing;
 
 impl DropPredicate for DropNothing {
@@ -36,7 +36,7 @@ fn key_of(commit: u32) -> Bytes {
     Bytes::from((commit % KEYS).to_be_bytes().to_vec())
 }
 
-/// A commit that writes its number under its key, in every space.
+/// A commit that writes its number under its key in every space.
 fn numbered(number: u32) -> Commit {
     let value = Bytes::from(number.to_be_bytes().to_vec());
     Commit::new(vec![], move |_| {
@@ -45,13 +45,13 @@ fn numbered(number: u32) -> Commit {
     })
 }
 
-/// The number under a key.
+/// Returns the number stored under a key.
 async fn number_in(snapshot: &impl Snapshot, space: Space, key: &[u8]) -> u32 {
     let value = snapshot.get(space, key).await.expect("a read").unwrap_or_default();
     value[..].try_into().map_or(0, u32::from_be_bytes)
 }
 
-/// Lets the others go on.
+/// Lets the other futures run once.
 async fn yield_now() {
     let mut yielded = false;
     poll_fn(|cx| {
@@ -64,7 +64,7 @@ async fn yield_now() {
     .await;
 }
 
-/// Runs all until each has ended.
+/// Polls all futures until each has completed.
 async fn all_of(mut parts: Vec<Pin<Box<dyn Future<Output = ()> + '_>>>) {
     poll_fn(|cx| {
         parts.retain_mut(|part| part.as_mut().poll(cx).is_pending());

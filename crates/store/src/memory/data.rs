@@ -1,5 +1,5 @@
-//! What a memory store holds: versions of keys, those that somebody may still read, and how many
-//! bytes they take.
+//! The data of a memory store: the versions of keys that are current or visible to an open
+//! snapshot, and their size.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -7,32 +7,31 @@ use bytes::Bytes;
 
 use crate::space::Space;
 
-/// What a key, and each version of it, takes beside its bytes, about.
+/// Approximate overhead of a key in bytes.
 const KEY: usize = 128;
-/// Of one version.
+/// Approximate overhead of a version in bytes.
 const VERSION: usize = 64;
 
-/// By `seq`, ascending; `None` is a deletion.
+/// Versions by ascending `seq`; `None` is a deletion.
 pub(super) type Versions = Vec<(u64, Option<Bytes>)>;
 
-/// All spaces, with the versions of keys that an open snapshot may read.
 #[derive(Debug, Default)]
 pub(super) struct MemoryData {
-    /// In the order of keys.
+    /// Versions by space and key.
     pub(super) spaces: BTreeMap<Space, BTreeMap<Bytes, Versions>>,
-    /// Open snapshots by `seq`.
+    /// Number of open snapshots by `seq`.
     pub(super) open: BTreeMap<u64, usize>,
-    /// How far spaces have been filtered.
+    /// The `filtered_through` value of each space.
     pub(super) filtered: BTreeMap<Space, u64>,
-    /// Keys of which versions are kept for snapshots that were open when later ones came, in the
-    /// order of these.
+    /// Keys with old versions kept for open snapshots, ordered by the `seq` of the version that
+    /// replaced them.
     outdated: VecDeque<(u64, Space, Bytes)>,
-    /// Bytes of all of it, about.
+    /// Approximate size of all data in bytes.
     pub(super) bytes: usize,
 }
 
 impl MemoryData {
-    /// Adds a version, and lets those go that nobody reads.
+    /// Adds a version and removes those that no snapshot can read.
     pub(super) fn put_version(&mut self, space: Space, key: Bytes, value: Option<Bytes>, seq: u64) {
         let keys = self.spaces.entry(space).or_default();
         let versions = keys.entry(key.clone()).or_default();
@@ -44,12 +43,12 @@ impl MemoryData {
         }
     }
 
-    /// The value that a snapshot of this `seq` sees.
+    /// Returns the value that a snapshot at `seq` sees.
     pub(super) fn visible_at(&self, space: Space, key: &[u8], seq: u64) -> Option<Bytes> {
         visible_version(self.spaces.get(&space)?.get(key)?, seq)
     }
 
-    /// Forgets the versions that no snapshot sees any more.
+    /// Removes the versions that no open snapshot can read.
     pub(super) fn forget_unseen(&mut self) {
         let oldest = self.open.keys().next().copied().unwrap_or(u64::MAX);
         while let Some((_, space, key)) = self.outdated.pop_front_if(|(seq, ..)| *seq <= oldest) {
@@ -61,7 +60,7 @@ impl MemoryData {
         }
     }
 
-    /// Takes out what the filter drops.
+    /// Removes the values that the filter drops.
     pub(super) fn drop_filtered(&mut self, space: Space, drops: &dyn Fn(&[u8], &[u8]) -> bool) {
         let Some(keys) = self.spaces.get_mut(&space) else { return };
         let bytes = &mut self.bytes;
@@ -83,7 +82,7 @@ impl MemoryData {
         }
     }
 
-    /// Bytes of the newest versions of a space.
+    /// Returns the size of the newest versions of a space.
     pub(super) fn newest_bytes(&self, space: Space) -> u64 {
         let newest = |versions: &Versions| {
             versions.last().and_then(|(_, value)| value.as_ref()).map_or(0, Bytes::len)
@@ -93,19 +92,19 @@ impl MemoryData {
     }
 }
 
-/// The value of the last version up to this `seq`.
+/// Returns the value of the last version up to `seq`.
 pub(super) fn visible_version(versions: &Versions, seq: u64) -> Option<Bytes> {
     versions.iter().rev().find(|(version, _)| *version <= seq).and_then(|(_, value)| value.clone())
 }
 
-/// Bytes that a key takes with its versions, about.
+/// Returns the approximate size of a key with its versions.
 fn weight_of_key(key: &Bytes, versions: &Versions) -> usize {
     let values = versions.iter().map(|(_, value)| VERSION + value.as_ref().map_or(0, Bytes::len));
     if versions.is_empty() { 0 } else { KEY + key.len() + values.sum::<usize>() }
 }
 
-/// Keeps the newest version and those that an open snapshot reads: not those between two snapshots, so
-/// that a key that is often written does not grow while one of them is open.
+/// Keeps the newest version and those that an open snapshot reads. Versions between two snapshots
+/// are removed, so that a frequently written key does not grow while a snapshot is open.
 fn forget_unread(versions: &mut Versions, open: &BTreeMap<u64, usize>) {
     let mut at = 0;
     while let Some([(seq, _), (next, _)]) = versions.get(at..at + 2) {
@@ -117,11 +116,10 @@ fn forget_unread(versions: &mut Versions, open: &BTreeMap<u64, usize>) {
     }
 }
 
-/// Counts a key again, or lets it go when it is deleted for everybody. True when it has versions
-/// that somebody sees who will go.
+/// Recomputes a key's size, or removes the key if only a deletion is left. Returns whether it keeps
+/// old versions for open snapshots.
 fn recount_key(keys: &mut BTreeMap<Bytes, Versions>, key: &Bytes, bytes: &mut usize) -> bool {
     let Some(versions) = keys.get(key) else { return false };
-    // Deleted, and no older version is kept for anybody.
     if let [(_, None)] = versions.as_slice() {
         keys.remove(key);
         return false;

@@ -1,6 +1,6 @@
-//! A store that keeps nothing: versions of keys in an ordered map (`data.rs`). Its drop predicate
-//! looks at no snapshot, as that of the embedded engine, so that tests meet the same danger.
-//! Commits are visible at once, unless a test holds them between stamp and publication with the
+//! A store in memory without durability: versions of keys in an ordered map (`data.rs`). Like the
+//! embedded store, its drop predicate ignores snapshots, so that tests meet the same hazards.
+//! Commits are visible at once unless a test holds them between stamp and publication with the
 //! [`Gate`].
 
 mod data;
@@ -27,7 +27,7 @@ use crate::{
     space::Space,
 };
 
-/// As in the embedded store.
+/// The limit of the embedded store.
 const MAX_KEY_BYTES: usize = 65_535;
 
 /// Holds commits between their stamp and their publication, for tests.
@@ -38,18 +38,17 @@ pub struct Gate {
 }
 
 impl Gate {
-    /// Commits that are stamped from now on stay invisible.
+    /// Keeps commits that are stamped from now on invisible.
     pub fn shut(&self) {
         self.shut.store(true, Ordering::SeqCst);
     }
 
-    /// Lets them through.
+    /// Releases the held commits.
     pub fn open(&self) {
         self.shut.store(false, Ordering::SeqCst);
         self.opened.notify_waiters();
     }
 
-    /// Waits while it is shut.
     async fn pass_through(&self) {
         loop {
             let opened = self.opened.notified();
@@ -61,7 +60,7 @@ impl Gate {
     }
 }
 
-/// What all clones and snapshots share.
+/// State shared by all clones and snapshots.
 struct MemoryShared {
     data: Mutex<MemoryData>,
     sequencer: tokio::sync::Mutex<Sequencer>,
@@ -70,11 +69,11 @@ struct MemoryShared {
     published: AtomicU64,
     predicate: Mutex<Option<Arc<dyn DropPredicate>>>,
     gate: Arc<Gate>,
-    /// Bytes beyond which it takes only commits that give memory back.
+    /// Size in bytes beyond which only commits that free memory are accepted.
     limit: usize,
 }
 
-/// The memory store. Clones share their data, so a clone outlives a "restart" of its user.
+/// A store in memory. Clones share their data, so a clone survives a simulated restart of its user.
 #[derive(Clone)]
 pub struct MemoryStore {
     shared: Arc<MemoryShared>,
@@ -87,12 +86,13 @@ impl std::fmt::Debug for MemoryStore {
 }
 
 impl MemoryStore {
-    /// An empty store whose commits are stamped by this clock.
+    /// Creates an empty store whose commits are stamped by `time`.
     pub fn new(time: Arc<dyn Timepiece>) -> Self {
         Self::bounded(usize::MAX, time)
     }
 
-    /// The same, which refuses commits that need more room once it holds this many bytes.
+    /// Creates an empty store that refuses commits that need more space once it holds `limit`
+    /// bytes.
     pub fn bounded(limit: usize, time: Arc<dyn Timepiece>) -> Self {
         Self::with_data(MemoryData::default(), Stamp { seq: 0, at_ms: i64::MIN }, limit, time)
     }
@@ -111,7 +111,7 @@ impl MemoryStore {
         Self { shared: Arc::new(shared) }
     }
 
-    /// What a restart would find: everything published, nothing else.
+    /// Returns a new store with what a restart would find: everything published, nothing else.
     pub fn reopen(&self, time: Arc<dyn Timepiece>) -> Self {
         let seq = self.published();
         let data = self.shared.data.lock();
@@ -129,13 +129,13 @@ impl MemoryStore {
         Self::with_data(copy, last, self.shared.limit, time)
     }
 
-    /// The gate between stamp and publication.
+    /// Returns the gate between stamp and publication.
     pub fn gate(&self) -> Arc<Gate> {
         Arc::clone(&self.shared.gate)
     }
 
-    /// Whether it takes a commit. What comes in after the look may pass the limit by as much as the
-    /// commits under way hold, which the account of the operations bounds.
+    /// Fails if the store is over its limit. Commits that pass the check concurrently may exceed
+    /// the limit by at most what operations may hold in memory.
     fn check_limit(&self, frees: bool) -> Result<(), Error> {
         let mut data = self.shared.data.lock();
         if self.shared.limit <= data.bytes {
@@ -149,7 +149,6 @@ impl MemoryStore {
         Err(Error::new(Kind::Full, text))
     }
 
-    /// Makes a batch visible.
     fn publish_ordered(&self, ordered: OrderedBatch) {
         let mut data = self.shared.data.lock();
         let Some(last) = ordered.last else { return };
@@ -157,7 +156,7 @@ impl MemoryStore {
         for ((space, key), by) in ordered.sums {
             let held =
                 data.visible_at(space, &key, u64::MAX).map_or([0; 2], |value| decode_count(&value));
-            // A pair that is zero again is removed, as the contract says.
+            // The contract requires that a pair of zeros is removed.
             let sum = [held[0].saturating_add(by[0]), held[1].saturating_add(by[1])];
             data.put_version(space, key, (sum != [0; 2]).then(|| encode_count(sum)), last.seq);
         }
@@ -174,7 +173,7 @@ impl MemoryStore {
     }
 }
 
-/// A still view of a memory store.
+/// A snapshot of a memory store.
 pub struct MemorySnapshot {
     shared: Arc<MemoryShared>,
     seq: u64,
@@ -246,7 +245,8 @@ impl Store for MemoryStore {
 
     fn snapshot(&self) -> MemorySnapshot {
         let mut data = self.shared.data.lock();
-        // Under the lock of the data, so that what this snapshot may read is not let go meanwhile.
+        // Read under the data lock, so that the versions this snapshot reads are not removed
+        // meanwhile.
         let seq = self.published();
         *data.open.entry(seq).or_default() += 1;
         MemorySnapshot { shared: Arc::clone(&self.shared), seq }
@@ -264,7 +264,7 @@ impl Store for MemoryStore {
         self.check_limit(commits.iter().all(|commit| commit.frees))?;
         let mut outcomes = Vec::with_capacity(commits.len());
         let mut commits = commits;
-        // Held until the last batch is visible: commits of other callers wait for their turn here.
+        // Held until the last batch is visible, which serializes callers.
         let mut sequencer = self.shared.sequencer.lock().await;
         while !commits.is_empty() {
             self.shared
@@ -275,7 +275,7 @@ impl Store for MemoryStore {
             commits = std::mem::take(&mut ordered.rest);
             outcomes.append(&mut ordered.outcomes);
             let fence = ordered.fence.take();
-            // Stamped and not visible: what tests look at.
+            // Here commits are stamped but not visible; tests hold them at this point.
             self.shared.gate.pass_through().await;
             self.publish_ordered(ordered);
             if let Some((fence, outcome)) = fence {
@@ -333,12 +333,12 @@ impl Store for MemoryStore {
     }
 
     fn tick(&self) -> Result<(), Error> {
-        // Nothing here outlasts the process, so there is nothing to note.
+        // Nothing outlives the process, so nothing is recorded.
         Ok(())
     }
 
     fn resume_commits(&self) {
-        // It never says `Anew`.
+        // This store never reports `Anew`.
     }
 
     fn health(&self) -> Health {
