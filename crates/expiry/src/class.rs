@@ -1,6 +1,6 @@
-//! What a document's own root-level `ttl` says, and which class the document gets by that. The
-//! class and the second of the write are all that is stored: a default that changes later needs no
-//! rewrite.
+//! The meaning of a document's root-level `ttl` and the class it gives the document. Only the class
+//! and the second of the write are stored, so a later change of the collection's default rewrites
+//! nothing.
 //!
 //! ```text
 //!  ttl        lifetime      class when written in second 1000
@@ -11,33 +11,34 @@
 
 use document::{Number, ValueRef};
 
-/// What a writer asks for; the deadline of [`Lifetime::After`] is known when the write is stamped.
+/// The lifetime a writer requests; [`Lifetime::After`] becomes a deadline when the write is
+/// stamped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lifetime {
-    /// No meaningful `ttl`: the collection's default applies.
+    /// No valid `ttl`: the collection's default applies.
     Inherit,
     /// `ttl` = -1.
     Never,
-    /// `ttl` = this many seconds.
+    /// `ttl` is this many seconds.
     After(i64),
 }
 
-/// The class of a stored document.
+/// The expiry class of a stored document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Class {
     /// The collection's default applies.
     Inherit,
-    /// It never expires by `_ts`.
+    /// Never expires by the second of its write (`_ts`).
     Never,
-    /// It expires at this second, when TTL is on.
+    /// Expires at this second if TTL is on.
     Explicit {
-        /// Seconds since 1970.
+        /// Deadline in seconds since 1970.
         deadline: i64,
     },
 }
 
 impl Lifetime {
-    /// The class of a write stamped in this second.
+    /// Returns the class of a write stamped in second `ts`.
     pub fn class_at(self, ts: i64) -> Class {
         match self {
             Self::Inherit => Class::Inherit,
@@ -46,7 +47,7 @@ impl Lifetime {
         }
     }
 
-    /// What a root-level `ttl` asks for (docs/ttl.md, section 4, the rule for stored values).
+    /// Interprets a root-level `ttl` (docs/ttl.md, section 4, the rule for stored values).
     pub fn from_ttl(ttl: Option<ValueRef<'_>>) -> Self {
         match ttl.and_then(meaningful_ttl) {
             None => Self::Inherit,
@@ -56,13 +57,12 @@ impl Lifetime {
     }
 }
 
-/// -1 or 1..2147483647 given as int32, int64 or a whole double; anything else means nothing.
+/// Returns -1 or 1..2147483647 from an int32, int64 or integral double; `None` for anything else.
 pub fn meaningful_ttl(value: ValueRef<'_>) -> Option<i64> {
-    // A decimal is no `ttl` in either API, even where it is whole.
+    // Neither API accepts a decimal as `ttl`, even an integral one.
     if matches!(value, ValueRef::Decimal128(_)) {
         return None;
     }
-    // `60.0` is 60; `60.5` is nothing.
     let seconds = Number::of(value)?.to_i64_exact()?;
     (seconds == -1 || (1..=i64::from(i32::MAX)).contains(&seconds)).then_some(seconds)
 }

@@ -1,38 +1,39 @@
-//! TTL indexes on a date field. Dates come from users, so a later write may carry an old date:
-//! a floor binds only what was written before it.
+//! TTL indexes on a date field. Dates are supplied by users, so a later write may carry an old
+//! date: a floor binds only rows written before it.
 
 use clock::Instant;
 
-/// What had expired by a date index when it changed: rows older than the change, up to the floor.
+/// What had expired by a date index when its rule changed: rows with a smaller stamp and a date up
+/// to the floor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FloorPair {
-    /// Stamp of the change; binds rows with smaller stamps.
+    /// Stamp of the change; the pair binds rows with smaller stamps.
     pub stamp: u64,
-    /// Dates up to this one had expired, milliseconds.
+    /// Latest date that had expired, milliseconds.
     pub floor_ms: i64,
 }
 
-/// One TTL index on a date field.
+/// The rule of one TTL index on a date field.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DateRule {
-    /// The index; its id is never used again.
+    /// The index's id, which is never reused.
     pub index: u32,
-    /// Seconds after the date; `None` while it is being built and once it was dropped.
+    /// Seconds after the date; `None` while the index is being built and after it was dropped.
     pub after_s: Option<i64>,
-    /// What earlier settings made expire.
+    /// What earlier settings of this index have expired for good.
     pub pairs: Vec<FloorPair>,
 }
 
 impl DateRule {
-    /// A rule that expires nothing yet.
+    /// Creates a rule by which nothing expires yet.
     pub fn inactive(index: u32) -> Self {
         Self { index, after_s: None, pairs: Vec::new() }
     }
 
-    /// Changes the rule at a commit: what has expired now stays expired for rows older than it.
+    /// Changes the rule at a commit; rows older than the commit that have expired stay expired.
     pub fn change_at(&mut self, after_s: Option<i64>, stamp: u64, at: Instant) {
         if let Some(old) = self.after_s {
-            // A pair that reaches lower, and binds fewer rows, says nothing any more.
+            // A pair with a lower floor and a smaller stamp is implied by the new one.
             let floor_ms = cutoff_ms(old, at);
             self.pairs.retain(|pair| floor_ms < pair.floor_ms);
             self.pairs.push(FloorPair { stamp, floor_ms });
@@ -40,10 +41,10 @@ impl DateRule {
         self.after_s = after_s;
     }
 
-    /// The instant at which a row with this date expires; `MIN` when it has expired for good
-    /// already.
+    /// Returns the instant at which a row with this date expires, or `MIN` if an earlier rule has
+    /// already expired it for good.
     pub(crate) fn expires_at(&self, stamp: u64, date_ms: i64) -> Instant {
-        // An earlier rule has decided, for rows from before its change.
+        // An earlier rule binds rows written before the rule was changed.
         if self.pairs.iter().any(|pair| stamp < pair.stamp && date_ms <= pair.floor_ms) {
             return Instant::MIN;
         }
@@ -54,7 +55,7 @@ impl DateRule {
     }
 }
 
-/// Dates up to this one have expired at an instant.
+/// Returns the latest date that has expired at an instant.
 pub(crate) fn cutoff_ms(after_s: i64, at: Instant) -> i64 {
     at.ms.saturating_sub(after_s.saturating_mul(1000))
 }

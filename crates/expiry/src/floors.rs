@@ -1,8 +1,8 @@
-//! Floors: what has expired for good. One type for what has expired now, what may be reaped, and
-//! what has been published.
+//! Floors: what has expired for good. The same type describes what has expired now, what may be
+//! reaped, and what has been published.
 //!
-//! A floor is a second up to which everything of a class has expired. Floors only rise, so one
-//! comparison decides for good, without knowing which defaults there were in between:
+//! A floor is a second up to which every document of a class has expired. Floors only rise, so one
+//! comparison gives a permanent answer without the history of defaults:
 //!
 //! ```text
 //!  default 60 s at second 1000:   inherit floor  940
@@ -10,39 +10,39 @@
 //!  default 3600 s at 1010:                       940     (1010 - 3600 lies lower and changes nothing)
 //! ```
 //!
-//! Dates of a date index come from users, who may write an old date today. So a floor of dates
-//! binds rows by their stamp, too: a pair says "rows written before this commit, with dates up to
-//! this one".
+//! Dates of a date index are supplied by users, who may write an old date at any time. A floor of
+//! dates therefore binds rows by stamp too: a pair covers rows written before a commit with dates
+//! up to a limit.
 
 use crate::{class::Class, dates::FloorPair, header::Header};
 
 /// What has expired for good by one date index.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DateFloor {
-    /// The index.
+    /// The index's id.
     pub index: u32,
-    /// Dates up to this one have expired, whenever they were written.
+    /// All rows with dates up to this have expired, whatever their stamp.
     pub floor_ms: i64,
-    /// And these, by stamp.
+    /// Further floors that bind only rows with smaller stamps.
     pub pairs: Vec<FloorPair>,
 }
 
-/// What has expired for good.
+/// What has expired for good, by class and by date index.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Floors {
-    /// Class inherit: `_ts` up to this second.
+    /// Documents of class inherit written up to this second have expired.
     pub inherit_s: i64,
-    /// Class explicit: deadlines up to this second.
+    /// Documents of class explicit with deadlines up to this second have expired.
     pub explicit_s: i64,
-    /// By date index.
+    /// One entry per date index.
     pub dates: Vec<DateFloor>,
 }
 
 impl Floors {
-    /// Nothing has expired.
+    /// No document has expired.
     pub const NONE: Self = Self { inherit_s: i64::MIN, explicit_s: i64::MIN, dates: Vec::new() };
 
-    /// Whether a document has expired by these floors. Once true, true for good: floors only rise.
+    /// Returns whether a document has expired by these floors. A true result is final.
     pub fn has_expired(&self, header: &Header<'_>) -> bool {
         let own = match header.class {
             Class::Never => false,
@@ -54,16 +54,17 @@ impl Floors {
                 self.dates
                     .iter()
                     .filter(|floor| floor.index == index)
-                    // Any index is enough: the first rule that ends a document ends it.
+                    // One index suffices: the earliest rule expires the document.
                     .any(|floor| floor.has_expired(header.stamp, date_ms))
             }))
     }
 
-    /// The same floors, where date indexes bind only rows with smaller stamps than this: what a
-    /// reaper keeps, since settings may change and a later write may carry an old date.
+    /// Returns the same floors with date indexes bound to rows with stamps below `stamp`. Used for
+    /// reap floors, since settings may change and a later write may carry an old date.
     pub fn bounded_by_stamp(mut self, stamp: u64) -> Self {
         for date in &mut self.dates {
-            // What the new pair covers goes: it reaches as high and binds at least as many rows.
+            // Pairs that the new one implies are removed: it has at least as high a floor and
+            // stamp.
             date.pairs.retain(|pair| date.floor_ms < pair.floor_ms || stamp < pair.stamp);
             if date.floor_ms != i64::MIN {
                 date.pairs.push(FloorPair { stamp, floor_ms: date.floor_ms });
@@ -73,9 +74,9 @@ impl Floors {
         self
     }
 
-    /// The floors by which a document has expired only where it has by both.
+    /// Returns the floors by which a document has expired only if it has by both operands.
     pub fn lower_of_both(&self, other: &Self) -> Self {
-        // An index that only one of them knows makes nothing expire by both.
+        // An index that only one operand has expires nothing by both.
         let dates = self.dates.iter().filter_map(|floor| {
             let twin = other.dates.iter().find(|twin| twin.index == floor.index)?;
             Some(floor.lower_of_both(twin))
@@ -89,16 +90,16 @@ impl Floors {
 }
 
 impl DateFloor {
-    /// Whether a row with this stamp and date has expired.
+    /// Returns whether a row with this stamp and date has expired.
     fn has_expired(&self, stamp: u64, date_ms: i64) -> bool {
         date_ms <= self.floor_ms
             || self.pairs.iter().any(|pair| stamp < pair.stamp && date_ms <= pair.floor_ms)
     }
 
-    /// The floor of an index by which a row has expired only where it has by both.
+    /// Returns the floor of one index by which a row has expired only if it has by both operands.
     fn lower_of_both(&self, other: &Self) -> Self {
-        // The plain floor is a pair without a bound on the stamp. What expired by both sides is
-        // covered by one pair of each, so by the lower of every two.
+        // `floor_ms` is a pair without a bound on the stamp. A row expired by both operands matches
+        // one pair of each, so the result is the minimum of every two pairs.
         let unbounded = |floor: &Self| FloorPair { stamp: u64::MAX, floor_ms: floor.floor_ms };
         let all = |floor: &Self| {
             let mut pairs = floor.pairs.clone();

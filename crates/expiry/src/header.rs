@@ -1,4 +1,4 @@
-//! The header in front of every stored row and index entry: all that visibility looks at.
+//! The header in front of every stored row and index entry: all that visibility depends on.
 //!
 //! ```text
 //! format u8 | class u8 | dates u8 | stamp u64 | birth u64 | ts i64 | body checksum u32
@@ -10,14 +10,14 @@ use std::fmt;
 
 use crate::class::{Class, Lifetime};
 
-/// In front of every header; a newer one is damage to this version.
+/// First byte of every header; a header with another format is treated as damaged.
 const FORMAT: u8 = 1;
-/// Bytes up to the deadline, which not all headers have.
+/// Size of the fixed fields, up to the optional deadline.
 const FIXED: usize = 3 + 8 + 8 + 8 + 4;
-/// Bytes of one date.
+/// Size of one date.
 const DATE: usize = 4 + 8;
 
-/// Stored bytes that do not agree with their checksums or their format.
+/// Stored bytes do not match their checksum or format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Damaged;
 
@@ -29,17 +29,17 @@ impl fmt::Display for Damaged {
 
 impl std::error::Error for Damaged {}
 
-/// The checksum of a body, computed by the writer before the commit is ordered.
+/// Returns the checksum of a body; the writer computes it before the commit is ordered.
 pub fn body_checksum(body: &[u8]) -> u32 {
     crc32c::crc32c(body)
 }
 
-/// The dates a header carries, by index id.
+/// The dates in a header: date index id and date of each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Dates<'a>(&'a [u8]);
 
 impl<'a> Dates<'a> {
-    /// Index ids and dates in milliseconds.
+    /// Iterates over index ids and dates in milliseconds.
     pub fn iter(self) -> impl Iterator<Item = (u32, i64)> + use<'a> {
         self.0.chunks_exact(DATE).filter_map(|chunk| {
             let (index, date) = chunk.split_first_chunk()?;
@@ -48,30 +48,29 @@ impl<'a> Dates<'a> {
     }
 }
 
-/// A header as it is stored.
+/// A decoded stored header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Header<'a> {
-    /// Stamp of the write.
+    /// Stamp of the last write.
     pub stamp: u64,
     /// Stamp of the write that created the document.
     pub birth: u64,
-    /// Whole second of the write.
+    /// Second of the last write, since 1970.
     pub ts: i64,
-    /// Class, with the deadline of class explicit.
+    /// Expiry class, including the deadline of class explicit.
     pub class: Class,
-    /// Earliest dates by TTL index.
+    /// Earliest date of the document for each TTL index.
     pub dates: Dates<'a>,
-    /// Checksum of the body after it.
+    /// Checksum of the body that follows the header.
     pub body_checksum: u32,
 }
 
 impl<'a> Header<'a> {
-    /// Splits stored bytes into header and what follows; checks the header's checksum.
+    /// Splits stored bytes into the header and the rest, and verifies the header's checksum.
     pub fn split(bytes: &'a [u8]) -> Result<(Self, &'a [u8]), Damaged> {
         Self::try_split(bytes).ok_or(Damaged)
     }
 
-    /// The header and what follows; `None` when it is damaged.
     fn try_split(bytes: &'a [u8]) -> Option<(Self, &'a [u8])> {
         let [FORMAT, class, dates, ..] = *bytes else { return None };
         let number = |at: usize| -> Option<[u8; 8]> { bytes.get(at..at + 8)?.try_into().ok() };
@@ -81,10 +80,9 @@ impl<'a> Header<'a> {
             2 => (Class::Explicit { deadline: i64::from_be_bytes(number(FIXED)?) }, FIXED + 8),
             _ => return None,
         };
-        // The checksum stands after the dates, which the first bytes say the number of.
         let end = start + usize::from(dates) * DATE;
         let stored: [u8; 4] = bytes.get(end..end + 4)?.try_into().ok()?;
-        // Before anything is believed of the header.
+        // No field is used before the checksum is verified.
         if crc32c::crc32c(bytes.get(..end)?) != u32::from_be_bytes(stored) {
             return None;
         }
@@ -99,14 +97,14 @@ impl<'a> Header<'a> {
         Some((header, bytes.get(end + 4..)?))
     }
 
-    /// Splits a row and checks the body too.
+    /// Splits a row and verifies the checksums of both header and body.
     pub fn split_row(bytes: &'a [u8]) -> Result<(Self, &'a [u8]), Damaged> {
         let (header, body) = Self::split(bytes)?;
-        // Walks that look at headers alone skip this.
         if body_checksum(body) == header.body_checksum { Ok((header, body)) } else { Err(Damaged) }
     }
 
-    /// Whether two headers say the same about life: what an index entry shares with its row.
+    /// Returns whether two headers agree in all that decides expiry; an index entry and its row
+    /// must.
     pub fn same_life(&self, other: &Header<'_>) -> bool {
         self.stamp == other.stamp
             && self.birth == other.birth
@@ -116,28 +114,28 @@ impl<'a> Header<'a> {
     }
 }
 
-/// A header before its commit is stamped.
+/// A header whose commit is not stamped yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HeaderDraft {
-    /// What the document asks for.
+    /// The lifetime the document requests.
     pub lifetime: Lifetime,
     /// Birth stamp to keep; `None` for a new document.
     pub birth: Option<u64>,
-    /// Earliest dates by TTL index.
+    /// Earliest date of the document for each TTL index.
     pub dates: Vec<(u32, i64)>,
     /// Checksum of the body.
     pub body_checksum: u32,
 }
 
 impl HeaderDraft {
-    /// Bytes of the stored form, whatever the stamp.
+    /// Returns the size of the encoded header, which does not depend on the stamp.
     pub fn header_len(&self) -> usize {
-        // Only class explicit has one.
+        // Only class explicit stores a deadline.
         let deadline = if matches!(self.lifetime, Lifetime::After(_)) { 8 } else { 0 };
         FIXED + deadline + self.dates.len().min(usize::from(u8::MAX)) * DATE + 4
     }
 
-    /// The stored form of a write that got this stamp in this second.
+    /// Encodes the header for a write with this stamp in second `ts`.
     pub fn encode_stamped(&self, stamp: u64, ts: i64) -> Vec<u8> {
         let class = self.lifetime.class_at(ts);
         encode_header(
@@ -152,19 +150,19 @@ impl HeaderDraft {
 }
 
 impl Header<'_> {
-    /// The stored form with other dates: what building a date index writes.
+    /// Encodes this header with other dates, for building a date index.
     pub fn with_dates(&self, dates: &[(u32, i64)]) -> Vec<u8> {
         encode_header(self.stamp, self.birth, self.ts, self.class, dates, self.body_checksum)
     }
 
-    /// The stored form of this header in front of another body, such as an index entry's.
+    /// Encodes this header for another body, such as an index entry's.
     pub fn with_body(&self, body_checksum: u32) -> Vec<u8> {
         let dates: Vec<_> = self.dates.iter().collect();
         encode_header(self.stamp, self.birth, self.ts, self.class, &dates, body_checksum)
     }
 }
 
-/// The stored form, with its checksum.
+/// Encodes a header with its checksum.
 fn encode_header(
     stamp: u64,
     birth: u64,
@@ -179,7 +177,7 @@ fn encode_header(
         Class::Never => 1,
         Class::Explicit { .. } => 2,
     };
-    // A collection has fewer date indexes than a byte can count.
+    // The number of date indexes of a collection is limited well below 256.
     out.extend_from_slice(&[FORMAT, code, u8::try_from(dates.len()).unwrap_or(u8::MAX)]);
     out.extend_from_slice(&stamp.to_be_bytes());
     out.extend_from_slice(&birth.to_be_bytes());

@@ -1,8 +1,9 @@
-//! The law of the product over random histories against a model that keeps a list of the expired.
+//! Tests of expiry over random histories against a model that records which documents have
+//! expired.
 //!
-//! The model knows no floors: between two events it asks the matrix (docs/ttl.md, section 3) at
-//! every instant that could matter and remembers who expired. Expired must be monotone, and nothing
-//! written later may be expired by an earlier floor.
+//! The model has no floors: between two events it applies the rules (docs/ttl.md, section 3) at
+//! every relevant instant and marks the expired documents. Expiry must be permanent, and no later
+//! write may be expired by an earlier floor.
 
 use clock::Instant;
 
@@ -19,7 +20,7 @@ const INDEXES: u32 = 2;
 #[derive(Debug)]
 struct Doc {
     row: Vec<u8>,
-    /// Second of the write, own ttl, dates by index: what the model decides by.
+    /// Second of the write, `ttl` and dates by index: the model's inputs.
     ts: i64,
     ttl: Option<i64>,
     dates: Vec<(u32, i64)>,
@@ -30,7 +31,7 @@ struct Doc {
 struct Model {
     settings: Settings,
     default: Option<i64>,
-    /// Naive settings of date indexes: seconds after the date.
+    /// Seconds after the date, for each date index.
     after: [Option<i64>; INDEXES as usize],
     docs: Vec<Doc>,
     now_ms: i64,
@@ -47,7 +48,7 @@ fn default_of(naive: Option<i64>) -> DefaultTtl {
 }
 
 impl Model {
-    /// Marks what has expired at this very instant under the settings in force.
+    /// Marks the documents that have expired now under the current settings.
     fn mark_expired(&mut self) {
         let now_s = self.now_ms.div_euclid(1000);
         for doc in &mut self.docs {

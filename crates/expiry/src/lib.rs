@@ -1,6 +1,6 @@
-//! When a document expires: class, deadline, floors, date indexes and the one question "is it
-//! live". Pure functions of a header, a collection's settings and an instant. Nothing here reads a
-//! clock or a store, and nothing here deletes.
+//! When a document expires: classes, deadlines, floors, date indexes and the liveness predicate.
+//! Pure functions of a header, a collection's settings and an instant; this crate reads no clock
+//! and no store, and deletes nothing.
 
 mod class;
 mod dates;

@@ -1,5 +1,5 @@
-//! A collection's TTL state: its default, what earlier defaults made expire for good, and its date
-//! indexes. Changing any of it touches no document.
+//! A collection's TTL settings: its default, the floors left by earlier defaults, and its date
+//! indexes. No change of them rewrites a document.
 
 use clock::Instant;
 
@@ -10,38 +10,38 @@ use crate::{
     header::Header,
 };
 
-/// The collection's default.
+/// A collection's default TTL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DefaultTtl {
-    /// TTL is off: nothing expires by `_ts` or its own `ttl`.
+    /// TTL is off: nothing expires by `_ts` or by a document's own `ttl`.
     Off,
-    /// On, without a default: only documents with their own `ttl` expire.
+    /// TTL is on without a default: only documents with their own `ttl` expire.
     Infinite,
-    /// On: documents expire this many seconds after their last write.
+    /// TTL is on: documents expire this many seconds after their last write.
     Seconds(i64),
 }
 
-/// What ends a document's life.
+/// The rule by which a document expires.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExpiryRule {
     /// The collection's default.
     Default,
-    /// Its own `ttl`.
+    /// The document's own `ttl`.
     Own,
-    /// A date index.
+    /// The date index with this id.
     Date(u32),
 }
 
-/// All that decides the life of a collection's documents besides their headers and the instant.
+/// All that decides the expiry of a collection's documents besides their headers and the instant.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settings {
-    /// The default in force.
+    /// The default in effect.
     pub default: DefaultTtl,
-    /// Documents of class inherit with `_ts` up to this second have expired for good.
+    /// Documents of class inherit written up to this second have expired for good.
     pub inherit_floor: i64,
     /// Documents of class explicit with a deadline up to this second have expired for good.
     pub explicit_floor: i64,
-    /// Date indexes, dropped ones included.
+    /// Rules of the date indexes, including dropped ones.
     pub dates: Vec<DateRule>,
 }
 
@@ -57,18 +57,19 @@ impl std::default::Default for Settings {
 }
 
 impl Settings {
-    /// Changes the default at an instant; what has expired then stays expired.
+    /// Changes the default at an instant; documents that have expired by then stay expired.
     pub fn change_default(&mut self, default: DefaultTtl, at: Instant) {
-        // By the old default, before it goes.
+        // Computed by the old default, before it is replaced.
         let floors = self.floors_at(at);
         self.inherit_floor = floors.inherit_s;
         self.explicit_floor = floors.explicit_s;
         self.default = default;
     }
 
-    /// The rule of a date index, made when there is none.
+    /// Returns the rule of a date index, creating it if missing.
     pub fn date_rule(&mut self, index: u32) -> &mut DateRule {
-        // There are as many rules as date indexes, dropped ones included: a handful.
+        // A linear search suffices: there are only as many rules as date indexes, including dropped
+        // ones.
         let at = match self.dates.iter().position(|rule| rule.index == index) {
             Some(at) => at,
             None => {
@@ -79,27 +80,27 @@ impl Settings {
         &mut self.dates[at]
     }
 
-    /// Whether any document can expire at all under these settings.
+    /// Returns whether any document can expire under these settings.
     pub fn can_expire(&self) -> bool {
         self.by_class() || !self.dates.is_empty()
     }
 
-    /// Whether documents can expire, or have expired, by their class.
+    /// Returns whether documents can expire, or have expired, by their class.
     pub fn by_class(&self) -> bool {
         self.default != DefaultTtl::Off
             || self.inherit_floor != i64::MIN
             || self.explicit_floor != i64::MIN
     }
 
-    /// Date indexes by which documents can expire, or have expired.
+    /// Returns the date indexes by which documents can expire or have expired.
     pub fn by_date(&self) -> impl Iterator<Item = &DateRule> {
         self.dates.iter().filter(|rule| rule.after_s.is_some() || !rule.pairs.is_empty())
     }
 
-    /// What has expired for good at an instant.
+    /// Returns what has expired for good at an instant.
     pub fn floors_at(&self, at: Instant) -> Floors {
         let now_s = at.seconds();
-        // The stored floor keeps what earlier defaults made expire.
+        // The stored floor preserves what earlier defaults expired.
         let inherit_s = match self.default {
             DefaultTtl::Seconds(n) => self.inherit_floor.max(now_s.saturating_sub(n)),
             DefaultTtl::Off | DefaultTtl::Infinite => self.inherit_floor,
@@ -116,8 +117,8 @@ impl Settings {
         Floors { inherit_s, explicit_s, dates: dates.collect() }
     }
 
-    /// The rule by an earlier setting of which all documents of this class and second have expired for good,
-    /// whatever the default is now.
+    /// Returns the rule by which documents of this class and second expired for good under an
+    /// earlier setting, regardless of the current default.
     pub fn expired_for_good(&self, class: Class, ts: i64) -> Option<ExpiryRule> {
         match class {
             Class::Inherit => (ts <= self.inherit_floor).then_some(ExpiryRule::Default),
@@ -128,13 +129,13 @@ impl Settings {
         }
     }
 
-    /// The instant at which a document expires: `MIN` when it has expired for good, `MAX` when
-    /// never.
+    /// Returns the instant at which a document expires: `MIN` if it has expired for good, `MAX` if
+    /// it never expires.
     pub fn expires_at(&self, header: &Header<'_>) -> Instant {
         self.expiry_and_rule(header).0
     }
 
-    /// The same, and the rule that ends it first; `None` when nothing does.
+    /// Returns that instant and the rule that applies first; `None` if the document never expires.
     pub fn expiry_and_rule(&self, header: &Header<'_>) -> (Instant, Option<ExpiryRule>) {
         if let Some(rule) = self.expired_for_good(header.class, header.ts) {
             return (Instant::MIN, Some(rule));
@@ -158,11 +159,12 @@ impl Settings {
             let rule = self.dates.iter().find(|rule| rule.index == index)?;
             Some((rule.expires_at(header.stamp, date_ms), Some(ExpiryRule::Date(index))))
         });
-        // The earliest ends it; of equal ones its class is named.
+        // The earliest rule applies; on a tie the class wins over a date index.
         by_date.fold(own, |first, other| if other.0 < first.0 { other } else { first })
     }
 
-    /// Whether a document is live at an instant: expired from its deadline on, inclusive.
+    /// Returns whether a document is live at an instant; it has expired from its deadline on,
+    /// inclusive.
     pub fn is_live(&self, header: &Header<'_>, at: Instant) -> bool {
         at < self.expires_at(header)
     }
