@@ -1,37 +1,37 @@
-//! What has to be durable so that time goes on where it was: a fixed-size record.
+//! The clock's checkpoint: a fixed-size record from which a later start resumes database time.
 
-/// Which boot of the machine a reading of the boot clock belongs to.
+/// Identifies one boot of the machine; readings of the boot clock compare only within one boot.
 pub type BootId = [u8; 16];
 
 /// A durable point of database time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Checkpoint {
-    /// Counts checkpoints; the larger of two slots is the newer.
+    /// Increases by one with each checkpoint; of the two slots on disk the larger number is newer.
     pub number: u64,
-    /// The boot that `boot_ns` belongs to.
+    /// The boot during which `boot_ns` was read.
     pub boot_id: BootId,
-    /// Nanoseconds of the boot clock when this was true.
+    /// Reading of the boot clock at this checkpoint, nanoseconds.
     pub boot_ns: i64,
-    /// Database time then, milliseconds since 1970.
+    /// Database time at this checkpoint, milliseconds since 1970.
     pub ms: i64,
-    /// The last instant that may be reaped while a jump waits to be accepted, or `i64::MAX`.
+    /// The last instant up to which reaping is allowed while a jump of the wall clock is
+    /// unaccepted; otherwise `i64::MAX`.
     pub reap_until_ms: i64,
-    /// Database time at which the jump counts as accepted by itself.
+    /// Database time at which an unaccepted jump is accepted automatically.
     pub accepted_at_ms: i64,
-    /// Whether this data directory lives on a manual clock.
+    /// Whether this data directory uses a manual clock.
     pub manual: bool,
-    /// The wall clock when this was true, milliseconds; `None` where an older version wrote it.
+    /// Wall clock at this checkpoint, milliseconds; `None` in records of older versions.
     pub wall_ms: Option<i64>,
 }
 
-/// Encoded size in bytes without the wall clock, as older versions wrote it, and without a
-/// checksum: that belongs to the file.
+/// Encoded size in bytes of a record without the wall clock, as older versions wrote it. The
+/// checksum is not included: the file format adds it.
 const OLD_SIZE: usize = 8 + 16 + 8 + 8 + 8 + 8 + 1;
-/// Encoded size in bytes.
 const SIZE: usize = OLD_SIZE + 8;
 
 impl Checkpoint {
-    /// Big-endian form.
+    /// Encodes the record in big-endian form; the wall clock is appended only when known.
     pub fn encode(&self) -> Vec<u8> {
         let mut out = vec![0; OLD_SIZE];
         out[..8].copy_from_slice(&self.number.to_be_bytes());
@@ -45,8 +45,8 @@ impl Checkpoint {
         out
     }
 
-    /// The forms that [`encode`](Self::encode) may have written, the newest first, by what the
-    /// bytes begin with. The checksum after them says which one it was.
+    /// Decodes a record from the start of `bytes` in each form that [`encode`](Self::encode) may
+    /// have written, newest first. The caller selects the form whose checksum follows it.
     pub fn decode(bytes: &[u8]) -> [Option<Self>; 2] {
         let old = Self::decode_old(bytes);
         let wall = bytes.get(OLD_SIZE..SIZE).and_then(|wall| wall.try_into().ok());
@@ -54,7 +54,7 @@ impl Checkpoint {
         [old.filter(|_| wall_ms.is_some()).map(|old| Self { wall_ms, ..old }), old]
     }
 
-    /// What [`encode`](Self::encode) wrote, where nothing stands behind it.
+    /// Decodes a record that has no trailing bytes.
     pub fn decode_whole(bytes: &[u8]) -> Option<Self> {
         Self::decode(bytes).into_iter().flatten().next()
     }

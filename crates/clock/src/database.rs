@@ -1,9 +1,9 @@
-//! The clock itself: start, now, tick, checkpoints, acceptance of jumps.
+//! The database clock: reading time, periodic ticks, checkpoints and acceptance of jumps.
 //!
-//! Database time never goes back, in a process or across restarts. Whoever runs the clock makes a
+//! Database time never goes back, within a process or across restarts. The caller makes a
 //! checkpoint durable about once a second, and no instant more than [`LEASE_MS`] beyond the last
-//! one may be used: a start that goes on at the last checkpoint plus that lease is later than
-//! anything that was used before.
+//! durable checkpoint may be used. A restart resumes at the last checkpoint plus that lease, which
+//! is later than every instant used before.
 //!
 //! ```text
 //!  checkpoint 100.0 ──────────── lease ──▶ 102.0    time runs from 100.0, up to 102.0 at most
@@ -12,17 +12,17 @@
 //!  next boot:                          103.0 ──▶    101.0 + lease, or a later wall clock
 //! ```
 //!
-//! After a start within the same boot the boot clock says how much time has passed.
+//! After a restart within the same boot, the boot clock gives the time that has passed.
 //!
-//! In a cluster a checkpoint is a lease too, that others see renewed: no time may be used from one
-//! lease behind the reading of the boot clock that the checkpoint has, since another node may then go
-//! on. A checkpoint that becomes durable late lengthens nothing. When the node's time as an owner ends,
-//! so does its clock ([`Clock::end`]), for whoever waits too.
+//! In a cluster a checkpoint also renews a lease that other nodes observe: once the boot clock is
+//! one lease past the checkpoint's reading, no time may be used, since another node may have taken
+//! over. A checkpoint that becomes durable late therefore extends nothing. When the node loses
+//! ownership, its clock is ended ([`Clock::end`]) and waiting calls fail.
 //!
-//! Where the wall clock is ahead, time follows it: slowly for half a second, at once for a small
-//! step, after ten minutes for a larger one, which may be a mistake. What a jump makes expire is
-//! kept from the reaper for a day, unless somebody accepts it. Where the wall clock is behind, time
-//! runs slower until both agree.
+//! When the wall clock is ahead, database time follows it: by slewing up to half a second, at once
+//! for a small step, and after ten minutes for a larger step, which may be an error. Rows that a
+//! jump makes expire are not reaped for a day unless an operator accepts the jump. When the wall
+//! clock is behind, database time runs slower until both agree.
 
 use std::{sync::atomic::AtomicBool, time::Duration};
 
@@ -37,78 +37,78 @@ use crate::{
     steps::{ACCEPT_AFTER_MS, WallDecision, WallSteps},
 };
 
-/// Within which clocks are read one after the other for a comparison.
+/// Longest time between two clock readings that are still treated as simultaneous.
 const TOGETHER: Duration = Duration::from_millis(100);
 
-/// The rate of a manual clock, parts per million.
+/// The rate of a manual clock, parts per million: it does not advance by itself.
 pub(crate) const STANDS_STILL: i64 = -1_000_000;
 
-/// How a clock moves.
+/// How a clock advances.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ClockMode {
-    /// With the machine's clocks.
+    /// Follows the machine's clocks.
     System,
-    /// Only when told.
+    /// Advances only by explicit moves.
     Manual,
 }
 
-/// Why a clock was not moved or not started.
+/// Why a clock could not be moved or started.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ClockRefusal {
     /// Only a manual clock can be moved.
     SystemClock,
-    /// Time never goes back.
+    /// The move would set time back.
     Backwards {
-        /// Where the clock stands.
+        /// Current database time.
         now: Instant,
     },
-    /// The data directory was used with the other kind of clock.
+    /// The data directory was last used with the other clock mode.
     OtherMode,
-    /// The move could not be made durable, and so is not in force.
+    /// The move could not be made durable, so it is not in effect.
     NotDurable,
 }
 
-/// What `/status` and the metrics tell about the clock.
+/// The clock's state for `/status` and the metrics.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClockStatus {
-    /// Its mode.
+    /// System or manual.
     pub mode: ClockMode,
     /// Database time.
     pub now: Instant,
     /// Wall clock minus database time, milliseconds.
     pub offset_ms: i64,
-    /// A step of the wall clock waits to be confirmed.
+    /// A large step of the wall clock waits to be confirmed.
     pub unconfirmed: bool,
-    /// What lies behind this instant must not be reaped yet because of a jump.
+    /// Rows that expired after this instant must not be reaped yet, because of an unaccepted jump.
     pub reap_until: Option<Instant>,
-    /// Time may be used; otherwise operations wait for a checkpoint.
+    /// Whether time may be used; otherwise operations wait for a checkpoint.
     pub running: bool,
-    /// Database time has kept pace with an independent clock.
+    /// Whether database time has kept pace with an independent clock.
     pub keeps_pace: bool,
-    /// At the start the boot clock was not the one of the last checkpoint: it was behind it, or said
-    /// that far more time had passed than the wall clock did.
+    /// At the start, the boot clock was behind the last checkpoint's reading, or showed much more
+    /// elapsed time than the wall clock; it was not used.
     pub boot_disagrees: bool,
-    /// Where time went on at the start.
+    /// The instant at which time resumed at the start.
     pub started: Started,
 }
 
-/// Where time went on at a start.
+/// The instant at which time resumed at a start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Started {
-    /// The last checkpoint before; `None` at the first start.
+    /// Database time of the last checkpoint before the start; `None` at the first start.
     pub last: Option<Instant>,
-    /// The first instant.
+    /// The first instant after the start.
     pub at: Instant,
 }
 
 impl Started {
-    /// How long the database was off by its own time, milliseconds; 0 at the first start.
+    /// Returns how long the database was down in database time, milliseconds; 0 at the first start.
     pub fn off_ms(&self) -> i64 {
         self.last.map_or(0, |last| self.at.since_ms(last).max(0))
     }
 }
 
-/// Clocks at the last check of the watchdog, milliseconds.
+/// Clock readings at the last pace check, milliseconds.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Watched {
     monotonic: i64,
@@ -116,17 +116,17 @@ pub(crate) struct Watched {
     database: i64,
 }
 
-/// What only the thread that ticks, and whoever asks for a status, looks at.
+/// State that only the ticking thread and status requests use.
 #[derive(Debug)]
 pub(crate) struct ClockState {
     pub(crate) steps: WallSteps,
-    /// Of this boot of the machine.
+    /// The current boot of the machine.
     pub(crate) boot_id: BootId,
-    /// Of the last checkpoint.
+    /// Number of the last checkpoint.
     pub(crate) number: u64,
-    /// What expired later than this is not reaped, because a jump waits to be accepted.
+    /// While a jump is unaccepted: rows that expired after this instant are not reaped.
     pub(crate) reap_until_ms: i64,
-    /// Database time at which it counts as accepted by itself.
+    /// Database time at which the jump is accepted automatically.
     pub(crate) accepted_at_ms: i64,
     pub(crate) watched: Option<Watched>,
     pub(crate) keeps_pace: bool,
@@ -134,44 +134,46 @@ pub(crate) struct ClockState {
     pub(crate) started: Started,
 }
 
-/// The database clock.
+/// The database clock, shared by all threads. See the module's documentation.
 #[derive(Debug)]
 pub struct Clock {
     pub(crate) mode: ClockMode,
     /// How far beyond a durable checkpoint time may be used, milliseconds.
     pub(crate) lease_ms: i64,
-    /// Whether a checkpoint is a lease that others watch.
+    /// Whether checkpoints renew a cluster lease.
     pub(crate) is_leased: bool,
     pub(crate) ended: AtomicBool,
     pub(crate) source: Box<dyn ClockSource>,
     pub(crate) shared: SharedLine,
-    /// It is whole after each statement, so that a holder that panics leaves nothing by halves.
+    /// Consistent after every statement, so a panic of a lock holder leaves no half-made change.
     pub(crate) state: Mutex<ClockState>,
     pub(crate) renewed: Condvar,
     pub(crate) renewed_async: Notify,
 }
 
 impl Clock {
-    /// How it moves.
+    /// Returns how the clock advances.
     pub fn mode(&self) -> ClockMode {
         self.mode
     }
 
-    /// Database time, or `None` while a checkpoint is overdue and operations have to wait, and after the
-    /// clock's end.
+    /// Returns database time, or `None` while a checkpoint is overdue and after the clock has
+    /// ended.
     pub fn try_now(&self) -> Option<Instant> {
         let reading = self.shared.read_now(&*self.source);
-        // Looked at last: nobody uses an instant that was read after the end.
+        // Checked last, so that no instant read after the end is returned.
         (reading.is_usable && !self.has_ended()).then_some(Instant { ms: reading.now_ms })
     }
 
-    /// The latest instant that may have been used: time itself, held at the limit.
+    /// Returns the latest instant that may have been used: database time, capped at the lease's
+    /// limit.
     pub fn last_used(&self) -> Instant {
         Instant { ms: self.shared.read_now(&*self.source).last_ms }
     }
 
     /// Compares with the wall clock and returns the checkpoint to make durable now. Call it about
-    /// once a second and pass what was written to [`mark_persisted`](Self::mark_persisted).
+    /// once a second, and pass the checkpoint to [`mark_persisted`](Self::mark_persisted) once
+    /// written.
     pub fn tick(&self) -> Checkpoint {
         let now = Instant { ms: self.shared.read_now(&*self.source).now_ms };
         if self.mode == ClockMode::Manual {
@@ -183,12 +185,11 @@ impl Clock {
         match decision {
             WallDecision::Slew(ppm) => self.run_at(ppm),
             WallDecision::Unconfirmed => self.run_at(0),
-            // Time goes on from the checkpoint once it is durable; see `mark_persisted`.
+            // Time advances to the checkpoint once that is durable; see `mark_persisted`.
             WallDecision::Step => return self.checkpoint_at(wall),
             WallDecision::Jump => {
                 let mut state = self.state.lock();
-                // Nobody has said that the jump is right: what it makes expire stays on disk for a
-                // day.
+                // The jump is unconfirmed, so rows it makes expire stay on disk for a day.
                 if !state.steps.is_accepted() {
                     state.reap_until_ms = state.reap_until_ms.min(now.ms);
                     state.accepted_at_ms = wall.saturating_add(ACCEPT_AFTER_MS);
@@ -200,7 +201,7 @@ impl Clock {
         self.checkpoint_at(now.ms)
     }
 
-    /// Lets time run on from here at another rate.
+    /// Changes the rate of time from now on.
     fn run_at(&self, ppm: i64) {
         let _state = self.state.lock();
         self.shared.change_line(&*self.source, |line, boot_ns| {
@@ -209,7 +210,7 @@ impl Clock {
         });
     }
 
-    /// The next checkpoint, at this database time.
+    /// Returns the next checkpoint, at this database time.
     pub(crate) fn checkpoint_at(&self, ms: i64) -> Checkpoint {
         let mut state = self.state.lock();
         state.number += 1;
@@ -228,8 +229,8 @@ impl Clock {
         }
     }
 
-    /// Where time stands, for a copy of the data: no instant behind it was used so far. It is of no boot
-    /// of a machine, so a start on it goes on as after one of another boot.
+    /// Returns a checkpoint for a copy of the data, such as a backup: no later instant has been
+    /// used. It names no boot, so a start from it proceeds as after a reboot.
     pub fn checkpoint_of_copy(&self) -> Checkpoint {
         let ms = self.last_used().ms;
         let state = self.state.lock();
@@ -245,8 +246,8 @@ impl Clock {
         }
     }
 
-    /// A checkpoint is durable: time may be used up to a lease beyond it, and where it lies ahead
-    /// of time (a step, a move) time goes on from it.
+    /// Records that a checkpoint is durable: time may be used up to one lease beyond it. If the
+    /// checkpoint is ahead of database time (a step or a move), time advances to it.
     pub fn mark_persisted(&self, checkpoint: &Checkpoint) {
         let mut state = self.state.lock();
         let mut adopted = None;
@@ -258,7 +259,8 @@ impl Clock {
             let lease = if manual { 0 } else { self.lease_ms };
             let leased_ns = self.lease_ms.saturating_mul(1_000_000);
             let until_ns = match self.is_leased {
-                // By the clock of when it was asked for, not of when it was answered.
+                // The lease runs from when the checkpoint was made, not from when its write
+                // completed.
                 true => line.until_ns.max(checkpoint.boot_ns.saturating_add(leased_ns)),
                 false => i64::MAX,
             };
@@ -280,14 +282,15 @@ impl Clock {
         self.renewed_async.notify_waiters();
     }
 
-    /// An operator accepts a step that waits, and lets what a jump made expire be reaped.
+    /// Accepts a waiting step of the wall clock, and allows reaping of rows that a jump made
+    /// expire.
     pub fn accept_jump(&self) {
         let mut state = self.state.lock();
         state.steps.accept();
         state.reap_until_ms = i64::MAX;
     }
 
-    /// Nothing that was live at this instant may be reaped yet.
+    /// Returns the reaping limit: rows that were live at this instant must not be reaped yet.
     pub fn reap_until(&self) -> Instant {
         let state = self.state.lock();
         let unconfirmed = state.steps.is_unconfirmed();
@@ -296,9 +299,9 @@ impl Clock {
         if unconfirmed { until.min(self.last_used()) } else { until }
     }
 
-    /// Compares the pace of time, and of the boot clock that it goes by, with an independent clock;
-    /// `false` turns readiness red. Steps of the wall clock do not make up for a boot clock that
-    /// stands still, as no more than a minute of them is followed.
+    /// Compares the pace of database time and of the boot clock with an independent clock; false
+    /// makes the server not ready. Steps of the wall clock cannot hide a stalled boot clock,
+    /// because at most a minute of steps is adopted per window.
     pub fn check_pace(&self, monotonic: impl Fn() -> Duration) -> bool {
         if self.mode == ClockMode::Manual {
             return true;
@@ -308,7 +311,7 @@ impl Clock {
         let boot = self.source.boot_ns() / 1_000_000;
         let ended = monotonic();
         let mut state = self.state.lock();
-        // The process was stopped in between: these readings are not of one moment.
+        // The process was suspended between the readings, so they are not comparable.
         if TOGETHER < ended.saturating_sub(begun) {
             return state.keeps_pace;
         }
@@ -325,7 +328,7 @@ impl Clock {
         state.keeps_pace
     }
 
-    /// For status pages and metrics.
+    /// Returns the clock's state for status pages and metrics.
     pub fn status(&self) -> ClockStatus {
         let now = self.last_used();
         let state = self.state.lock();

@@ -1,4 +1,4 @@
-//! A point of database time. Milliseconds since 1970, in i64; arithmetic saturates.
+//! A point of database time: milliseconds since 1970 as an `i64`, with saturating arithmetic.
 
 use std::fmt;
 
@@ -10,32 +10,32 @@ pub struct Instant {
 }
 
 impl Instant {
-    /// Before everything.
+    /// Earlier than every other instant.
     pub const MIN: Self = Self { ms: i64::MIN };
-    /// After everything.
+    /// Later than every other instant.
     pub const MAX: Self = Self { ms: i64::MAX };
 
-    /// From milliseconds since 1970.
+    /// Creates an instant from milliseconds since 1970.
     pub fn from_ms(ms: i64) -> Self {
         Self { ms }
     }
 
-    /// From whole seconds since 1970.
+    /// Creates an instant from whole seconds since 1970.
     pub fn from_seconds(seconds: i64) -> Self {
         Self { ms: seconds.saturating_mul(1000) }
     }
 
-    /// The whole second this instant lies in.
+    /// Returns the second that contains this instant, rounded down.
     pub fn seconds(self) -> i64 {
         self.ms.div_euclid(1000)
     }
 
-    /// This much later (or earlier, for a negative number).
+    /// Returns the instant `ms` later (earlier if negative).
     pub fn plus_ms(self, ms: i64) -> Self {
         Self { ms: self.ms.saturating_add(ms) }
     }
 
-    /// Milliseconds from `earlier` to this instant.
+    /// Returns the milliseconds from `earlier` to this instant.
     pub fn since_ms(self, earlier: Self) -> i64 {
         self.ms.saturating_sub(earlier.ms)
     }

@@ -1,6 +1,6 @@
-//! The database clock: one source of now that never goes back, in a process or across restarts.
-//! It does no I/O: whoever runs it reads checkpoints from disk, ticks it, writes the checkpoints it
-//! asks for and says when they are durable. The only place that reads the machine's clocks.
+//! The database clock: a single source of time that never goes back, within a process or across
+//! restarts. It does no I/O: the caller loads checkpoints, ticks the clock, writes the checkpoints
+//! it returns and reports when they are durable. No other crate reads the machine's clocks.
 
 mod checkpoint;
 mod database;

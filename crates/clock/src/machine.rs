@@ -1,20 +1,20 @@
-//! The machine's clocks. Nothing else in the project reads them.
+//! The machine's clocks. No other code in the project reads them.
 
 use std::fmt;
 
-/// Where a clock gets its readings from; tests have their own.
+/// The clock readings on which database time is based; tests substitute their own.
 pub trait ClockSource: Send + Sync + fmt::Debug {
-    /// Nanoseconds since boot, suspended time included.
+    /// Returns nanoseconds since boot, including time suspended.
     fn boot_ns(&self) -> i64;
-    /// Milliseconds since 1970 by the wall clock, which may step.
+    /// Returns the wall clock in milliseconds since 1970; it may step.
     fn wall_ms(&self) -> i64;
 }
 
-/// The real machine.
+/// The operating system's clocks.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Machine;
 
-/// Nanoseconds by one of the machine's clocks.
+/// Reads one of the machine's clocks, in nanoseconds.
 fn read_clock(clock: rustix::time::ClockId) -> i64 {
     let time = rustix::time::clock_gettime(clock);
     time.tv_sec.saturating_mul(1_000_000_000).saturating_add(time.tv_nsec)
@@ -30,18 +30,19 @@ impl ClockSource for Machine {
     }
 }
 
-/// Milliseconds since 1970 by the wall clock: for logs and identifiers, never for documents.
+/// Returns the wall clock in milliseconds since 1970. For logs and identifiers, never for expiry.
 pub fn wall_ms() -> i64 {
     read_clock(rustix::time::ClockId::Realtime).div_euclid(1_000_000)
 }
 
-/// How long this thread has had a processor: for what a computation takes on a busy machine.
+/// Returns the CPU time of the current thread, to measure computation on a busy machine.
 pub fn thread_time() -> std::time::Duration {
     let ns = read_clock(rustix::time::ClockId::ThreadCPUTime);
     std::time::Duration::from_nanos(u64::try_from(ns).unwrap_or(0))
 }
 
-/// The machine's monotonic clock: for timeouts of cursors and sessions, and for measuring.
+/// Returns the machine's monotonic clock, for timeouts of cursors and sessions and for
+/// measurements.
 pub fn monotonic_time() -> std::time::Duration {
     let ns = read_clock(rustix::time::ClockId::Monotonic);
     std::time::Duration::from_nanos(u64::try_from(ns).unwrap_or(0))

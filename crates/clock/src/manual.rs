@@ -1,4 +1,4 @@
-//! Moves of a clock that stands still: checked here, durable before they are adopted.
+//! Moves of a manual clock. A move is validated here and takes effect once it is durable.
 
 use crate::{
     checkpoint::Checkpoint,
@@ -7,8 +7,9 @@ use crate::{
 };
 
 impl Clock {
-    /// The checkpoint that would move a manual clock to `to`. Make it durable, then pass it to
-    /// [`Clock::mark_persisted`]; moves have to be made one after the other.
+    /// Returns the checkpoint that moves a manual clock to `to`. Make it durable, then pass it to
+    /// [`Clock::mark_persisted`]. Moves must not run concurrently. Fails on a system clock and when
+    /// `to` is in the past.
     pub fn move_to(&self, to: Instant) -> Result<Checkpoint, ClockRefusal> {
         if self.mode() != ClockMode::Manual {
             return Err(ClockRefusal::SystemClock);

@@ -1,43 +1,44 @@
-//! The parameters of running time, read by every operation without a lock.
+//! The parameters of running time, which every operation reads without a lock.
 //!
-//! A sequence counter makes a reader that overlaps a change read again, boot clock included, so
-//! readings of all threads together never go back.
+//! They are protected by a sequence lock: a reader that overlaps a change repeats the read,
+//! including that of the boot clock, so readings across all threads never go back.
 
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering, fence};
 
 use crate::machine::ClockSource;
 
-/// Database time as a line over the boot clock.
+/// Database time as a linear function of the boot clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Line {
     /// Database time at `boot_ns`, milliseconds.
     pub(crate) base_ms: i64,
-    /// And this many nanoseconds.
+    /// Nanoseconds beyond `base_ms`.
     pub(crate) base_ns: i64,
-    /// Where on the boot clock the line starts.
+    /// Reading of the boot clock at which the line starts.
     pub(crate) boot_ns: i64,
-    /// Parts per million faster than the boot clock; -1,000,000 stands still.
+    /// Rate relative to the boot clock, parts per million; -1,000,000 stops time.
     pub(crate) ppm: i64,
     /// No instant beyond this one may be used.
     pub(crate) limit_ms: i64,
-    /// And none at all from this reading of the boot clock on: the lease that it is used under has run
-    /// out by then. `i64::MAX` where there is none.
+    /// From this reading of the boot clock on, no instant may be used: the cluster lease has
+    /// expired. `i64::MAX` without a cluster.
     pub(crate) until_ns: i64,
 }
 
-/// What a look at the clock shows.
+/// The result of reading the clock.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Reading {
     /// Database time, milliseconds.
     pub(crate) now_ms: i64,
-    /// The latest of what may be used by now.
+    /// The latest instant that may have been used so far, milliseconds.
     pub(crate) last_ms: i64,
-    /// Whether that is time itself.
+    /// Whether database time itself may be used.
     pub(crate) is_usable: bool,
 }
 
 impl Line {
-    /// Milliseconds and the nanoseconds beyond them at a reading of the boot clock.
+    /// Returns database time at a reading of the boot clock: milliseconds and remaining
+    /// nanoseconds.
     pub(crate) fn time_at(&self, boot_ns: i64) -> (i64, i64) {
         let elapsed = boot_ns.saturating_sub(self.boot_ns).max(0);
         let gained = i128::from(elapsed) * i128::from(self.ppm) / 1_000_000;
@@ -46,8 +47,8 @@ impl Line {
         (self.base_ms.saturating_add(ns.div_euclid(1_000_000)), ns.rem_euclid(1_000_000))
     }
 
-    /// What a look at this reading of the boot clock shows. Before the first checkpoint is durable
-    /// nothing has a limit that means anything: then the last that was used is time itself.
+    /// Evaluates the line at a reading of the boot clock. Before the first checkpoint is durable
+    /// the limit has no meaning, so `last_ms` is database time itself.
     fn reading_at(&self, boot_ns: i64) -> Reading {
         let now_ms = self.time_at(boot_ns).0;
         let leased_ms = self.time_at(boot_ns.min(self.until_ns)).0;
@@ -60,10 +61,10 @@ impl Line {
     }
 }
 
-/// The line in force, for readers on all threads.
+/// The line in effect, shared with readers on all threads.
 #[derive(Debug)]
 pub(crate) struct SharedLine {
-    /// Odd while it changes.
+    /// Sequence number of the lock: odd during a change.
     sequence: AtomicU64,
     base_ms: AtomicI64,
     base_ns: AtomicI64,
@@ -86,14 +87,14 @@ impl SharedLine {
         }
     }
 
-    /// Database time now, and whether it may be used.
+    /// Returns database time and whether it may be used.
     pub(crate) fn read_now(&self, source: &dyn ClockSource) -> Reading {
         loop {
             let before = self.sequence.load(Ordering::Acquire);
             let line = self.current_line();
             let boot_ns = source.boot_ns();
-            // The boot clock was read between two looks at the sequence, so the line was in force
-            // then.
+            // The boot clock was read between two equal sequence numbers, so the line was in effect
+            // at that reading.
             fence(Ordering::Acquire);
             if before.is_multiple_of(2) && self.sequence.load(Ordering::Relaxed) == before {
                 return line.reading_at(boot_ns);
@@ -102,7 +103,7 @@ impl SharedLine {
         }
     }
 
-    /// The line as the only writer sees it.
+    /// Loads the line's fields; consistent only for the writer or under the sequence check.
     pub(crate) fn current_line(&self) -> Line {
         Line {
             base_ms: self.base_ms.load(Ordering::Relaxed),
@@ -114,15 +115,15 @@ impl SharedLine {
         }
     }
 
-    /// Changes the line; `change` gets the old one and a reading of the boot clock that no reader
-    /// of the old line can pass. Callers hold the clock's lock.
+    /// Replaces the line. `change` receives the old line and a reading of the boot clock that no
+    /// reader of the old line exceeds. The caller holds the clock's lock.
     pub(crate) fn change_line(
         &self,
         source: &dyn ClockSource,
         change: impl FnOnce(Line, i64) -> Line,
     ) {
         self.sequence.fetch_add(1, Ordering::AcqRel);
-        // The sequence is odd for everybody before the boot clock is read below.
+        // The odd sequence number must be visible to all threads before the boot clock is read.
         fence(Ordering::SeqCst);
         let line = change(self.current_line(), source.boot_ns());
         self.base_ms.store(line.base_ms, Ordering::Relaxed);

@@ -1,5 +1,5 @@
-//! Where time goes on at a start: behind all that was used before, on this machine or, in a cluster, on
-//! another one.
+//! Computes where time resumes at a start: after every instant used before, on this machine or, in
+//! a cluster, on another node.
 
 use std::sync::atomic::AtomicBool;
 
@@ -15,32 +15,33 @@ use crate::{
     steps::{ACCEPT_AFTER_MS, LEASE_MS, MAX_SLEW_PPM, MAX_STEP_MS, WallSteps},
 };
 
-/// What a clock in a cluster goes by.
+/// Parameters of a clock in a cluster.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClusterLease {
-    /// How long time may be used after the boot clock's reading of a checkpoint, milliseconds.
+    /// How long time may be used after a checkpoint's reading of the boot clock, milliseconds.
     pub ms: i64,
-    /// Time goes on no earlier than here: where the owner before could have stopped.
+    /// Earliest instant at which time resumes: the previous owner may have used everything before
+    /// it.
     pub least: Instant,
 }
 
-/// Where time goes on at a start in the boot of the last checkpoint, milliseconds, and whether the
-/// boot clock was not believed.
+/// Returns where time resumes within the boot of the last checkpoint, in milliseconds, and whether
+/// the boot clock was rejected as implausible.
 fn within_boot(last: &Checkpoint, wall: i64, boot_ns: i64, lease_ms: i64) -> (i64, bool) {
-    // It never goes back: this is another one, and nobody knows how much time has passed. No instant
-    // beyond the lease was used.
+    // A boot clock never goes back, so this is a different clock and the elapsed time is unknown.
+    // No instant beyond the lease was used.
     if boot_ns < last.boot_ns {
         return (last.ms.saturating_add(lease_ms), true);
     }
     let elapsed = boot_ns.saturating_sub(last.boot_ns) / 1_000_000;
-    // Time may have run faster than the boot clock, but no instant beyond the lease was used: only the
-    // gain within one lease counts. The gain of all the time that the server was down would put database
-    // time ahead of the wall clock by 43 s after a day.
+    // Time may have run faster than the boot clock, but no instant beyond the lease was used, so
+    // only the gain within one lease counts. Adding the gain for the whole downtime would put
+    // database time 43 s ahead of the wall clock after a day.
     let gained = elapsed.min(lease_ms) / (1_000_000 / MAX_SLEW_PPM) + 1;
     let by_boot = last.ms.saturating_add(elapsed).saturating_add(gained);
-    // A boot clock that says that far more time has passed than the wall clock does may be another
-    // one, as in a container that was moved. Time that was too early for a while costs nothing; too
-    // late, it would make what lives expire for good.
+    // A boot clock that shows much more elapsed time than the wall clock may be a different clock,
+    // as after moving a container. Resuming too early is harmless; too late would expire live
+    // documents for good.
     let by_wall = last.wall_ms.map(|at| wall.saturating_sub(at).max(0));
     match by_wall {
         Some(by_wall) if by_wall.saturating_add(MAX_STEP_MS) < elapsed => {
@@ -50,7 +51,7 @@ fn within_boot(last: &Checkpoint, wall: i64, boot_ns: i64, lease_ms: i64) -> (i6
     }
 }
 
-/// Time as it runs before the first checkpoint is durable: none of it may be used.
+/// Returns the line before the first checkpoint is durable: no instant of it may be used.
 fn first_line(mode: ClockMode, start_ms: i64, boot_ns: i64, is_leased: bool) -> Line {
     Line {
         base_ms: start_ms,
@@ -63,8 +64,9 @@ fn first_line(mode: ClockMode, start_ms: i64, boot_ns: i64, is_leased: bool) -> 
 }
 
 impl Clock {
-    /// Starts time from the last durable checkpoint. Nothing may be used before the checkpoint
-    /// that [`tick`](Self::tick) asks for first is durable.
+    /// Starts a clock from the last durable checkpoint. No time may be used until the first
+    /// checkpoint that [`tick`](Self::tick) returns is durable. Fails if `last` was made in the
+    /// other mode.
     pub fn start(
         mode: ClockMode,
         source: Box<dyn ClockSource>,
@@ -74,9 +76,9 @@ impl Clock {
         Self::start_leased(mode, source, boot_id, last, None)
     }
 
-    /// The same in a cluster, where the checkpoint may be another node's: with this node's boot id and
-    /// its reading of the boot clock when it saw the checkpoint renewed, time goes on by this node's
-    /// boot clock.
+    /// Starts a clock in a cluster, where `last` may be another node's checkpoint. The caller
+    /// replaces its boot id and boot clock reading by this node's, taken when it observed the
+    /// renewal; time then resumes by this node's boot clock.
     pub fn start_leased(
         mode: ClockMode,
         source: Box<dyn ClockSource>,
@@ -102,11 +104,11 @@ impl Clock {
                 start_ms
             }
             (ClockMode::System, Some(last)) => {
-                // Another boot: the boot clock says nothing of how long the machine was off. No
+                // After a reboot the boot clock does not tell how long the machine was off. No
                 // instant beyond the lease was used.
                 let least = last.ms.saturating_add(lease_ms);
-                // The machine was off for long, or its clock is wrong; what expires by that waits
-                // for the reaper.
+                // Either the machine was off for long or its wall clock is wrong, so what expires
+                // by this gap is not reaped yet.
                 if least.saturating_add(MAX_STEP_MS) < wall {
                     reap_until_ms = reap_until_ms.min(least);
                     accepted_at_ms = wall.saturating_add(ACCEPT_AFTER_MS);

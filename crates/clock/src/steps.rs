@@ -1,63 +1,63 @@
-//! What to do about a wall clock that differs from database time: a pure decision.
+//! Decides how database time reacts to a wall clock that differs from it. Pure logic.
 
 /// How far beyond the last durable checkpoint time may be used, milliseconds.
 pub const LEASE_MS: i64 = 2_000;
-/// Largest forward step of the wall clock that is adopted without asking, and the most within
-/// [`STEP_WINDOW_MS`].
+/// Largest forward step of the wall clock that is adopted without confirmation, milliseconds; also
+/// the total of such steps within [`STEP_WINDOW_MS`].
 pub const MAX_STEP_MS: i64 = 60_000;
-/// Window of the budget for steps, and how long a larger step has to last.
+/// Window for the total of small steps, and how long a larger step must persist, milliseconds.
 pub const STEP_WINDOW_MS: i64 = 600_000;
-/// What a jump made expire is kept this long unless somebody accepts it.
+/// How long rows that a jump made expire are kept unless an operator accepts it, milliseconds.
 pub(crate) const ACCEPT_AFTER_MS: i64 = 24 * 3_600_000;
-/// Differences up to this are slewed away, not stepped.
+/// Differences up to this are corrected by slewing, milliseconds.
 const SLEW_MS: i64 = 500;
 /// Fastest slew, parts per million.
 pub(crate) const MAX_SLEW_PPM: i64 = 500;
 
-/// A decision about the wall clock.
+/// How to react to the wall clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum WallDecision {
-    /// Run at this rate.
+    /// Run at this rate, parts per million.
     Slew(i64),
-    /// Adopt the wall clock now: a small step within the budget.
+    /// Adopt the wall clock now: a small step within the limit.
     Step,
-    /// Go on at the boot clock's pace and wait for a person or for the time to pass.
+    /// Continue at the boot clock's pace until an operator accepts the step or it has persisted.
     Unconfirmed,
-    /// Adopt the wall clock: the step has lasted, or a person has accepted it.
+    /// Adopt the wall clock: the step has persisted or an operator accepted it.
     Jump,
 }
 
-/// A large step of the wall clock that waits.
+/// A large step of the wall clock that is not confirmed.
 #[derive(Clone, Copy, Debug)]
 struct Waiting {
-    /// Boot clock (ms) when it was first seen.
+    /// Boot clock when it was first seen, milliseconds.
     since_ms: i64,
-    /// How far ahead of database time the wall clock was then, milliseconds.
+    /// How far the wall clock was ahead of database time then, milliseconds.
     offset_ms: i64,
-    /// An operator accepted it.
+    /// Whether an operator accepted it.
     is_accepted: bool,
 }
 
 impl Waiting {
-    /// Whether the wall clock is still where this step took it. Its pace may differ from the boot
-    /// clock's, so the longer the step waits the less exactly this is known; a further step is
-    /// another one, which waits anew and is not accepted with the first.
+    /// Returns whether the wall clock is still where this step put it. Its pace may differ from the
+    /// boot clock's, so the tolerance grows with the waiting time. A further step is a new one: it
+    /// waits again and does not inherit the acceptance.
     fn is_same(&self, offset_ms: i64, boot_ms: i64) -> bool {
         let drift = MAX_STEP_MS.saturating_add(boot_ms.saturating_sub(self.since_ms).max(0));
         offset_ms.saturating_sub(self.offset_ms).saturating_abs() <= drift
     }
 }
 
-/// Remembers small steps and a large one that is not confirmed.
+/// The small steps adopted recently, and a large step that waits.
 #[derive(Debug, Default)]
 pub(crate) struct WallSteps {
-    /// Boot clock (ms) and size (ms) of adopted small steps.
+    /// Boot clock reading (ms) and size (ms) of adopted small steps.
     adopted: Vec<(i64, i64)>,
     waiting: Option<Waiting>,
 }
 
 impl WallSteps {
-    /// `offset_ms` is wall clock minus database time; `boot_ms` the boot clock.
+    /// Decides from `offset_ms`, wall clock minus database time, and `boot_ms`, the boot clock.
     pub(crate) fn decide_step(&mut self, offset_ms: i64, boot_ms: i64) -> WallDecision {
         self.adopted.retain(|(at, _)| boot_ms.saturating_sub(*at) < STEP_WINDOW_MS);
         if offset_ms <= SLEW_MS {
@@ -80,8 +80,8 @@ impl WallSteps {
         }
     }
 
-    /// Database time went forward by this much, durably. Only now a step counts: one that could not
-    /// be written is decided again.
+    /// Records a durable forward move of database time. A step counts only from here, so one that
+    /// could not be written is decided again.
     pub(crate) fn note_adopted(&mut self, size_ms: i64, boot_ms: i64) {
         if (1..=MAX_STEP_MS).contains(&size_ms) {
             self.adopted.push((boot_ms, size_ms));
@@ -90,19 +90,19 @@ impl WallSteps {
         }
     }
 
-    /// An operator accepts the step that waits, if one does, and no other.
+    /// Accepts the waiting large step, if any; later steps are not accepted with it.
     pub(crate) fn accept(&mut self) {
         if let Some(waiting) = &mut self.waiting {
             waiting.is_accepted = true;
         }
     }
 
-    /// Whether a large step waits to be confirmed.
+    /// Returns whether a large step waits to be confirmed.
     pub(crate) fn is_unconfirmed(&self) -> bool {
         self.waiting.is_some()
     }
 
-    /// Whether the one that waits was accepted by somebody.
+    /// Returns whether the waiting step was accepted by an operator.
     pub(crate) fn is_accepted(&self) -> bool {
         self.waiting.is_some_and(|waiting| waiting.is_accepted)
     }

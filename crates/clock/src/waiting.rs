@@ -1,10 +1,10 @@
-//! Whoever needs database time waits for it while a checkpoint is overdue, until the clock ends.
+//! Waiting for database time while a checkpoint is overdue, and ending the clock.
 
 use std::sync::atomic::Ordering;
 
 use crate::{database::Clock, instant::Instant};
 
-/// The clock has ended: its node does not own what it is the time of any more.
+/// The clock has ended because its node no longer owns the shard.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClockEnded;
 
@@ -17,11 +17,11 @@ impl std::fmt::Display for ClockEnded {
 impl std::error::Error for ClockEnded {}
 
 impl Clock {
-    /// Database time; waits while a checkpoint is overdue.
+    /// Returns database time; waits while a checkpoint is overdue.
     ///
     /// # Errors
     ///
-    /// [`ClockEnded`] when it has ended, also while this waits.
+    /// [`ClockEnded`] if the clock has ended or ends during the wait.
     pub async fn now(&self) -> Result<Instant, ClockEnded> {
         loop {
             let renewed = self.renewed_async.notified();
@@ -35,7 +35,7 @@ impl Clock {
         }
     }
 
-    /// Database time, for threads; waits while a checkpoint is overdue.
+    /// Returns database time, blocking the thread while a checkpoint is overdue.
     ///
     /// # Errors
     ///
@@ -55,7 +55,7 @@ impl Clock {
         }
     }
 
-    /// Ends it: no time may be used any more, and whoever waits for some hears of it.
+    /// Ends the clock for good: no time may be used any more, and all waiting calls fail.
     pub fn end(&self) {
         let state = self.state.lock();
         self.ended.store(true, Ordering::SeqCst);
@@ -64,7 +64,7 @@ impl Clock {
         self.renewed_async.notify_waiters();
     }
 
-    /// Whether it has ended.
+    /// Returns whether the clock has ended.
     pub fn has_ended(&self) -> bool {
         self.ended.load(Ordering::SeqCst)
     }
