@@ -1,26 +1,26 @@
-//! Documents and their bytes, counted together.
+//! A number of documents together with their size.
 
-/// How many documents, and how many bytes they take.
+/// A number of documents and their total size.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Amount {
-    /// Documents.
+    /// Number of documents.
     pub documents: i64,
-    /// Bytes of their bodies.
+    /// Total size of their bodies in bytes.
     pub bytes: i64,
 }
 
 impl Amount {
-    /// One document with this body.
+    /// Returns the amount of one document with this body.
     pub(crate) fn of_body(body: &[u8]) -> Self {
         Self { documents: 1, bytes: i64::try_from(body.len()).unwrap_or(i64::MAX) }
     }
 
-    /// From a stored pair of sums.
+    /// Converts a stored pair of sums.
     pub(crate) fn from_sums(sums: [i64; 2]) -> Self {
         Self { documents: sums[0], bytes: sums[1] }
     }
 
-    /// Both together.
+    /// Returns the sum of both amounts.
     pub(crate) fn plus(self, other: Self) -> Self {
         Self {
             documents: self.documents.saturating_add(other.documents),
@@ -28,7 +28,7 @@ impl Amount {
         }
     }
 
-    /// What is left without the other.
+    /// Returns the difference of both amounts.
     pub(crate) fn minus(self, other: Self) -> Self {
         Self {
             documents: self.documents.saturating_sub(other.documents),
@@ -37,11 +37,11 @@ impl Amount {
     }
 }
 
-/// Expired documents whose bytes are still stored: an estimate.
+/// Expired documents whose bytes are still stored; an estimate.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Unreaped {
-    /// How much.
+    /// Number and size of the documents.
     pub amount: Amount,
-    /// How long ago the oldest expired, seconds.
+    /// Seconds since the oldest of them expired.
     pub oldest_expired_seconds: i64,
 }

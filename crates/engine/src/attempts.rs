@@ -1,8 +1,8 @@
-//! The attempts of one operation, of which there is a bound: every loop that looks again counts
-//! here.
+//! Bounds the attempts of one operation. Every retry loop of the engine counts here.
 //!
-//! A writer that always comes second, or a view that never can tell, ends with [`Kind::Conflict`]
-//! instead of going on without end. The bound is far above what contention alone brings about.
+//! A writer that keeps losing conflicts, or a view that stays undecidable, fails with
+//! [`Kind::Conflict`] instead of retrying forever. The bound is far above what contention alone
+//! causes.
 
 use crate::{
     error::{Error, Kind},
@@ -12,48 +12,47 @@ use crate::{
 /// Counts the attempts of one operation.
 #[derive(Debug)]
 pub(crate) struct Attempts {
-    /// Attempts that are left.
     left: usize,
-    /// What there is too much of, for the error.
+    /// Description of the contention, for the error.
     contention: &'static str,
 }
 
 impl Attempts {
-    /// None made yet. `contention` says what there is too much of when they are used up.
+    /// Creates a counter with all attempts left; `contention` is the error's message.
     pub(crate) fn new(contention: &'static str) -> Self {
         Self { left: MAX_ATTEMPTS, contention }
     }
 
-    /// Of a read.
+    /// Attempts of a read.
     pub(crate) fn to_read() -> Self {
         Self::new("too many changes of what is read")
     }
 
-    /// Of a write of documents.
+    /// Attempts to write documents.
     pub(crate) fn to_write() -> Self {
         Self::new("too many writers of the same document")
     }
 
-    /// Of a change of a collection's record or name.
+    /// Attempts to change a collection's record or name.
     pub(crate) fn to_change() -> Self {
         Self::new("too many changes of a collection at once")
     }
 
-    /// Something was done: what comes next has all attempts again.
+    /// Restores all attempts after the operation made progress.
     pub(crate) fn start_over(&mut self) {
         self.left = MAX_ATTEMPTS;
     }
 
-    /// Whether the attempt under way is the first.
+    /// Returns whether the current attempt is the first.
     pub(crate) fn is_first(&self) -> bool {
         self.left + 1 == MAX_ATTEMPTS
     }
 
-    /// Begins another one.
+    /// Starts another attempt.
     ///
     /// # Errors
     ///
-    /// [`Kind::Conflict`] when there were [`MAX_ATTEMPTS`].
+    /// [`Kind::Conflict`] after [`MAX_ATTEMPTS`] attempts.
     pub(crate) fn begin_next(&mut self) -> Result<(), Error> {
         match self.left.checked_sub(1) {
             Some(left) => {

@@ -1,5 +1,5 @@
-//! Counters that a change of a collection began, and the rows that were there then. Writers keep
-//! the counters from that commit on; `expire::build` adds what was there before.
+//! The backfill of counters that a change of a collection started. Writers maintain the counters
+//! from that commit on; `expire::build` adds the rows that existed before.
 
 use std::sync::Arc;
 
@@ -7,10 +7,10 @@ use store::Store;
 
 use crate::{catalog::CollectionState, view::Frozen};
 
-/// What is to be added to new counters: rows that no writer has counted in them.
+/// Rows to add to new counters: those that no writer has counted.
 pub(crate) struct Backfill<S: Store> {
-    /// The state that the change put in force.
+    /// The state that the change published.
     pub(crate) state: Arc<CollectionState>,
-    /// None of these rows may be reaped before the counters know them.
+    /// Held so that none of these rows is reaped before it is counted.
     pub(crate) rows: Frozen<S>,
 }

@@ -1,8 +1,7 @@
-//! Walks a collection and compares what has to agree: rows with their index entries, both ways, and
-//! counts with rows. Differences among expired documents are not damage; they are only counted.
+//! Verifies a collection: rows against their index entries in both directions, and counters against
+//! rows. Differences among expired documents are not damage; they are only counted.
 //!
-//! All of it is read in one view, so that writers need not stop: what they change meanwhile is not
-//! seen.
+//! Everything is read in one view, so writers need not stop; their changes meanwhile are not seen.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -21,21 +20,21 @@ use crate::{
     view::{LiveView, Pages},
 };
 
-/// What a walk found.
+/// The result of a verification.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CheckReport {
-    /// Live rows.
+    /// Number of live rows.
     pub rows: u64,
-    /// Live entries by index.
+    /// Number of live entries by index.
     pub entries: BTreeMap<u32, u64>,
-    /// Entries of expired documents that are still there.
+    /// Number of entries of expired documents that are still stored.
     pub dead_entries: u64,
-    /// What does not agree.
+    /// Inconsistencies found.
     pub differences: Differences,
 }
 
 impl<S: Store> Engine<S> {
-    /// Compares a collection's rows, entries and counts in one view.
+    /// Compares a collection's rows, entries and counters in one view.
     pub async fn check_collection(
         &self,
         collection: &Arc<Collection>,
@@ -45,7 +44,7 @@ impl<S: Store> Engine<S> {
 }
 
 impl<S: Store> LiveView<S> {
-    /// Rows with entries, entries with rows, counters with both.
+    /// Compares rows with entries, entries with rows, and counters with rows.
     async fn compare_all(&self) -> Result<CheckReport, Halt> {
         let mut checked = CheckReport::default();
         let mut bytes = 0_i64;
@@ -58,7 +57,7 @@ impl<S: Store> LiveView<S> {
             }
         }
         self.check_entries(&mut checked).await?;
-        // The counters at the same instant as the rows.
+        // Counters are read at the same instant as the rows.
         let live = self.count_live().await?;
         let rows = i64::try_from(checked.rows).unwrap_or(i64::MAX);
         if (live.documents, live.bytes) != (rows, bytes) {
@@ -70,7 +69,7 @@ impl<S: Store> LiveView<S> {
         Ok(checked)
     }
 
-    /// Every entry a row should have is there and says the same about its life.
+    /// Checks that every entry of a row exists and agrees with the row's header.
     async fn check_row(&self, row: &Row, checked: &mut CheckReport) -> Result<(), Halt> {
         let Some(header) = row.header() else { return Ok(()) };
         let scope = self.state.record.partition_layout();
@@ -100,7 +99,7 @@ impl<S: Store> LiveView<S> {
         Ok(())
     }
 
-    /// Every live entry has its row.
+    /// Checks that every live entry has its row.
     async fn check_entries(&self, checked: &mut CheckReport) -> Result<(), Halt> {
         let record = &self.state.record;
         let changes = record.items.map(|_| crate::item::changes_index());

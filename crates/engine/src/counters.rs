@@ -1,5 +1,6 @@
-//! What a write counts: totals per class, and buckets by second and coarser of what can expire
-//! (docs/ttl.md, section 5.3): by class while TTL is on, by date where an index expires documents.
+//! The sums that a write updates: totals per class, and buckets by second and coarser intervals for
+//! what can expire (docs/ttl.md, section 5.3): by class while TTL is on, and by date for date
+//! indexes.
 //!
 //! ```text
 //!  insert of a document of class inherit, 100 bytes, written in second 1,000,000
@@ -10,9 +11,8 @@
 //!    bucket     level 3,         3    + [1, 100]      (262,144 s)
 //! ```
 //!
-//! A replacement takes away what the old header says and adds what the new one says. Both are known
-//! from the headers alone, so that what is taken away is always what was added, whatever settings
-//! are in force by then.
+//! A replacement subtracts by the old header and adds by the new one. Both use headers only, so
+//! what is subtracted is always what was added, whatever settings are in effect by then.
 
 use expiry::{Class, Header};
 use store::{Mutation, Space};
@@ -22,31 +22,30 @@ use crate::{
     keys::{self, Buckets},
 };
 
-/// Seconds of a bucket of each level.
+/// Width of the buckets of each level, seconds.
 pub(crate) const LEVELS: [i64; 4] = [1, 64, 4_096, 262_144];
 
-/// A document as the counters see it.
+/// The properties of a document that counters use.
 #[derive(Clone, Debug)]
 pub(crate) struct Counted {
-    /// Which totals it is in.
     pub(crate) class: Class,
     /// Second of its last write.
     pub(crate) ts: i64,
-    /// Length of its body.
+    /// Size of its body.
     pub(crate) bytes: i64,
     /// Earliest dates by index, milliseconds.
     pub(crate) dates: Vec<(u32, i64)>,
 }
 
 impl Counted {
-    /// A stored row.
+    /// Returns the properties of a stored row.
     pub(crate) fn of_row(header: &Header<'_>, body: &[u8]) -> Self {
         let bytes = i64::try_from(body.len()).unwrap_or(i64::MAX);
         Self { class: header.class, ts: header.ts, bytes, dates: header.dates.iter().collect() }
     }
 }
 
-/// Adds (`sign` 1) or takes away (`sign` -1) a document.
+/// Adds (`sign` 1) or subtracts (`sign` -1) a document.
 pub(crate) fn count_document(
     record: &Record,
     counted: &Counted,
@@ -59,12 +58,12 @@ pub(crate) fn count_document(
     count_sums(record, counted, sign, out);
 }
 
-/// The same for the sums alone.
+/// Updates the sums only, without the totals.
 pub(crate) fn count_sums(record: &Record, counted: &Counted, sign: i64, out: &mut Vec<Mutation>) {
     let by = [sign, sign.saturating_mul(counted.bytes)];
     let class = Buckets::Class(keys::class_code(counted.class));
     match counted.class {
-        // Nothing expires by class, so nobody keeps these buckets.
+        // Nothing expires by class, so these buckets are not kept.
         _ if !record.sums_classes() => {}
         Class::Never => {}
         Class::Inherit => count_second(record, class, counted.ts, by, out),
@@ -75,7 +74,7 @@ pub(crate) fn count_sums(record: &Record, counted: &Counted, sign: i64, out: &mu
     }
 }
 
-/// Adds to the sums of a second, on every level.
+/// Adds to the buckets of a second on every level.
 pub(crate) fn count_second(
     record: &Record,
     of: Buckets,

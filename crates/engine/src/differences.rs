@@ -1,19 +1,19 @@
-//! What a walk found that does not agree: the first in words, all of them counted.
+//! A list of inconsistencies that is bounded in length but complete in number.
 
-/// More than this are counted, not listed.
+/// Maximum number of listed inconsistencies; more are only counted.
 const LISTED: usize = 100;
 
-/// Differences.
+/// Inconsistencies found by a check.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Differences {
-    /// In words; the first hundred.
+    /// Descriptions of the first hundred.
     pub listed: Vec<String>,
-    /// How many there are.
+    /// Total number.
     pub count: u64,
 }
 
 impl Differences {
-    /// Counts one, and lists it while there are few.
+    /// Counts an inconsistency and lists it if few are listed.
     pub fn note(&mut self, text: String) {
         self.count += 1;
         if self.listed.len() < LISTED {

@@ -1,6 +1,5 @@
-//! The engine's errors, sorted by what the caller does next. Doors map every kind to a code, and
-//! have the texts that their clients know: what happened is in the data of a kind, and the message
-//! is the engine's own words for it.
+//! The engine's errors, classified by how the caller must react. The APIs map each kind to a code
+//! and use their own texts; details are in the kind, and the message is the engine's description.
 
 use std::fmt;
 
@@ -8,54 +7,54 @@ use document::Document;
 
 use crate::names::Namespace;
 
-/// What was not found or exists already.
+/// The object that was not found or already exists.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum What {
-    /// A collection of this name.
+    /// The collection with this name.
     Collection(Namespace),
-    /// A collection that was dropped after the operation had found it.
+    /// A collection that was dropped after the operation had looked it up.
     DroppedCollection(Namespace),
-    /// A collection that has the name which another one was to get.
+    /// A collection that already has the target name of a rename.
     RenameTarget(Namespace),
-    /// A database whose name differs only in case from that of the collection which was to be made.
+    /// A database whose name differs only in case from the one to be created.
     DatabaseOfOtherCase {
-        /// The database that is there.
+        /// The existing database.
         existing: String,
-        /// The one that was to be made.
+        /// The database to be created.
         wanted: String,
     },
-    /// An index of this name.
+    /// The index with this name.
     Index(String),
-    /// A document or a small record of a door.
+    /// A document or a small record of an API.
     Document,
 }
 
-/// Why an index that is asked for does not go with one that exists.
+/// Why a requested index conflicts with an existing one.
 #[derive(Clone, Debug, PartialEq)]
 pub enum IndexConflict {
-    /// The name is that of another index.
+    /// Another index has the name.
     NameTaken {
-        /// Key pattern of the index that is asked for.
+        /// Key pattern of the requested index.
         wanted: Document,
-        /// Key pattern of the index that has the name.
+        /// Key pattern of the index with that name.
         existing: Document,
     },
-    /// The index exists under this name, but expires documents at another time.
+    /// The index exists under this name with a different TTL.
     OtherOptions(String),
     /// The index exists under this other name.
     OtherName(String),
-    /// The index exists under this other name, and expires documents at another time.
+    /// The index exists under this other name with a different TTL.
     OtherNameAndOptions(String),
 }
 
-/// Why there cannot be an index like the one asked for.
+/// Why an index cannot be created.
 #[derive(Clone, Debug, PartialEq)]
 pub enum IndexRefusal {
-    /// The collection has as many as it may have.
+    /// The collection has the maximum number of indexes.
     TooMany {
         /// The collection.
         namespace: Namespace,
-        /// Key pattern of the index that is asked for.
+        /// Key pattern of the requested index.
         pattern: Document,
     },
     /// It has no fields, or too many.
@@ -65,91 +64,91 @@ pub enum IndexRefusal {
 /// Why a hint cannot be followed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum HintRefusal {
-    /// No index that can be read is meant.
+    /// No readable index matches.
     NoIndex,
-    /// A key pattern that several indexes have, of which these are two.
+    /// Several indexes have the key pattern; two of them are named.
     SeveralIndexes {
-        /// Name of the first.
+        /// Name of the first index.
         first: String,
-        /// Name of another.
+        /// Name of another index.
         second: String,
     },
 }
 
-/// What the caller does about a failure. Doors match it exhaustively.
+/// The class of an error, which decides the caller's reaction. The APIs match it exhaustively.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Kind {
-    /// The request is wrong: correct it.
+    /// The request is invalid.
     Invalid,
-    /// It does not exist.
+    /// The object does not exist.
     NotFound(What),
-    /// It exists already.
+    /// The object already exists.
     Exists(What),
-    /// A unique index holds this value for another document.
+    /// A unique index contains this value for another document.
     DuplicateKey {
         /// Name of the index.
         index: String,
-        /// Its key pattern.
+        /// Key pattern of the index.
         pattern: Document,
-        /// The value that is held.
+        /// The duplicate value.
         value: Document,
     },
-    /// Indexes that exist do not go with the one asked for.
+    /// The requested index conflicts with an existing one.
     IndexConflict(IndexConflict),
-    /// There cannot be an index like the one asked for, or not one more.
+    /// The requested index is not allowed, or the maximum is reached.
     IndexRefused(IndexRefusal),
-    /// The hint means no index, or more than one.
+    /// The hint matches no index or several.
     HintRefused(HintRefusal),
-    /// A document has arrays where an index allows at most one.
+    /// A document has more than one array where an index allows only one.
     ParallelArrays,
-    /// It is not the version that was asked for, or does not meet the condition given.
+    /// The document is not the requested version or does not meet the given condition.
     Precondition,
-    /// Too many writers of the same document: try again.
+    /// Too many conflicting writers: retry.
     Conflict,
-    /// A document or request is larger than allowed.
+    /// A document or request exceeds a size limit.
     TooLarge,
-    /// Known, but not supported; the message names it.
+    /// A known but unsupported feature; the message names it.
     Unsupported,
-    /// What a cursor was reading is gone.
+    /// The collection that a cursor was reading was dropped.
     Gone,
-    /// Evaluation failed.
+    /// Evaluation of a query failed.
     Query(evaluation::Error),
-    /// The operation was told to stop, or its time is over.
+    /// The operation was cancelled or exceeded its time limit.
     Stopped(evaluation::Error),
-    /// Other operations hold the memory that it needs: try again later.
+    /// Other operations hold the memory it needs: retry later.
     Busy,
     /// No space is left on the device.
     Full,
-    /// The store stopped.
+    /// The store has stopped.
     Unavailable,
-    /// This node does not own the store any more, or ended while it waited for time: another one does,
-    /// and knows what took place.
+    /// This node no longer owns the store, or lost it while waiting for time. The new owner knows
+    /// the outcome.
     Moved,
-    /// The store was opened again during the read. Whoever can look again in a new view does so
-    /// ([`Halt::LookAgain`]), so that few callers ever meet it.
+    /// The store was reopened during the read. Reads that can retry in a new view do
+    /// ([`Halt::LookAgain`]), so few callers see this.
     Reopened,
-    /// The view was ended, because too much of the disk was kept for it: the operation can be repeated.
+    /// The view was ended because it retained too much disk space; the operation can be repeated.
     ViewEnded,
-    /// Stored bytes are damaged.
+    /// Stored data is damaged.
     Corrupt,
 }
 
-/// A failed operation.
+/// A failed operation of the engine.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Error {
-    /// What the caller does about it.
+    /// The class of the error.
     pub kind: Kind,
-    /// For people.
+    /// A message for people.
     pub message: String,
 }
 
 impl Error {
-    /// A failure of this kind.
+    /// Creates an error of this kind.
     pub fn new(kind: Kind, message: impl Into<String>) -> Self {
         Self { kind, message: message.into() }
     }
 
-    /// Stored bytes that no version of this code wrote.
+    /// Creates an error for stored bytes that no version of this code wrote.
     pub(crate) fn corrupt(message: impl Into<String>) -> Self {
         Self::new(Kind::Corrupt, message)
     }
@@ -210,18 +209,18 @@ impl From<expiry::Damaged> for Error {
     }
 }
 
-/// Why a read stopped: what it waits for before it looks again in a new view, or a failure.
+/// Why a read stopped: what must happen before it retries in a new view, or a failure.
 #[derive(Debug)]
 pub(crate) enum Halt {
-    /// The view cannot tell: something expired in the last moments, and a commit in flight may have
-    /// extended its life; or the store was opened again, and the view ended with that. A new view
-    /// can, once the commits that were in flight have finished.
+    /// The view cannot decide: a document expired so recently that a commit in flight may have
+    /// extended it, or the store was reopened and ended the view. A new view can, once the commits
+    /// in flight have finished.
     LookAgain,
-    /// A document has several entries in these indexes for the first time: note that first.
+    /// A document has several entries in these indexes for the first time; record that first.
     Multikey(Vec<u32>),
-    /// An expired item occupies the key and its expiry event is unpublished: publish it first.
+    /// An expired item occupies the key and its expiry event is unpublished; publish it first.
     Unpublished,
-    /// It cannot go on.
+    /// The operation failed; do not retry.
     Failed(Error),
 }
 

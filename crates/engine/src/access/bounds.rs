@@ -1,14 +1,14 @@
-//! Ranges of encoded key components of one field: what one test of a filter says about it, and how
-//! ranges are combined.
+//! Ranges of encoded key components for one field: the range that a single test of a filter
+//! implies, and operations that combine ranges.
 //!
 //! ```text
 //!  {a: 5}                    point   enc(5)
 //!  {a: {$in: [1, 2]}}        points  enc(1), enc(2)
-//!  {a: {$gt: 5}}             span    (enc(5), end of numbers)       comparisons never cross types
-//!  {a: /^ab/}                spans   texts that begin with "ab", and patterns
+//!  {a: {$gt: 5}}             span    (enc(5), end of numbers)       comparisons stay within a type
+//!  {a: /^ab/}                spans   texts that start with "ab", and patterns
 //! ```
 //!
-//! Components are cut at a bound length, so a bound that is cut becomes inclusive.
+//! Components are truncated at a maximum length; a truncated bound becomes inclusive.
 
 use document::{
     Kind, Value, ValueRef,
@@ -20,30 +20,30 @@ use pipeline::{
     filter::{Comparison, PathTest},
 };
 
-/// Behind all components, which never begin with this byte.
+/// Sorts after all components: none starts with this byte.
 const END: [u8; 1] = [0xff];
-/// Spans that a negation may leave; it says too little to be worth more.
+/// Maximum number of spans in a complement; more would not be selective enough to be worth it.
 const MAX_LEFT_SPANS: usize = 100;
 
-/// Half-open range of components, ready to follow a prefix.
+/// A half-open range of components, to be appended to a key prefix.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Span {
-    /// The first component that may be in it.
+    /// First component of the range, inclusive.
     pub(crate) start: Vec<u8>,
-    /// The first component after it.
+    /// End of the range, exclusive.
     pub(crate) end: Vec<u8>,
 }
 
-/// What is known about one field.
+/// The possible components of one field.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Bounds {
     /// One of these components, in key order.
     Points(Vec<Vec<u8>>),
-    /// In one of these ranges, in key order.
+    /// A component within one of these ranges, in key order.
     Spans(Vec<Span>),
 }
 
-/// The conjuncts of a filter: the parts all of which have to hold.
+/// Appends the conjuncts of a filter, flattening nested conjunctions.
 pub(crate) fn collect_conjuncts<'a>(filter: &'a Filter, out: &mut Vec<&'a Filter>) {
     match filter {
         Filter::And(all) => all.iter().for_each(|part| collect_conjuncts(part, out)),
@@ -51,7 +51,7 @@ pub(crate) fn collect_conjuncts<'a>(filter: &'a Filter, out: &mut Vec<&'a Filter
     }
 }
 
-/// What is within both.
+/// Returns the intersection of two bounds.
 pub(super) fn intersect_bounds(a: Bounds, b: Bounds) -> Bounds {
     match (a, b) {
         (Bounds::Points(points), Bounds::Points(other)) => {
@@ -64,7 +64,7 @@ pub(super) fn intersect_bounds(a: Bounds, b: Bounds) -> Bounds {
             };
             Bounds::Points(points.into_iter().filter(inside).collect())
         }
-        // Ascending and disjoint on both sides, and so are the intersections.
+        // Both inputs are ascending and disjoint, so the intersections are too.
         (Bounds::Spans(a), Bounds::Spans(b)) => {
             let mut spans = Vec::new();
             for x in &a {
@@ -83,7 +83,7 @@ pub(super) fn intersect_bounds(a: Bounds, b: Bounds) -> Bounds {
     }
 }
 
-/// What is within one of both.
+/// Returns the union of two bounds.
 pub(super) fn union_bounds(a: Bounds, b: Bounds) -> Bounds {
     match (a, b) {
         (Bounds::Points(mut points), Bounds::Points(other)) => {
@@ -109,7 +109,7 @@ pub(super) fn union_bounds(a: Bounds, b: Bounds) -> Bounds {
     }
 }
 
-/// What is within neither of the bounds; `None` where that would be many spans.
+/// Returns the complement of the bounds, or `None` if it has too many spans.
 pub(super) fn complement_bounds(bounds: Bounds) -> Option<Bounds> {
     let mut spans = Vec::new();
     let mut start = Vec::new();
@@ -123,7 +123,7 @@ pub(super) fn complement_bounds(bounds: Bounds) -> Option<Bounds> {
     (spans.len() <= MAX_LEFT_SPANS).then_some(Bounds::Spans(spans))
 }
 
-/// Bounds as spans, in key order.
+/// Converts bounds to spans, in key order.
 fn spans_of(bounds: Bounds) -> Vec<Span> {
     match bounds {
         Bounds::Points(points) => points
@@ -134,14 +134,14 @@ fn spans_of(bounds: Bounds) -> Vec<Span> {
     }
 }
 
-/// A value as it stands in index keys.
+/// Encodes a value as a component of index keys.
 pub(crate) fn encode_component(value: ValueRef<'_>, descending: bool) -> Vec<u8> {
     let mut out = Vec::new();
     encode(value, TypeOrder::Bson, descending, &mut out);
     out
 }
 
-/// The bounds that one test puts on a field; `None` where it puts none.
+/// Returns the bounds that a test implies for its field, or `None` if it implies none.
 pub(super) fn bounds_of_test(test: &PathTest, descending: bool) -> Option<Bounds> {
     match test {
         PathTest::Compare(Comparison::Eq, value) => is_point(value)
@@ -160,7 +160,8 @@ pub(super) fn bounds_of_test(test: &PathTest, descending: bool) -> Option<Bounds
         PathTest::Pattern(pattern) => {
             let prefix = pattern.required_prefix()?;
             let mut start = encode_component(ValueRef::String(&prefix), false);
-            // Without its terminator, the component of a text is a prefix of those it begins.
+            // Without its terminator, the encoding of a string is a prefix of the encodings of all
+            // strings that start with it.
             start.pop();
             if KEPT_KEY_COMPONENT_BYTES <= start.len() {
                 return None;
@@ -168,7 +169,7 @@ pub(super) fn bounds_of_test(test: &PathTest, descending: bool) -> Option<Bounds
             if descending {
                 start.iter_mut().for_each(|byte| *byte = !*byte);
             }
-            // A pattern also matches stored patterns that are equal to it, which have a class of
+            // A pattern also matches stored patterns equal to it, which belong to a type class of
             // their own.
             let own = ValueRef::Regex { pattern: "", options: "" };
             let mut spans =
@@ -180,9 +181,8 @@ pub(super) fn bounds_of_test(test: &PathTest, descending: bool) -> Option<Bounds
     }
 }
 
-/// The component that every scalar has which meets the test, where the test is an equality with a
-/// value. A document that lacks the value does not meet such a test; an array meets it by one of its
-/// elements.
+/// For a test of equality, returns the component of every scalar that meets it. Documents without
+/// the field do not meet such a test; an array meets it through one of its elements.
 pub(crate) fn equality_component(test: &PathTest) -> Option<Vec<u8>> {
     match test {
         PathTest::Compare(Comparison::Eq, value)
@@ -194,15 +194,15 @@ pub(crate) fn equality_component(test: &PathTest) -> Option<Vec<u8>> {
     }
 }
 
-/// Whether equality with this value is equality of one key component.
+/// Returns whether equality with this value means equality of one key component.
 fn is_point(value: &Value) -> bool {
     !matches!(value.kind(), Kind::Array | Kind::Undefined | Kind::Regex)
 }
 
-/// The bounds of a comparison other than equality.
+/// Returns the bounds of a comparison other than equality.
 fn of_comparison(comparison: Comparison, value: &Value, descending: bool) -> Option<Bounds> {
     let nan = document::Number::of(value.as_ref()).is_some_and(document::Number::is_nan);
-    // These compare across types, or match what is not there.
+    // Comparisons with these cross types or match a missing value.
     let open = matches!(
         value.kind(),
         Kind::Array | Kind::Undefined | Kind::Regex | Kind::MinKey | Kind::MaxKey | Kind::Null
@@ -214,8 +214,8 @@ fn of_comparison(comparison: Comparison, value: &Value, descending: bool) -> Opt
     Some(cut_span(span, comparison, value.as_ref(), descending))
 }
 
-/// The bounds of a comparison in the order over all types, where values of other types are less or
-/// greater, too.
+/// Returns the bounds of a comparison in the total order over all types, in which values of other
+/// types also compare as less or greater.
 pub(super) fn bounds_over_types(
     comparison: Comparison,
     value: ValueRef<'_>,
@@ -228,7 +228,7 @@ pub(super) fn bounds_over_types(
     cut_span(all, comparison, value, descending)
 }
 
-/// The part of a span that compares so with a value.
+/// Narrows a span to the components that satisfy a comparison with a value.
 fn cut_span(
     mut span: Span,
     comparison: Comparison,
@@ -238,7 +238,7 @@ fn cut_span(
     let mut edge = encode_component(value, descending);
     let cut = KEPT_KEY_COMPONENT_BYTES < edge.len();
     edge.truncate(KEPT_KEY_COMPONENT_BYTES);
-    // Turned round when descending: what is greater comes first.
+    // Descending encodings invert the order: greater values come first.
     let (from, included) = match comparison {
         Comparison::Gt => (!descending, false),
         Comparison::Gte | Comparison::Eq => (!descending, true),
@@ -255,12 +255,12 @@ fn cut_span(
     Bounds::Spans(vec![span])
 }
 
-/// All components of a value's class that a value of it may be compared with.
+/// Returns the span of all components that comparisons with this value may match.
 fn class_span(value: ValueRef<'_>, descending: bool) -> Span {
     let class = encode_component(value, descending).first().copied().unwrap_or(0);
     let mut span = Span { start: vec![class], end: prefix_successor(&[class]) };
     if value.is_number() {
-        // Not-a-number stands before all numbers, and is neither less nor greater than any.
+        // NaN sorts before all numbers and is neither less nor greater than any.
         let nan = encode_component(ValueRef::Double(f64::NAN), descending);
         match descending {
             false => span.start = prefix_successor(&nan),
@@ -270,7 +270,7 @@ fn class_span(value: ValueRef<'_>, descending: bool) -> Span {
     span
 }
 
-/// The first key after all keys with this prefix. Components never begin with 0xff.
+/// Returns the first key after all keys with this prefix. Components never start with 0xff.
 pub(crate) fn prefix_successor(prefix: &[u8]) -> Vec<u8> {
     let mut end = prefix.to_vec();
     while let Some(last) = end.pop() {

@@ -1,4 +1,4 @@
-//! What one index can do for a filter and a sort: the ranges of its entries, and their order.
+//! Evaluates one index for a filter and a sort: the ranges of its entries and their order.
 
 use pipeline::{Filter, sort::Sort};
 use store::{Direction, KeyRange};
@@ -13,20 +13,20 @@ use crate::{
     keys,
 };
 
-/// Most combinations of points that one plan takes apart.
+/// Maximum number of combinations of points that a plan expands into ranges.
 const MAX_RANGES: usize = 4_000;
 
-/// What the filter says about the fields of an index, from the first one on.
+/// Bounds that the filter implies for the leading fields of an index.
 struct BoundFields {
-    /// The keys of entries begin with one of these.
+    /// The keys of entries start with one of these prefixes.
     prefixes: Vec<Vec<u8>>,
-    /// Behind these the next field is in one of these.
+    /// Ranges of the field after the prefixes.
     spans: Option<Vec<Span>>,
-    /// Fields that are equal to something.
+    /// Number of fields with equality bounds.
     points: usize,
-    /// Of these the first ones that are equal to one thing.
+    /// Number of leading fields with a single equality value.
     equal: usize,
-    /// A field may have one of several long values, whose keys are not in the order of the values.
+    /// A field may equal several truncated values, whose keys do not sort like the values.
     several_cut: bool,
     score: usize,
 }
@@ -41,13 +41,12 @@ fn bound_fields(index: &IndexSpec, parts: &[&Filter]) -> BoundFields {
         score: 0,
     };
     for (at, (path, descending)) in index.key.iter().enumerate() {
-        // Values of several fields may come from different elements of an array, so only the first
-        // field can be bounded.
+        // In a multikey index, values of several fields may come from different array elements, so
+        // only the first field can be bounded.
         if index.multikey && 0 < at {
             break;
         }
         match bounds_on_path(parts, path, *descending, !index.multikey) {
-            // Each combination of points is a range of its own.
             Some(PathBounds { bounds: Bounds::Points(found), score: worth })
                 if out.prefixes.len() * found.len() <= MAX_RANGES =>
             {
@@ -70,7 +69,7 @@ fn bound_fields(index: &IndexSpec, parts: &[&Filter]) -> BoundFields {
     out
 }
 
-/// What one index can do. Score 0: nothing.
+/// Evaluates one index; a score of 0 means it is not usable.
 pub(super) fn index_access<'a>(
     index: &'a IndexSpec,
     partial: Option<&'a Filter>,
@@ -79,15 +78,14 @@ pub(super) fn index_access<'a>(
 ) -> ScoredAccess<'a> {
     let BoundFields { prefixes, spans, points, equal, several_cut, score: bound } =
         bound_fields(index, parts);
-    // Fields are bounded from the first one on, without a gap.
+    // Leading fields are bounded without gaps.
     let used = points + usize::from(spans.is_some());
     let spans_each = spans.as_ref().map_or(1, Vec::len);
     let ranges = index_ranges(&prefixes, spans);
     let whole = || !ranges.iter().any(|range| is_cut(&range.start));
-    // All ranges are in the order of the keys.
     let order = sort.and_then(|sort| direction_for_sort(index, equal, sort));
     let order = order.filter(|_| !several_cut);
-    // Those of one combination of points are in the order of the fields behind it.
+    // The ranges of each combination of points are ordered by the remaining fields.
     let merged = match sort {
         Some(sort) if order.is_none() && (2..=MAX_BRANCHES).contains(&prefixes.len()) => {
             direction_for_sort(index, points, sort).filter(|_| whole())
@@ -99,7 +97,7 @@ pub(super) fn index_access<'a>(
     let usable = !index.sparse || first_excludes_missing(parts, &index.key);
     let full = points == index.key.len();
     let mut score = bound + usize::from(full && index.unique) * 5_000;
-    // A bound that leaves out little counts as none.
+    // A bound that excludes little counts as none.
     score += usize::from(order.is_some()) * if MISSING <= score { 600 } else { 100 };
     if !usable || !(0 < used || order.is_some()) {
         score = 0;
@@ -121,7 +119,7 @@ pub(super) fn index_access<'a>(
     ScoredAccess { score, bound, access, direction, sorted, merged, ranged, partial }
 }
 
-/// Every prefix with every component after it, in key order.
+/// Appends every component to every prefix, in key order.
 fn extend_prefixes(prefixes: &[Vec<u8>], components: &[Vec<u8>]) -> Vec<Vec<u8>> {
     let mut out = Vec::with_capacity(prefixes.len() * components.len());
     for prefix in prefixes {
@@ -132,7 +130,7 @@ fn extend_prefixes(prefixes: &[Vec<u8>], components: &[Vec<u8>]) -> Vec<Vec<u8>>
     out
 }
 
-/// The ranges of entries that begin with these prefixes, bounded by the spans of the next field.
+/// Returns the ranges of entries with these prefixes, limited by the spans of the next field.
 fn index_ranges(prefixes: &[Vec<u8>], spans: Option<Vec<Span>>) -> Vec<KeyRange> {
     let mut out = Vec::new();
     for prefix in prefixes {
@@ -149,16 +147,16 @@ fn index_ranges(prefixes: &[Vec<u8>], spans: Option<Vec<Span>>) -> Vec<KeyRange>
     out
 }
 
-/// Returns in which direction a walk of the index gives the sort among entries that are equal in its
-/// first `equal` fields; `None` where it does not give it.
+/// Returns the scan direction in which the index yields the sort order among entries that agree in
+/// its first `equal` fields; `None` if it does not yield that order.
 fn direction_for_sort(index: &IndexSpec, equal: usize, sort: &Sort) -> Option<Direction> {
     if index.multikey || sort.parts.is_empty() {
         return None;
     }
     let fixed: Vec<&str> = index.key.iter().take(equal).map(|(path, _)| path.as_str()).collect();
-    // A field that is equal to one thing orders nothing.
+    // A field with a single value does not affect the order.
     let wanted = sort.parts.iter().filter(|part| !fixed.contains(&part.path.as_str()));
-    // The id stands behind the fields.
+    // The document id follows the fields in the key.
     let id = index.ends_with_id().then_some(("_id", false));
     let fields = index.key.iter().map(|(path, descending)| (path.as_str(), *descending));
     let mut fields = fields.chain(id).skip(equal);
@@ -174,7 +172,7 @@ fn direction_for_sort(index: &IndexSpec, equal: usize, sort: &Sort) -> Option<Di
             return None;
         }
         direction = Some(needed);
-        // No two documents have the same id: what follows orders nothing.
+        // Ids are unique, so later fields do not affect the order.
         if path == "_id" {
             break;
         }
@@ -182,7 +180,7 @@ fn direction_for_sort(index: &IndexSpec, equal: usize, sort: &Sort) -> Option<Di
     Some(direction.unwrap_or(Direction::Forward))
 }
 
-/// Whether the filter leaves out documents that lack the first field of a sparse index.
+/// Returns whether the filter excludes documents that lack the first field of a sparse index.
 fn first_excludes_missing(parts: &[&Filter], key: &[(String, bool)]) -> bool {
     key.first().is_some_and(|(first, _)| parts.iter().any(|part| demands_value(part, first)))
 }

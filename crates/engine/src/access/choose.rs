@@ -1,21 +1,22 @@
-//! Looks at the filter, the sort and the indexes, and picks one way.
+//! Chooses one access path from the filter, the sort and the available indexes.
 //!
-//! Ways are scored by what they bound, without statistics: the same query on the same indexes
-//! always goes the same way, and `explain` tells which.
+//! Access paths are scored by what they bound, without statistics: the same query with the same
+//! indexes always uses the same path, and `explain` shows it.
 //!
 //! ```text
-//!  10,000            ids that are named one by one
-//!   5,000            all fields of a unique index are equal to something
-//!   1,000 per field  equal to something (or one of several things)
+//!  10,000            ids that are listed individually
+//!   5,000            all fields of a unique index have equality bounds
+//!   1,000 per field  equality with a value (or with one of several values)
 //!     500            a range of the next field
 //!     300            the next field is missing
-//!      40            the next field is not equal to something, or not in a range
+//!      40            the next field is not equal to a value, or not in a range
 //!     600 or 100     the index gives the order of the sort, with bounds or without
 //!     400            a range of ids
 //! ```
 //!
-//! The alternatives of an `$or` may have an access path each. Together they have the score of the worst
-//! of them, which is preferred to one path with the same bounds only where one of them has better bounds.
+//! The alternatives of an `$or` may use one access path each. Together they get the lowest of their
+//! scores; they are preferred to a single path with the same bounds only if one of them has better
+//! bounds.
 
 use std::sync::Arc;
 
@@ -37,11 +38,11 @@ use crate::{
     error::{Error, HintRefusal, Kind},
 };
 
-/// The score that alternatives lose against a single access path with the same bounds, or gain where
-/// one of them has better bounds.
+/// Score deducted from a set of branches compared with a single path with the same bounds, or added
+/// if one branch has better bounds.
 const BRANCHES_MARGIN: usize = 10;
 
-/// Picks the way for a filter and a sort.
+/// Chooses the access path for a filter and a sort. Fails if the hint cannot be followed.
 pub(crate) fn choose_access(
     state: &CollectionState,
     filter: &Filter,
@@ -68,7 +69,7 @@ pub(crate) fn choose_access(
         Hint::Key(pattern) => Some(find_index(state, |index| same_pattern(index, pattern))?),
     };
     if let Some(index) = hinted {
-        // Who asks for an index gets what is in it, also where that is not all the filter means.
+        // A hinted index is used even if it does not contain all matching documents.
         return Ok(index_access(index, None, &parts, sort).choose(&parts));
     }
     let best = best_way(state, filter, &parts, sort, by_id);
@@ -79,8 +80,7 @@ pub(crate) fn choose_access(
     })
 }
 
-/// Returns the best of the access paths that lead to all rows that a filter matches: that by id, and
-/// those by one index.
+/// Returns the best access path that reaches every row the filter matches: by id or by one index.
 fn best_way<'a>(
     state: &'a CollectionState,
     filter: &Filter,
@@ -96,14 +96,14 @@ fn best_way<'a>(
     });
     let candidates =
         usable.map(|(index, partial)| index_access(index, partial.as_deref(), parts, sort));
-    // Of equal ones the last index wins; walking all rows has score 0.
+    // On a tie the last index wins; a full scan has score 0.
     let best = candidates.filter(|candidate| 0 < candidate.score).max_by_key(|c| c.score);
     best.filter(|best| by_id.score < best.score).unwrap_or(by_id)
 }
 
-/// Returns an access path for each alternative of one of the conjuncts. Returns `None` where there
-/// are no alternatives, or where one of them has no bounds. `single` is the score of the bounds of the
-/// best single access path.
+/// Returns one access path per alternative of a disjunctive conjunct, or `None` if there is no
+/// disjunction or an alternative has no bounds. `single` is the score of the bounds of the best
+/// single access path.
 fn branches_access(
     state: &CollectionState,
     parts: &[&Filter],
@@ -122,7 +122,7 @@ fn branches_access(
             Filter::And(all.cloned().collect())
         };
         let filters: Vec<Filter> = any.into_iter().map(with_others).collect();
-        // In the order of the sort, if each alternative has an access path that gives it.
+        // Prefer branches that yield the sort order, if every alternative has such a path.
         let ordered = sort.and_then(|_| branches_by(state, &filters, sort, single));
         ordered.filter(|way| way.sorted).or_else(|| {
             let way = branches_by(state, &filters, None, single)?;
@@ -132,8 +132,7 @@ fn branches_access(
     ways.max_by_key(|way| way.score)
 }
 
-/// Returns the alternatives of a disjunction, with those of disjunctions in it; `None` where there are
-/// too many.
+/// Flattens nested disjunctions into one list of alternatives; `None` if there are too many.
 fn alternatives_of(any: &[Filter]) -> Option<Vec<&Filter>> {
     let mut out = Vec::new();
     for one in any {
@@ -145,7 +144,7 @@ fn alternatives_of(any: &[Filter]) -> Option<Vec<&Filter>> {
     (2..=MAX_BRANCHES).contains(&out.len()).then_some(out)
 }
 
-/// Returns the best access path of each of these filters; `None` where one has no bounds.
+/// Returns the best access path for each filter, or `None` if one has no bounds.
 fn branches_by(
     state: &CollectionState,
     filters: &[Filter],
@@ -166,7 +165,7 @@ fn branches_by(
         let chosen = way.choose(&parts);
         let filter = Arc::new(filter.clone());
         match chosen.access {
-            // The ranges of an alternative are merged with the other alternatives.
+            // An alternative that is itself split into branches is merged with the others.
             Access::Branches { branches: inner, .. } => branches.extend(
                 inner
                     .into_iter()
@@ -195,12 +194,12 @@ fn branches_by(
     })
 }
 
-/// Whether a key pattern is that of the index of the id, which rows are kept in.
+/// Returns whether a key pattern denotes the primary key, `_id`.
 fn is_id_pattern(pattern: &document::Document) -> bool {
     matches!(pattern.fields(), [(name, _)] if name == "_id")
 }
 
-/// The one index that a hint means. One that is not complete or is hidden cannot be meant.
+/// Returns the unique index that a hint selects; incomplete and hidden indexes do not qualify.
 fn find_index(
     state: &CollectionState,
     matches: impl Fn(&IndexSpec) -> bool,
@@ -222,14 +221,14 @@ fn find_index(
     }
 }
 
-/// Whether an index has this key pattern: numbers are compared as numbers.
+/// Returns whether an index has this key pattern; numbers compare by value.
 fn same_pattern(index: &IndexSpec, pattern: &Document) -> bool {
     let order =
         document::compare_documents(DocRef::Tree(&index.key_pattern()), DocRef::Tree(pattern));
     order.is_eq()
 }
 
-/// The rows by id, or all of them.
+/// Returns the access path by id, or a full scan.
 fn id_access(parts: &[&Filter], sort: Option<&Sort>) -> ScoredAccess<'static> {
     let by_id = sort.and_then(|sort| sort.parts.first()).filter(|part| part.path.as_str() == "_id");
     let direction = match by_id {
@@ -239,7 +238,7 @@ fn id_access(parts: &[&Filter], sort: Option<&Sort>) -> ScoredAccess<'static> {
     let mut sorted = by_id.is_some() || sort.is_none_or(|sort| sort.parts.is_empty());
     let (score, access) = match bounds_on_path(parts, "_id", false, true) {
         Some(PathBounds { bounds: Bounds::Points(mut keys), .. }) => {
-            // The keys of several long ids do not stand in the order of the ids.
+            // The keys of several long ids do not sort like the ids.
             sorted &= by_id.is_none() || keys.iter().filter(|key| is_cut(key)).count() < 2;
             if direction == Direction::Backward {
                 keys.reverse();
@@ -256,7 +255,7 @@ fn id_access(parts: &[&Filter], sort: Option<&Sort>) -> ScoredAccess<'static> {
         }
         None => (0, Access::Rows(vec![KeyRange::all()])),
     };
-    // A stored id is never an array.
+    // A stored id is never an array, so its path has a single value.
     let ranged = if 0 < score { vec!["_id"] } else { Vec::new() };
     let bound = score;
     let score = score + usize::from(by_id.is_some()) * 50;

@@ -1,18 +1,18 @@
-//! What the conditions of a filter say about one path of an index, together: bounds that every
-//! entry, or one entry, of a document that meets the filter lies in.
+//! Derives bounds for one path of an index from all conditions of a filter: ranges that contain
+//! every entry, or at least one entry, of each matching document.
 //!
 //! ```text
 //!  {a: 5}                                    bounds of the test itself
 //!  {$or: [{a: {$lt: 3}}, {a: {$gt: 7}}]}     the union, where each alternative bounds the path
 //!  {a: {$elemMatch: {b: 5}}}   path a.b      an element has the value: as {"a.b": 5}
 //!  {a: {$not: {$gt: 5}}}                     what the test leaves, where its bounds are exact
-//!  {a: {$exists: false}}                     null, which stands for a missing value
-//!  {$expr: {$gt: ["$a", 5]}}                 all greater values, of other types too
+//!  {a: {$exists: false}}                     null, the component of a missing value
+//!  {$expr: {$gt: ["$a", 5]}}                 all greater values, also of other types
 //! ```
 //!
-//! Bounds may cover too much, since rows are checked, but never too little. With arrays each element
-//! has an entry, and a condition is met by one of them, or a negation by none: only then several
-//! conditions may not be combined.
+//! Bounds may cover too much, since rows are checked, but never too little. With arrays, each
+//! element has an entry; a condition is met by at least one of them, a negation by none. Only then
+//! must conditions not be combined.
 
 use document::{Kind, Value, ValueRef};
 use pipeline::{
@@ -29,25 +29,25 @@ use super::{
     implied::excludes_missing,
 };
 
-/// Score of one of several values.
+/// Score of equality with one of several values.
 const POINTS: usize = 1_000;
 /// Score of a range.
 const SPANS: usize = 500;
-/// Score of a missing value: often that of most documents.
+/// Score of a missing value, which often selects most documents.
 pub(super) const MISSING: usize = 300;
-/// Score of all but some values, which is worth less than the order of a sort.
+/// Score of a negated condition; less than the value of sort order.
 const NEGATED: usize = 40;
 
-/// What is known about a path.
+/// The bounds of a path and how selective they are.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct PathBounds {
     pub(super) bounds: Bounds,
-    /// How few rows they likely leave; see the scores in `choose`.
+    /// Estimated selectivity; see the scores in `choose`.
     pub(super) score: usize,
 }
 
-/// Bounds that the conjuncts put on a path. `single` says that no document has more than one value
-/// there, so that several conjuncts may be combined.
+/// Returns the bounds that the conjuncts imply for a path. `single` states that no document has
+/// more than one value there, so that several conjuncts may be combined.
 pub(super) fn bounds_on_path(
     conjuncts: &[&Filter],
     path: &str,
@@ -56,13 +56,14 @@ pub(super) fn bounds_on_path(
 ) -> Option<PathBounds> {
     let field = Field { path, descending, single };
     if !single && has_position(path) {
-        // A filter reads the part as a position and as a name, an index holds one of the two.
+        // A filter reads a numeric part as both position and name; an index contains only one of
+        // them.
         return None;
     }
     field.of_all(conjuncts.iter().copied())
 }
 
-/// Whether a filter is met only by documents that have a value at a path; no when in doubt.
+/// Returns whether only documents with a value at `path` match the filter; false if unknown.
 pub(super) fn demands_value(filter: &Filter, path: &str) -> bool {
     match filter {
         Filter::And(all) => all.iter().any(|part| demands_value(part, path)),
@@ -75,7 +76,7 @@ pub(super) fn demands_value(filter: &Filter, path: &str) -> bool {
     }
 }
 
-/// Whether a test is never met where nothing is.
+/// Returns whether a missing value never meets the test.
 fn rejects_missing(test: &PathTest) -> bool {
     match test {
         PathTest::Compare(comparison, value) => excludes_missing(*comparison, value),
@@ -88,17 +89,17 @@ fn rejects_missing(test: &PathTest) -> bool {
     }
 }
 
-/// Whether a part of a path is a number.
+/// Returns whether a part of the path is a number.
 fn has_position(path: &str) -> bool {
     path.split('.').any(|part| part.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
-/// What is left of `path` below `at`, where a part of it is no position.
+/// Returns the remainder of `path` below `at`, unless a part of it is a number.
 fn path_below<'p>(path: &'p str, at: &str) -> Option<&'p str> {
     path.strip_prefix(at)?.strip_prefix('.').filter(|rest| !has_position(rest))
 }
 
-/// A path of an index.
+/// A path of an index, with the properties that decide how bounds combine.
 #[derive(Clone, Copy)]
 struct Field<'a> {
     path: &'a str,
@@ -108,13 +109,13 @@ struct Field<'a> {
 }
 
 impl Field<'_> {
-    /// What all of these say.
+    /// Returns the bounds implied by all of these filters.
     fn of_all<'f>(self, parts: impl IntoIterator<Item = &'f Filter>) -> Option<PathBounds> {
         let parts = parts.into_iter().filter_map(|part| self.of_part(part));
         parts.reduce(|held, found| self.combine(held, found))
     }
 
-    /// Two bounds that both hold: of one value of a document, or each of some value.
+    /// Combines bounds that both hold: for the single value, or each for some value of an array.
     fn combine(self, held: PathBounds, found: PathBounds) -> PathBounds {
         if self.single { intersect(held, found) } else { narrower(held, found) }
     }
@@ -147,7 +148,7 @@ impl Field<'_> {
         }
     }
 
-    /// What a test at this path, or at an array that the path goes through, says.
+    /// Returns the bounds implied by a test at this path or at an array on the path.
     fn of_test_at(self, at: &str, test: &PathTest) -> Option<PathBounds> {
         if at == self.path {
             return match test {
@@ -160,16 +161,15 @@ impl Field<'_> {
         let mut parts = Vec::new();
         collect_conjuncts(inner, &mut parts);
         let found = parts.into_iter().filter_map(|part| match part {
-            // An element without a value, such as an array in the array, may have no entry that says
-            // so.
+            // An element without a value, such as a nested array, may have no corresponding entry.
             Filter::Path(at, test) if rejects_missing(test) => below.of_test_at(at.as_str(), test),
             _ => None,
         });
         found.reduce(|held, found| below.combine(held, found))
     }
 
-    /// What a condition on an element of the array at the path says. All of it is about one element,
-    /// which has one entry.
+    /// Returns the bounds implied by a condition on an array element. All parts concern the same
+    /// element, which has one entry.
     fn of_element(self, condition: &Condition) -> Option<PathBounds> {
         match condition {
             Condition::All(all) => {
@@ -185,7 +185,7 @@ impl Field<'_> {
         }
     }
 
-    /// What is left when a condition is not met: no value of the document meets it.
+    /// Returns the bounds implied by a negated condition: no value of the document meets it.
     fn of_negation(self, part: &Filter) -> Option<PathBounds> {
         match part {
             Filter::Not(part) => self.of_part(part),
@@ -194,13 +194,13 @@ impl Field<'_> {
                 found.reduce(|held, found| self.combine(held, found))
             }
             Filter::Path(at, test) if at.as_str() == self.path => match test {
-                // An entry without a value is that of null.
+                // A missing value is indexed as null.
                 PathTest::Exists => {
                     let null = encode_component(ValueRef::Null, self.descending);
                     Some(PathBounds { bounds: Bounds::Points(vec![null]), score: MISSING })
                 }
-                // With arrays an entry of null may be that of an element without the field, and of an
-                // array without elements.
+                // With arrays, a null entry may belong to an element without the field or to an
+                // empty array.
                 test if is_exact(test) && (self.single || rejects_missing(test)) => {
                     self.without(test)
                 }
@@ -210,13 +210,13 @@ impl Field<'_> {
         }
     }
 
-    /// What the bounds of an exact test leave.
+    /// Returns the complement of an exact test's bounds.
     fn without(self, test: &PathTest) -> Option<PathBounds> {
         let bounds = complement_bounds(bounds_of_test(test, self.descending)?)?;
         Some(PathBounds { bounds, score: NEGATED })
     }
 
-    /// What an expression that has to be true says: comparisons of the path with constants.
+    /// Returns the bounds implied by an expression: comparisons of the path with constants.
     fn of_expression(self, expr: &Expr) -> Option<PathBounds> {
         let (function, args) = match expr {
             Expr::And(all) => {
@@ -243,7 +243,7 @@ impl Field<'_> {
     }
 }
 
-/// The comparison with its sides exchanged.
+/// Swaps the operands of a comparison.
 fn turned(comparison: Comparison) -> Comparison {
     match comparison {
         Comparison::Eq => Comparison::Eq,
@@ -254,8 +254,8 @@ fn turned(comparison: Comparison) -> Comparison {
     }
 }
 
-/// Whether an array as a whole may compare so with a value: arrays come after numbers and texts, and
-/// before the other kinds that have bounds.
+/// Returns whether an array as a whole may satisfy the comparison: arrays sort after numbers and
+/// strings, and before the other types that have bounds.
 fn may_hold_for_array(comparison: Comparison, value: &Value) -> bool {
     let array_is_greater = matches!(
         value.kind(),
@@ -268,7 +268,7 @@ fn may_hold_for_array(comparison: Comparison, value: &Value) -> bool {
     }
 }
 
-/// Bounds with the score of what they are.
+/// Scores bounds by their kind.
 fn scored(bounds: Bounds) -> PathBounds {
     let score = match &bounds {
         Bounds::Points(_) => POINTS,
@@ -277,22 +277,22 @@ fn scored(bounds: Bounds) -> PathBounds {
     PathBounds { bounds, score }
 }
 
-/// The same bounds, with no higher score than what they are.
+/// Lowers the score to at most that of the bounds' kind.
 fn scored_by_shape(found: PathBounds) -> PathBounds {
     let PathBounds { bounds, score } = scored(found.bounds);
     PathBounds { bounds, score: score.min(found.score) }
 }
 
-/// One value has to meet both.
+/// Intersects two bounds on the same value.
 fn intersect(held: PathBounds, found: PathBounds) -> PathBounds {
     let score = held.score.max(found.score);
     let both = PathBounds { bounds: intersect_bounds(held.bounds, found.bounds), score };
-    // Points within a weak span are points still.
+    // Points within a weak span still count as points.
     let shape = scored(both.bounds);
     PathBounds { score: score.min(shape.score), bounds: shape.bounds }
 }
 
-/// The one of two bounds that likely leaves fewer rows; both hold.
+/// Returns the more selective of two bounds that both hold.
 fn narrower(held: PathBounds, found: PathBounds) -> PathBounds {
     match (&held.bounds, &found.bounds) {
         _ if held.score < found.score => found,

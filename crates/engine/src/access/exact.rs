@@ -1,15 +1,15 @@
-//! What of a filter the ranges of an access path say already, so that it need not be checked on the
-//! rows. Says "left" when in doubt: that costs a look at the row, while a part that is wrongly taken
-//! as met would return rows that the filter does not match.
+//! Determines the residual filter: the part that the ranges of an access path do not already
+//! guarantee and that must be checked on each row. In doubt a part is kept; that costs a row read,
+//! while dropping it wrongly would return non-matching rows.
 //!
 //! ```text
-//!  index (a, b)   filter {a: 5, b: {$gt: 2}}            nothing is left
-//!                 filter {a: 5, b: {$gt: 2}, c: 1}      {c: 1} is left
-//!                 filter {a: /^x/}                      all of it: the range only covers it
+//!  index (a, b)   filter {a: 5, b: {$gt: 2}}            nothing remains
+//!                 filter {a: 5, b: {$gt: 2}, c: 1}      {c: 1} remains
+//!                 filter {a: /^x/}                      all remains: the range is a superset
 //! ```
 //!
-//! It holds only where no document has more than one value at a path: of an array's elements each
-//! has an entry, and different ones may meet different parts.
+//! This applies only where no document has more than one value at a path: each array element has an
+//! entry, and different elements may meet different parts.
 
 use document::{Kind, Number, Value, limits::KEPT_KEY_COMPONENT_BYTES};
 use pipeline::{
@@ -19,19 +19,19 @@ use pipeline::{
 
 use super::{bounds::encode_component, implied::filter_implies};
 
-/// What is left of a filter to be checked on the rows of an access path.
+/// The part of a filter to check on the rows of an access path.
 #[derive(Clone, Debug)]
 pub(crate) enum Residual {
-    /// All of it.
+    /// The whole filter.
     Whole,
-    /// These parts.
+    /// These conjuncts.
     Parts(Filter),
-    /// Nothing: every row that is found is meant.
+    /// Nothing: every row found matches.
     Nothing,
 }
 
-/// What is left of a filter, given its conjuncts, the paths whose ranges the access path uses, and
-/// what every document in it meets anyway.
+/// Returns the residual of the conjuncts, given the paths that the access path's ranges bound and a
+/// filter that all its rows meet (that of a partial index).
 pub(super) fn residual_of(
     parts: &[&Filter],
     ranged: &[&str],
@@ -49,8 +49,8 @@ pub(super) fn residual_of(
     }
 }
 
-/// Whether the ranges of these paths hold exactly what meets a conjunct: an exact test, or alternatives
-/// that are exact tests of one path, whose ranges are united.
+/// Returns whether the ranges of these paths select exactly what meets a conjunct: an exact test,
+/// or a disjunction of exact tests of one path, whose ranges are united.
 fn is_said_by_range(part: &Filter, ranged: &[&str]) -> bool {
     match part {
         Filter::Path(path, test) => ranged.contains(&path.as_str()) && is_exact(test),
@@ -67,8 +67,8 @@ fn is_said_by_range(part: &Filter, ranged: &[&str]) -> bool {
     }
 }
 
-/// Whether the ranges that `bounds` makes of a test have the components of exactly the values that
-/// meet it.
+/// Returns whether the ranges that `bounds` derives from a test contain exactly the components of
+/// the values that meet it.
 pub(super) fn is_exact(test: &PathTest) -> bool {
     match test {
         PathTest::Compare(Comparison::Eq, value) => is_plain(value) || value.kind() == Kind::Null,
@@ -81,8 +81,8 @@ pub(super) fn is_exact(test: &PathTest) -> bool {
     }
 }
 
-/// Whether a value is of a kind whose components compare as values do, within its class and only
-/// there.
+/// Returns whether components of this value's type sort like the values within the type's class,
+/// and only there.
 pub(super) fn is_plain(value: &Value) -> bool {
     match value.kind() {
         Kind::Int32 | Kind::Int64 | Kind::Double | Kind::Decimal128 => {
@@ -93,7 +93,7 @@ pub(super) fn is_plain(value: &Value) -> bool {
     }
 }
 
-/// Whether a value's component is not cut: the order of cut ones is only that of their beginnings.
+/// Returns whether a value's component is not truncated; truncated ones sort only by their prefix.
 fn is_whole(value: &Value) -> bool {
     encode_component(value.as_ref(), false).len() <= KEPT_KEY_COMPONENT_BYTES
 }

@@ -1,17 +1,17 @@
-//! A wish for a certain access path, as a client states it.
+//! The access path requested by a client.
 
 use document::Document;
 use store::Direction;
 
-/// A wish for a certain access path.
+/// The access path requested by a client.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum Hint {
-    /// None.
+    /// No request.
     #[default]
     None,
-    /// The rows in this direction.
+    /// A scan of the rows in this direction.
     Natural(Direction),
-    /// The index of this name.
+    /// The index with this name.
     Index(String),
     /// The index with this key pattern.
     Key(Document),

@@ -1,5 +1,5 @@
-//! Whether every document that a filter matches is in a partial index. Says no when in doubt: a
-//! "no" costs a slower way, a wrong "yes" would lose documents.
+//! Decides whether a partial index contains every document that a filter matches. Answers no in
+//! doubt: that costs a slower access path, while a wrong yes would miss documents.
 
 use document::{Value, compare};
 use pipeline::{
@@ -9,7 +9,7 @@ use pipeline::{
 
 use super::bounds::collect_conjuncts;
 
-/// Whether `filter` implies `partial`.
+/// Returns whether `filter` implies `partial`.
 pub(crate) fn filter_implies(filter: &Filter, partial: &Filter) -> bool {
     let (mut given, mut needed) = (Vec::new(), Vec::new());
     collect_conjuncts(filter, &mut given);
@@ -17,9 +17,9 @@ pub(crate) fn filter_implies(filter: &Filter, partial: &Filter) -> bool {
     needed.iter().all(|needed| given.iter().any(|given| part_implies(given, needed)))
 }
 
-/// Whether what one conjunct of the filter demands includes what one of the index demands.
+/// Returns whether a conjunct of the filter implies a conjunct of the partial index.
 fn part_implies(given: &Filter, needed: &Filter) -> bool {
-    // A part that every document meets.
+    // Every document meets such a part.
     if needed.is_always() {
         return true;
     }
@@ -51,10 +51,10 @@ fn part_implies(given: &Filter, needed: &Filter) -> bool {
     }
 }
 
-/// Whether a comparison is never met where nothing is.
+/// Returns whether a missing value never satisfies the comparison.
 pub(crate) fn excludes_missing(comparison: Comparison, value: &Value) -> bool {
     match value {
-        // These are compared across types.
+        // Comparisons with these cross types.
         Value::MinKey | Value::MaxKey => false,
         value if value.as_ref().is_nullish() => {
             matches!(comparison, Comparison::Gt | Comparison::Lt)
@@ -63,19 +63,19 @@ pub(crate) fn excludes_missing(comparison: Comparison, value: &Value) -> bool {
     }
 }
 
-/// Whether equality with it says all about a document's value; an array has elements too.
+/// Returns whether equality with it determines the document's value; an array also has elements.
 fn is_scalar(value: &Value) -> bool {
     !matches!(value, Value::Array(_) | Value::Null | Value::Undefined)
 }
 
-/// Whether one half-open range lies within another of the same type.
+/// Returns whether a half-open range lies within another of the same type.
 fn range_implies(given: Comparison, value: &Value, needed: Comparison, bound: &Value) -> bool {
     use Comparison::{Gt, Gte, Lt, Lte};
     let class = |value: &Value| document::canonical_class(value.kind());
     if !is_scalar(value) || class(value) != class(bound) {
         return false;
     }
-    // Each arm: every value beyond the given bound is beyond the needed one.
+    // In each arm, every value beyond the given bound is beyond the needed one.
     let order = compare(value.as_ref(), bound.as_ref());
     match (given, needed) {
         (Gt | Gte, Gte) | (Gt, Gt) => order.is_ge(),

@@ -1,14 +1,14 @@
-//! Chooses how candidates are found: by id, by an index, or by walking the rows. What the ranges of
-//! a choice do not say exactly is checked on the row, so a choice only has to cover what the filter
-//! matches: it may name too many rows, never too few.
+//! Chooses the access path: by id, by index, or by a full scan. Conditions that the ranges do not
+//! express exactly are checked on the rows, so an access path may select too many rows but never
+//! too few.
 //!
 //! ```text
-//!  filter ──▶ conditions  what the filter says about each field of an index
-//!         ──▶ bounds      the same as ranges of key bytes
-//!         ──▶ implied     whether a partial index has every row that the filter matches
-//!         ──▶ by_index    what one index can do with that
-//!         ──▶ choose      scores the ways and takes the best
-//!         ──▶ exact       what of the filter is left to be checked on the rows
+//!  filter --> conditions  what the filter implies for each field of an index
+//!         --> bounds      the same as ranges of key bytes
+//!         --> implied     whether a partial index contains every row that the filter matches
+//!         --> by_index    evaluates one index for that
+//!         --> choose      scores the access paths and picks the best
+//!         --> exact       the part of the filter that must be checked on the rows
 //! ```
 
 mod bounds;

@@ -1,4 +1,4 @@
-//! Ways to the rows that a filter means: as candidates with a score, and as the one that is chosen.
+//! Access paths: scored candidates and the chosen one.
 
 use std::sync::Arc;
 
@@ -12,10 +12,10 @@ use super::{
 };
 use crate::catalog::{ID_INDEX, IndexSpec};
 
-/// The most access paths that are walked for one query.
+/// Maximum number of access paths of one query.
 pub(super) const MAX_BRANCHES: usize = 200;
 
-/// How candidates are found.
+/// How candidate rows are found.
 #[derive(Clone, Debug)]
 pub(crate) enum Access {
     /// Rows with these keys.
@@ -24,10 +24,10 @@ pub(crate) enum Access {
     Rows(Vec<KeyRange>),
     /// Entries of an index in these ranges.
     Index { index: Box<IndexSpec>, ranges: Vec<KeyRange> },
-    /// The rows that these access paths lead to, each row once.
+    /// The union of several access paths, each row once.
     Branches {
         branches: Vec<ChosenBranch>,
-        /// No two of them lead to the same row.
+        /// Whether no two of them reach the same row.
         disjoint: bool,
     },
 }
@@ -35,13 +35,13 @@ pub(crate) enum Access {
 /// One of several access paths of a query.
 #[derive(Clone, Debug)]
 pub(crate) struct ChosenBranch {
-    /// What its rows have to meet; `None` for the filter of the query.
+    /// The filter of its rows; `None` means the query's filter.
     pub(crate) filter: Option<Arc<Filter>>,
     pub(crate) chosen: ChosenAccess,
 }
 
 impl Access {
-    /// By which way it comes to rows, for logs.
+    /// Names the access path for logs.
     pub(crate) fn way(&self) -> String {
         match self {
             Self::Ids(_) => "ids".to_owned(),
@@ -55,13 +55,13 @@ impl Access {
         }
     }
 
-    /// Whether no key of a long value, of which the beginning is kept, is among the values that its
-    /// ranges name. Only then keys tell the order of rows in different ranges.
+    /// Returns whether no range bound is a truncated long value. Only then do keys give the order
+    /// of rows across ranges.
     pub(super) fn keys_are_whole(&self) -> bool {
         match self {
             Self::Ids(keys) => !keys.iter().any(|key| is_cut(key)),
             Self::Index { ranges, .. } => !ranges.iter().any(|range| is_cut(&range.start)),
-            // The rows themselves are compared.
+            // Rows are compared by their stored values.
             Self::Rows(_) => true,
             Self::Branches { branches, .. } => {
                 branches.iter().all(|it| it.chosen.access.keys_are_whole())
@@ -70,38 +70,37 @@ impl Access {
     }
 }
 
-/// Whether a component was cut, or one of several.
+/// Returns whether a key component, or one of several, was truncated.
 pub(super) fn is_cut(key: &[u8]) -> bool {
     KEPT_KEY_COMPONENT_BYTES < key.len()
 }
 
-/// A choice.
+/// The chosen access path.
 #[derive(Clone, Debug)]
 pub(crate) struct ChosenAccess {
-    /// Where candidates come from.
     pub(crate) access: Access,
-    /// Of the walk over rows or entries.
+    /// Direction of the scan over rows or entries.
     pub(crate) direction: Direction,
-    /// Rows come in the order of the sort.
+    /// Whether rows arrive in the sort order.
     pub(crate) sorted: bool,
-    /// What of the filter the ranges do not say.
+    /// The part of the filter to check on the rows.
     pub(crate) residual: Residual,
 }
 
 impl ChosenAccess {
-    /// Whether keys alone say how many documents are meant: each key in its ranges stands for one of
-    /// them, and none is left out.
+    /// Returns whether counting keys counts the matching documents: each key in the ranges
+    /// represents exactly one of them.
     pub(crate) fn is_counted_by_keys(&self) -> bool {
         let one_each = match &self.access {
             Access::Index { index, .. } => !index.multikey,
             Access::Rows(_) => true,
-            // A row that is named may not exist, and several branches may lead to one row.
+            // A listed row may not exist, and several branches may reach the same row.
             Access::Ids(_) | Access::Branches { .. } => false,
         };
         one_each && matches!(self.residual, Residual::Nothing)
     }
 
-    /// Whether rows at the beginning can be skipped by their keys.
+    /// Returns whether leading rows can be skipped by their keys alone.
     pub(crate) fn is_skipped_by_keys(&self) -> bool {
         match &self.access {
             Access::Branches { branches, disjoint } => {
@@ -111,9 +110,9 @@ impl ChosenAccess {
         }
     }
 
-    /// The index that is used: that of the id where ids are named or bounded, where rows come in its
-    /// order because that is asked for, and where a hint names it. `None`: all rows are walked, or
-    /// each branch uses its own.
+    /// Returns the index used. The primary key counts as used if ids are listed or bounded, if its
+    /// order is the requested one, or if a hint names it. `None` for a full scan and for branches,
+    /// which each use their own.
     pub(crate) fn used_index(&self, sort: Option<&Sort>, hint: &Hint) -> Option<u32> {
         let is_meant = match &self.access {
             Access::Index { index, .. } => return Some(index.id),
@@ -130,25 +129,25 @@ impl ChosenAccess {
     }
 }
 
-/// A way and how good it is.
+/// An access path with its score.
 pub(super) struct ScoredAccess<'a> {
     pub(super) score: usize,
-    /// The part of the score that the bounds make up.
+    /// The part of the score that comes from bounds.
     pub(super) bound: usize,
     pub(super) access: Access,
     pub(super) direction: Direction,
     pub(super) sorted: bool,
-    /// The ranges of an index give the order only where those of each of these lengths, one after the
-    /// other, are merged with the others.
+    /// If set, the index yields the order only if its ranges, in consecutive groups of these
+    /// lengths, are merged.
     pub(super) merged: Option<Vec<usize>>,
     /// Paths that its ranges bound and at which no document has more than one value.
     pub(super) ranged: Vec<&'a str>,
-    /// What every document in it meets.
+    /// A filter that all documents of the partial index meet.
     pub(super) partial: Option<&'a Filter>,
 }
 
 impl ScoredAccess<'_> {
-    /// The way as a choice, with what of these conjuncts it leaves to be checked.
+    /// Converts the candidate to the chosen path, computing the residual of these conjuncts.
     pub(super) fn choose(self, parts: &[&Filter]) -> ChosenAccess {
         let residual = residual_of(parts, &self.ranged, self.partial);
         let Self { access, direction, sorted, merged, .. } = self;

@@ -1,7 +1,7 @@
-//! Records as stored: tagged, versioned BSON. An unknown field is refused, since a newer version
-//! wrote it for a reason; fields that came later are optional, so that older records are read.
+//! Encodes catalog records as tagged, versioned BSON. Unknown fields are rejected, since a newer
+//! version wrote them for a reason; fields added later are optional, so older records can be read.
 //!
-//! Names of fields are the format and never change, whatever the code calls them
+//! Field names are part of the format and never change, whatever the code calls them
 //! (`docs/format.md`).
 
 use document::{DocRef, Document, Number, Value, array, doc, validate};
@@ -18,10 +18,10 @@ use crate::{
     names::{Model, Namespace, Partition},
 };
 
-/// Of the record as a whole; a newer one is refused.
+/// Format version of the record; a newer one is rejected.
 const FORMAT: i64 = 1;
 
-/// A record's stored form.
+/// Encodes a record.
 pub(crate) fn encode_record(record: &Record) -> Vec<u8> {
     let settings = &record.settings;
     let default = match settings.default {
@@ -57,12 +57,12 @@ pub(crate) fn encode_record(record: &Record) -> Vec<u8> {
     tree.to_buf().into_bytes().into()
 }
 
-/// Stamps and builds are far below 2^63.
+/// Saturating is safe: stamps and build numbers are far below 2^63.
 fn saturated_int(value: u64) -> i64 {
     i64::try_from(value).unwrap_or(i64::MAX)
 }
 
-/// What only a collection of items has.
+/// Encodes the settings that only item collections have.
 fn encode_items(items: &ItemSettings) -> Document {
     doc! {
         "hash": i64::from(items.partition.hash_bytes),
@@ -84,7 +84,7 @@ fn encode_feed(feed: &FeedSettings) -> Value {
     })
 }
 
-/// A feed's settings; null where there is none.
+/// Decodes a feed's settings, or null.
 fn decode_feed(value: Value) -> Result<Option<FeedSettings>, Error> {
     if value == Value::Null {
         return Ok(None);
@@ -133,12 +133,12 @@ fn encode_rule(rule: &DateRule) -> Value {
     })
 }
 
-/// A record from its stored form.
+/// Decodes a record.
 ///
 /// # Errors
 ///
-/// [`Kind::Corrupt`](crate::error::Kind::Corrupt) for bytes that no version of this code wrote, and
-/// for what a newer one wrote.
+/// [`Kind::Corrupt`](crate::error::Kind::Corrupt) for bytes that no version wrote, and for records
+/// of a newer version.
 pub(crate) fn decode_record(bytes: &[u8]) -> Result<Record, Error> {
     validate(bytes).map_err(|invalid| Error::corrupt(format!("catalog record: {invalid}")))?;
     let mut fields = RecordFields::new(DocRef::Raw(bytes).to_tree());
@@ -183,7 +183,7 @@ pub(crate) fn decode_record(bytes: &[u8]) -> Result<Record, Error> {
     Ok(record)
 }
 
-/// Records once had nothing for counters that are off, and no sums by date were kept then.
+/// Old records have an empty document for disabled counters; at that time no date sums were kept.
 fn decode_counters(tree: Document, dates: bool) -> Result<CounterState, Error> {
     if tree.is_empty() {
         return Ok(if dates { CounterState::Building(0) } else { CounterState::Off });

@@ -1,15 +1,15 @@
-//! A collection in memory: its state as last published, and the fence that closes it while a change
-//! is between stamp and publication.
+//! A collection in memory: its last published state, and the fence that blocks views while a change
+//! is between its stamp and its publication.
 //!
 //! ```text
 //!  fence number:   4 ────────┬─ 5 ──────────────┬─ 6 ───▶
-//!                  open       │ raised: no view  │ lowered: the new state is in force
+//!                  open       │ raised: no view  │ lowered: the new state is in effect
 //!                             │ opens            │
 //!                           stamp            publication
 //! ```
 //!
-//! A view compares the number before and after it has read the state, so that it never has the
-//! settings of one side with the snapshot of the other.
+//! A view compares the fence number before and after reading the state, so that it never combines
+//! the settings before a change with a snapshot after it, or vice versa.
 
 use std::sync::{
     Arc,
@@ -29,17 +29,17 @@ use super::{
 };
 use crate::{error::Error, keys, turns::Turns};
 
-/// A partial index's filter, parsed.
+/// The parsed filter of a partial index.
 pub(crate) type PartialFilter = Option<Arc<Filter>>;
 
-/// A collection's state; replaced as a whole.
+/// A collection's state; always replaced as a whole.
 #[derive(Debug)]
 pub struct CollectionState {
-    /// What is durable about it.
+    /// The durable record.
     pub record: Record,
-    /// Filters of partial indexes, in the order of `record.indexes`.
+    /// Parsed filters of partial indexes, in the order of `record.indexes`.
     pub(crate) partial: Vec<PartialFilter>,
-    /// Its key in the catalog.
+    /// Key of the record in the catalog.
     pub(crate) record_key: Bytes,
 }
 
@@ -56,51 +56,51 @@ impl CollectionState {
         Ok(Self::with_filters(record, partial))
     }
 
-    /// A state whose filters are parsed already.
+    /// Creates a state from a record whose filters are already parsed.
     pub(crate) fn with_filters(record: Record, partial: Vec<PartialFilter>) -> Self {
         let record_key = keys::record(record.model, &record.namespace);
         Self { record, partial, record_key }
     }
 }
 
-/// A collection.
+/// A collection, shared by all operations on it.
 #[derive(Debug)]
 pub struct Collection {
-    /// Its id.
+    /// Id of the collection, never reused.
     pub id: u32,
-    /// Even: open. Odd: a change is under way.
+    /// Fence number: even when open, odd during a change.
     fence: AtomicU64,
-    /// Wakes whoever waits for the fence.
+    /// Wakes tasks that wait for the fence.
     lowered: Notify,
     /// Replaced when a change is published.
     state: ArcSwap<CollectionState>,
-    /// It never comes back; a collection made later under its name is another one.
+    /// Set for good; a later collection with the same name is a different object.
     dropped: AtomicBool,
-    /// How often its indexes were used, and how far their builds are.
+    /// Usage of its indexes and progress of their builds.
     pub(crate) figures: IndexFigures,
-    /// What queries ask of its paths.
+    /// Paths that queries request to be indexed.
     pub(crate) demand: Demand,
-    /// Turns of writers that find the first document in an order by looking at all.
+    /// Serializes writers that must examine all documents to find the first in sort order.
     pub(crate) turns: Turns,
-    /// The stamp of the last change of its items, as far as it is known.
+    /// Stamp of the last change of its items, as far as known.
     last_change: AtomicU64,
-    /// Whether the last change was looked up in the store since that was opened.
+    /// Whether the last change was looked up in the store since the store was opened.
     knows_last_change: AtomicBool,
-    /// The newest stamp that a commit which changes its items was given, visible or not.
+    /// Newest stamp of a commit that changes its items, whether visible or not.
     last_begun: AtomicU64,
 }
 
 /// Whether a list of operations stops at its first failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ListOrdering {
-    /// It stops.
+    /// Stops at the first failure.
     Ordered,
-    /// Each operation stands for itself.
+    /// Operations are independent of each other.
     Unordered,
 }
 
 impl Collection {
-    /// A collection that no change is under way for; uses of its indexes are counted from `now` on.
+    /// Creates a collection; uses of its indexes are counted from `now` on.
     pub(crate) fn new(state: CollectionState, now: Instant) -> Self {
         Self {
             id: state.record.id,
@@ -117,28 +117,29 @@ impl Collection {
         }
     }
 
-    /// The newest stamp of a commit that changed its items, of those that were acknowledged.
+    /// Returns the newest stamp of an acknowledged commit that changed its items.
     pub(crate) fn last_change(&self) -> u64 {
         self.last_change.load(Atomic::SeqCst)
     }
 
-    /// Whether [`last_change`](Self::last_change) covers what was written before this start.
+    /// Returns whether [`last_change`](Self::last_change) covers commits of earlier runs.
     pub(crate) fn knows_last_change(&self) -> bool {
         self.knows_last_change.load(Atomic::SeqCst)
     }
 
-    /// Notes a commit that changed items. It has to be visible, and its writer not told yet.
+    /// Records a commit that changed items. Call it when the commit is visible, before the writer
+    /// is notified.
     pub(crate) fn note_change(&self, stamp: u64) {
         self.last_change.fetch_max(stamp, Atomic::SeqCst);
     }
 
-    /// The newest stamp that a commit which changes items was given since the start. It is noted before
-    /// the commit can be seen, and also of one that fails.
+    /// Returns the newest stamp of a commit that changes items since the start. It is set before
+    /// the commit becomes visible, and includes commits that fail.
     pub(crate) fn last_begun(&self) -> u64 {
         self.last_begun.load(Atomic::SeqCst)
     }
 
-    /// Has the stamp of a commit that changes items noted where commits are ordered.
+    /// Makes the commit record its stamp in `last_begun` when it is ordered.
     pub(crate) fn note_begin_of(self: &Arc<Self>, commit: &mut store::Commit) {
         let collection = Arc::clone(self);
         let write = std::mem::replace(&mut commit.write, Box::new(|_| Vec::new()));
@@ -148,18 +149,18 @@ impl Collection {
         });
     }
 
-    /// Notes the last change that was found in the store.
+    /// Records the last change that was found in the store.
     pub(crate) fn recovered_last_change(&self, stamp: u64) {
         self.note_change(stamp);
         self.knows_last_change.store(true, Atomic::SeqCst);
     }
 
-    /// Has the last change looked up again: commits whose outcome is unknown may have changed items.
+    /// Forces another lookup of the last change, since commits of unknown outcome may exist.
     pub(crate) fn recheck_last_change(&self) {
         self.knows_last_change.store(false, Atomic::SeqCst);
     }
 
-    /// How much of the indexes being built is done, per cent; 100 when all are in force.
+    /// Returns the progress of the slowest index build in percent; 100 if all are complete.
     pub fn index_progress(&self) -> u8 {
         let state = self.state.load();
         let unready = state.record.indexes.iter().filter(|index| !index.ready);
@@ -167,44 +168,42 @@ impl Collection {
         progress.min().unwrap_or(100)
     }
 
-    /// How far the build of an index is; `None` where it is complete.
+    /// Returns the build progress of an index, or `None` if it is complete.
     pub fn build_progress(&self, index: &IndexSpec) -> Option<BuildProgress> {
         (!index.ready).then(|| self.figures.progress_of(index.id))
     }
 
-    /// How often an index was used ([`ID_INDEX`](super::ID_INDEX): that of the id); `None`: it has
-    /// gone.
+    /// Returns how often an index was used ([`ID_INDEX`](super::ID_INDEX) for the primary key);
+    /// `None` if it was dropped.
     pub fn index_usage(&self, index: u32) -> Option<IndexUsage> {
         self.figures.usage_of(index)
     }
 
-    /// Its state as last published.
+    /// Returns the last published state.
     pub fn state(&self) -> Arc<CollectionState> {
         self.state.load_full()
     }
 
-    /// Its rows.
     pub(crate) fn rows_space(&self) -> Space {
         Space::Rows(self.id)
     }
 
-    /// Its index entries.
     pub(crate) fn entries_space(&self) -> Space {
         Space::Index(self.id)
     }
 
-    /// Whether it was dropped.
+    /// Returns whether it was dropped.
     pub fn is_dropped(&self) -> bool {
         self.dropped.load(Atomic::SeqCst)
     }
 
-    /// The fence's number while it is open.
+    /// Returns the fence number if the fence is open.
     pub(crate) fn fence_number(&self) -> Option<u64> {
         let number = self.fence.load(Atomic::SeqCst);
         number.is_multiple_of(2).then_some(number)
     }
 
-    /// Waits until no change is under way.
+    /// Waits until no change is in progress.
     pub(crate) async fn wait_until_open(&self) {
         loop {
             let lowered = self.lowered.notified();
@@ -215,7 +214,7 @@ impl Collection {
         }
     }
 
-    /// The state, and a `seq` that does not lie behind it: no change was published between the two.
+    /// Returns the state and a `seq` at which it was in effect: no change was published in between.
     pub(crate) async fn settled_state(
         &self,
         published: impl Fn() -> u64,
@@ -230,7 +229,7 @@ impl Collection {
         }
     }
 
-    /// Takes what a start would find: `None` when it was dropped.
+    /// Replaces the state with what the store contains; `None` marks the collection as dropped.
     pub(crate) fn take_reloaded(&self, state: Option<CollectionState>, now: Instant) {
         self.raise_fence();
         match state {
@@ -240,45 +239,45 @@ impl Collection {
         self.lower_fence();
     }
 
-    /// Puts a state in force at this instant.
+    /// Publishes a state at this instant.
     fn put_state(&self, state: Arc<CollectionState>, now: Instant) {
-        // Before the state: whoever finds an index in it finds its figures.
+        // First, so that every index found in the state has its figures.
         self.figures.follow(&state.record, now);
         self.state.store(state);
     }
 
-    /// Closes the collection for views: its number becomes odd.
+    /// Blocks new views: the fence number becomes odd.
     fn raise_fence(&self) {
         self.fence.fetch_add(1, Atomic::SeqCst);
     }
 
-    /// Opens it again.
+    /// Allows new views again.
     fn lower_fence(&self) {
         self.fence.fetch_add(1, Atomic::SeqCst);
         self.lowered.notify_waiters();
     }
 }
 
-/// What a published change does to memory.
+/// The effect of a published change in memory.
 pub(crate) enum Publication {
-    /// The collection gets this state.
+    /// The collection's new state.
     State(Box<CollectionState>),
-    /// The collection is gone.
+    /// The collection was dropped.
     Dropped,
 }
 
-/// Set where the commit is ordered, taken where it is published.
+/// Set when the commit is ordered, taken when it is published.
 type Prepared = parking_lot::Mutex<Option<Publication>>;
 
-/// The fence of one change: closes the collection, and puts the new state in force when the change
-/// is visible.
+/// The fence of one change: blocks views of the collection, and puts the new state into effect when
+/// the change becomes visible.
 pub(crate) struct RecordChange {
     collection: Arc<Collection>,
-    /// The collection that loses its name, and so its life, by the same change.
+    /// A collection that the same change drops because its name is reused.
     replaced: Option<Arc<Collection>>,
-    /// What the commit's closure made of the record, once the stamp was known.
+    /// The new state, made by the commit's closure once the stamp was known.
     prepared: Prepared,
-    /// Called before the fence is lowered; `true` when the change was published.
+    /// Called before the fence is lowered, with whether the change was published.
     after: Box<dyn Fn(bool) + Send + Sync>,
 }
 
@@ -290,7 +289,7 @@ impl RecordChange {
         Self::replacing(collection, None, after)
     }
 
-    /// The same, where another collection is dropped in the same commit.
+    /// Creates a change that also drops another collection in the same commit.
     pub(crate) fn replacing(
         collection: Arc<Collection>,
         replaced: Option<Arc<Collection>>,
@@ -300,7 +299,7 @@ impl RecordChange {
         Arc::new(Self { collection, replaced, prepared, after: Box::new(after) })
     }
 
-    /// Called with the stamp: what is put in force on publication.
+    /// Sets what takes effect on publication; called with the stamp known.
     pub(crate) fn prepare_publication(&self, publish: Publication) {
         *self.prepared.lock() = Some(publish);
     }
@@ -333,7 +332,7 @@ impl Fence for RecordChange {
     }
 }
 
-/// The mutation that stores a record.
+/// Returns the mutation that stores a record.
 pub(crate) fn put_record(record: &Record) -> store::Mutation {
     store::Mutation::Put {
         space: Space::Catalog,
@@ -342,7 +341,7 @@ pub(crate) fn put_record(record: &Record) -> store::Mutation {
     }
 }
 
-/// The mutation that stores the stamp of a container's last change; see `last_change.rs`.
+/// Returns the mutation that stores the stamp of a container's last change; see `last_change.rs`.
 pub(crate) fn put_last_change(collection: u32, stamp: u64) -> store::Mutation {
     let sum = i64::try_from(stamp).unwrap_or(i64::MAX);
     let key = keys::last_change(collection);

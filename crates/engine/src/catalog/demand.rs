@@ -1,33 +1,33 @@
-//! What queries have asked of a container's paths since the server started: paths that they looked
-//! at many items for want of. It is memory alone; what comes of it is a change of the record.
+//! Paths whose lack of an index made queries examine many items since the server started. Kept in
+//! memory only; acting on it changes the record.
 
 use parking_lot::Mutex;
 use select::sarg::PathStep;
 
 use crate::limits::MAX_KEPT_PATHS;
 
-/// Paths to keep that queries asked for, each once.
+/// Requested paths, without duplicates.
 #[derive(Debug, Default)]
 pub(crate) struct Demand(Mutex<Vec<Vec<PathStep>>>);
 
 impl Demand {
-    /// Notes paths that would have spared a query much.
+    /// Adds paths that would have saved a query much work.
     pub(crate) fn want(&self, paths: Vec<Vec<PathStep>>) {
         let mut wanted = self.0.lock();
         for path in paths {
-            // What is too much now is asked for again.
+            // Paths beyond the limit are requested again later.
             if wanted.len() < MAX_KEPT_PATHS && !wanted.contains(&path) {
                 wanted.push(path);
             }
         }
     }
 
-    /// The paths that were asked for; they are asked for no more.
+    /// Removes and returns the requested paths.
     pub(crate) fn take_wanted(&self) -> Vec<Vec<PathStep>> {
         std::mem::take(&mut *self.0.lock())
     }
 
-    /// Whether a path is asked for.
+    /// Returns whether any path is requested.
     pub(crate) fn is_wanted(&self) -> bool {
         !self.0.lock().is_empty()
     }

@@ -1,18 +1,17 @@
-//! Fields of a stored record, each taken once and of its type. It knows no record: which fields
-//! there are, and what they mean, the codec says.
+//! Typed access to the fields of a stored record, each of which is taken once. The codec decides
+//! which fields exist and what they mean.
 
 use document::{Document, Value, ValueRef};
 
 use crate::error::Error;
 
-/// The failure of a record without a field that it needs, or with a wrong value there.
+/// Returns the error for a required field that is missing or has a wrong value.
 pub(super) fn missing_field(name: &str) -> Error {
     Error::corrupt(format!("a catalog record lacks a proper '{name}'"))
 }
 
-/// Fields of a record, each taken once; what is left over is unknown.
+/// The fields of a record that were not taken yet; any that remain are unknown.
 pub(super) struct RecordFields {
-    /// What was not taken yet.
     tree: Document,
 }
 
@@ -21,7 +20,7 @@ impl RecordFields {
         Self { tree }
     }
 
-    /// Those of a document in the field of this name.
+    /// Returns the fields of a nested document.
     pub(super) fn of_document(value: Value, name: &str) -> Result<Self, Error> {
         match value {
             Value::Document(tree) => Ok(Self::new(tree)),
@@ -29,17 +28,17 @@ impl RecordFields {
         }
     }
 
-    /// One that every record has, of any type.
+    /// Takes a required field of any type.
     pub(super) fn take_value(&mut self, name: &str) -> Result<Value, Error> {
         self.tree.remove(name).ok_or_else(|| missing_field(name))
     }
 
-    /// One that records of earlier versions do not have.
+    /// Takes a field that records of earlier versions lack.
     pub(super) fn take_optional(&mut self, name: &str) -> Option<Value> {
         self.tree.remove(name)
     }
 
-    /// A 64-bit number, or null.
+    /// Takes a 64-bit integer or null.
     pub(super) fn take_optional_int(&mut self, name: &str) -> Result<Option<i64>, Error> {
         match self.take_value(name)?.as_ref() {
             ValueRef::Null => Ok(None),
@@ -48,17 +47,17 @@ impl RecordFields {
         }
     }
 
-    /// A 64-bit number.
+    /// Takes a 64-bit integer.
     pub(super) fn take_int(&mut self, name: &str) -> Result<i64, Error> {
         self.take_optional_int(name)?.ok_or_else(|| missing_field(name))
     }
 
-    /// An id of a collection or an index.
+    /// Takes the id of a collection or an index.
     pub(super) fn take_id(&mut self, name: &str) -> Result<u32, Error> {
         u32::try_from(self.take_int(name)?).map_err(|_| missing_field(name))
     }
 
-    /// A number that is not negative.
+    /// Takes a non-negative integer.
     pub(super) fn take_stamp(&mut self, name: &str) -> Result<u64, Error> {
         u64::try_from(self.take_int(name)?).map_err(|_| missing_field(name))
     }
@@ -88,7 +87,7 @@ impl RecordFields {
         }
     }
 
-    /// Fails when a field is left.
+    /// Fails if a field was not taken.
     pub(super) fn check_none_left(self) -> Result<(), Error> {
         match self.tree.fields().first() {
             None => Ok(()),

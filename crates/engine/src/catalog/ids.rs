@@ -1,26 +1,26 @@
-//! Ids of collections: each is given once, whatever becomes of the collection. What is left on disk
-//! of a dropped one can then never be taken for part of another.
+//! Ids of collections. An id is never reused, so that remains of a dropped collection on disk are
+//! never taken for part of another one.
 
 use crate::error::{Error, Kind};
 
-/// Gives ids to collections as they get their names.
+/// Assigns ids to new collections.
 #[derive(Debug)]
 pub(crate) struct CollectionIds {
     next_id: u32,
 }
 
 impl CollectionIds {
-    /// Ids from this one on were never given.
+    /// Creates a source of ids, starting with `next_id`.
     pub(crate) fn new(next_id: u32) -> Self {
         Self { next_id }
     }
 
-    /// Ids below this one were given.
+    /// Raises the next id to at least `next_id`.
     pub(crate) fn at_least(&mut self, next_id: u32) {
         self.next_id = self.next_id.max(next_id);
     }
 
-    /// An id that is given once.
+    /// Returns a new id. Fails when all are used.
     pub(crate) fn take_next(&mut self) -> Result<u32, Error> {
         let id = self.next_id;
         let spent = || Error::new(Kind::Unavailable, "no ids of collections are left");

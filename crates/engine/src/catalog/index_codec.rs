@@ -1,5 +1,5 @@
-//! Indexes in a stored record. Like those of the record, names of fields are the format and never
-//! change.
+//! Encodes indexes within a stored record. As with records, field names are part of the format and
+//! never change.
 
 use document::{Document, Value, array, doc};
 
@@ -10,7 +10,7 @@ use super::{
 };
 use crate::error::Error;
 
-/// An index; the field of its shape is left out for that over dotted paths.
+/// Encodes an index; one over dotted paths has no shape field.
 pub(super) fn encode_index(index: &IndexSpec) -> Value {
     let part = |(path, descending): &(String, bool)| array![path.as_str(), *descending];
     let mut tree = doc! {
@@ -35,14 +35,14 @@ pub(super) fn encode_index(index: &IndexSpec) -> Value {
         IndexShape::Tuple { scoped } => tree.push("tuple", *scoped),
         IndexShape::Timeline => tree.push("timeline", true),
     }
-    // Left out where it is false, so that earlier versions read the records of such indexes.
+    // Omitted if false, so that earlier versions can read such records.
     if index.by_birth {
         tree.push("by_birth", true);
     }
     Value::Document(tree)
 }
 
-/// A path that is kept; the policy or a query is why.
+/// Encodes a kept path and why it is kept.
 fn encode_kept(kept: &KeptPath) -> Document {
     let why = match kept.why {
         KeptFor::Query => 0_i64,
@@ -56,7 +56,7 @@ fn encode_kept(kept: &KeptPath) -> Document {
     }
 }
 
-/// An index from its stored form.
+/// Decodes an index.
 pub(super) fn decode_index(value: Value) -> Result<IndexSpec, Error> {
     let mut fields = RecordFields::of_document(value, "indexes")?;
     let part = |value: Value| match value {
@@ -94,8 +94,8 @@ pub(super) fn decode_index(value: Value) -> Result<IndexSpec, Error> {
     Ok(index)
 }
 
-/// The shape of an index, of which at most one field says something. Records from before paths were
-/// kept on demand have "wild", an index of all of them that is complete.
+/// Decodes the shape of an index, given by at most one field. Older records have "wild", a complete
+/// index of all paths.
 fn decode_shape(fields: &mut RecordFields) -> Result<IndexShape, Error> {
     if let Some(policy) = fields.take_optional("allowed") {
         return Policy::from_array(policy)
@@ -118,7 +118,7 @@ fn decode_shape(fields: &mut RecordFields) -> Result<IndexShape, Error> {
     }
 }
 
-/// A path that is kept.
+/// Decodes a kept path.
 fn decode_kept(value: Value) -> Result<KeptPath, Error> {
     let mut fields = RecordFields::of_document(value, "path")?;
     let kept = KeptPath {

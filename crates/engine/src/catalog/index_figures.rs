@@ -1,8 +1,8 @@
-//! What memory alone knows of a collection's indexes: how often each was used since it was made or
-//! the server started, and how far its build is. Nothing of it is stored, and it decides nothing.
+//! Statistics of a collection's indexes, in memory only: how often each was used since it was
+//! created or the server started, and the progress of its build. They influence no decision.
 //!
-//! Counting takes no lock: readers find an index's figures in a map that only a change of the
-//! record replaces. The figures of an index that stays are taken over, so that no use is lost.
+//! Counting takes no lock: readers find an index's figures in a map that is replaced only when the
+//! record changes. Figures of indexes that remain are carried over, so no use is lost.
 
 use std::{
     collections::BTreeMap,
@@ -17,38 +17,37 @@ use clock::Instant;
 
 use super::Record;
 
-/// Stands for the index of the id, which rows lie in the order of. Ids of other indexes begin at 1.
+/// Stands for the primary key, in whose order rows are stored. Other indexes have ids from 1.
 pub const ID_INDEX: u32 = 0;
 
 /// How often an index was used.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct IndexUsage {
-    /// Operations that read it.
+    /// Number of operations that read it.
     pub count: u64,
-    /// The second of the last one; 0 where there was none.
+    /// Second of the last use; 0 if none.
     pub last_s: i64,
-    /// Since when they are counted, milliseconds of database time.
+    /// Start of counting, milliseconds of database time.
     pub since_ms: i64,
 }
 
-/// How far the build of an index is.
+/// Progress of an index build.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct BuildProgress {
-    /// Rows that were looked at.
+    /// Number of rows processed.
     pub rows: u64,
-    /// Rows that there are, as far as is known: 0 before the build has looked.
+    /// Number of rows in total, as far as known; 0 before the build has counted them.
     pub of: u64,
 }
 
 impl BuildProgress {
-    /// Per cent, below 100 as long as it is not through.
+    /// Returns the progress in percent, below 100 until the build is complete.
     pub(crate) fn per_cent(self) -> u8 {
         let per_cent = self.rows.saturating_mul(100) / self.of.max(1);
         u8::try_from(per_cent).unwrap_or(99).min(99)
     }
 }
 
-/// The figures of one index.
 #[derive(Debug, Default)]
 struct Figures {
     since_ms: i64,
@@ -58,20 +57,20 @@ struct Figures {
     to_build: AtomicU64,
 }
 
-/// The figures of all indexes of a collection, by their ids.
+/// The figures of all indexes of a collection, by id.
 #[derive(Debug)]
 pub(crate) struct IndexFigures(ArcSwap<BTreeMap<u32, Arc<Figures>>>);
 
 impl IndexFigures {
-    /// Those of a record's indexes, from this instant on.
+    /// Creates figures for a record's indexes, counted from `now` on.
     pub(crate) fn new(record: &Record, now: Instant) -> Self {
         let figures = Self(ArcSwap::default());
         figures.follow(record, now);
         figures
     }
 
-    /// The record changes: indexes that come begin at this instant, and those that go are forgotten.
-    /// Called by one at a time, as records change one after the other.
+    /// Follows a change of the record: new indexes start at `now`, dropped ones are forgotten. Not
+    /// called concurrently, since changes of a record are serialized.
     pub(crate) fn follow(&self, record: &Record, now: Instant) {
         let held = self.0.load();
         let ids = record.indexes.iter().map(|index| index.id).chain([ID_INDEX]);
@@ -82,7 +81,7 @@ impl IndexFigures {
         self.0.store(Arc::new(figures.collect()));
     }
 
-    /// Counts a use of an index in this second. One that has gone is not counted.
+    /// Counts a use of an index in this second; ignored if the index was dropped.
     pub(crate) fn count_use(&self, index: u32, now_s: i64) {
         if let Some(figures) = self.0.load().get(&index) {
             figures.uses.fetch_add(1, Relaxed);
@@ -90,7 +89,7 @@ impl IndexFigures {
         }
     }
 
-    /// The uses of an index; `None`: it has gone.
+    /// Returns the usage of an index, or `None` if it was dropped.
     pub(crate) fn usage_of(&self, index: u32) -> Option<IndexUsage> {
         self.0.load().get(&index).map(|figures| IndexUsage {
             count: figures.uses.load(Relaxed),
@@ -99,7 +98,7 @@ impl IndexFigures {
         })
     }
 
-    /// Notes how far the build of an index is.
+    /// Records the progress of an index build.
     pub(crate) fn note_progress(&self, index: u32, progress: BuildProgress) {
         if let Some(figures) = self.0.load().get(&index) {
             figures.built.store(progress.rows, Relaxed);
@@ -107,12 +106,12 @@ impl IndexFigures {
         }
     }
 
-    /// How far the build of an index is.
+    /// Returns the progress of an index build.
     pub(crate) fn progress_of(&self, index: u32) -> BuildProgress {
         let figures = self.0.load().get(&index).cloned();
         figures.map_or_else(BuildProgress::default, |figures| {
             let (rows, of) = (figures.built.load(Relaxed), figures.to_build.load(Relaxed));
-            // Rows that came meanwhile are looked at as well.
+            // Rows inserted meanwhile are processed too, so the count may exceed the total.
             BuildProgress { rows: rows.min(of), of }
         })
     }

@@ -1,35 +1,35 @@
-//! Which paths of a container's items have entries. A policy says which may have some; this is the
-//! one place that says which do.
+//! Which paths of a container's items have index entries. A policy says which may have them; only
+//! this module says which do.
 //!
 //! ```text
-//!  policy /*   ── allows ──▶  /a/?   /b/?   /c/[]/?   …          no entries for that alone
-//!  kept        ── one index a path ──▶  /a/?  ready    /c/[]/?  being built
+//!  policy /*   -- allows -->  /a/?   /b/?   /c/[]/?   ...          has no entries by itself
+//!  kept        -- one index per path -->  /a/?  ready    /c/[]/?  being built
 //! ```
 //!
-//! A path is known by the query that asks for it, whether or not an item has it yet, so a wildcard
-//! is never expanded by looking at items. Each kept path is an index of its own, with an id of its
-//! own: it is built, kept up and dropped as any other index is.
+//! A path comes from the query that requests it, whether or not any item has it, so a wildcard is
+//! never expanded by examining items. Each kept path is an index with its own id, which is built,
+//! maintained and dropped like any other index.
 
 use select::sarg::PathStep;
 
 use super::{IndexShape, IndexSpec, KeptPath, Policy, Record};
 use crate::keys;
 
-/// How a path stands.
+/// The state of a path.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum PathState<'a> {
-    /// The policy leaves it out.
+    /// The policy excludes it.
     Excluded,
-    /// It may be kept, and is not.
+    /// It may be indexed but is not.
     Allowed,
-    /// Writers keep it; what was there before is being added.
+    /// Writers maintain it; items from before are being added.
     Building,
-    /// This index has every value at it.
+    /// This index contains every value at the path.
     Ready(&'a IndexSpec),
 }
 
 impl Record {
-    /// How a path stands.
+    /// Returns the state of a path.
     pub(crate) fn path_state(&self, path: &[PathStep]) -> PathState<'_> {
         let mut state = PathState::Excluded;
         for index in &self.indexes {
@@ -45,25 +45,25 @@ impl Record {
         state
     }
 
-    /// Whether the policy lets a path be indexed: what charges and metrics go by, so that they are
-    /// the same whether it is kept or not.
+    /// Returns whether the policy allows indexing a path. Request charges and metrics use this, so
+    /// that they do not depend on whether the path is currently indexed.
     pub(crate) fn allows_path(&self, path: &[PathStep]) -> bool {
         self.path_state(path) != PathState::Excluded
     }
 
-    /// Whether a path may be kept and is not.
+    /// Returns whether a path may be indexed but is not.
     pub(crate) fn is_unkept(&self, path: &[PathStep]) -> bool {
         self.path_state(path) == PathState::Allowed
     }
 
-    /// The index of one path, whether it is complete or not.
+    /// Returns the index of one path, whether complete or not.
     pub(crate) fn index_of_path(&self, path: &[PathStep]) -> Option<&IndexSpec> {
         self.indexes.iter().find(|index| index.kept_path().is_some_and(|kept| kept.steps == path))
     }
 }
 
 impl Policy {
-    /// The paths that a policy names, without a wildcard at their end: these are wanted for certain.
+    /// Returns the paths that a policy names without a trailing wildcard; these are always indexed.
     pub(crate) fn named_paths(&self) -> impl Iterator<Item = &[PathStep]> {
         let named = self.0.iter().filter(|rule| rule.included && !rule.below);
         named.map(|rule| rule.steps.as_slice()).filter(|path| self.covers_path(path))
@@ -71,26 +71,27 @@ impl Policy {
 }
 
 impl IndexSpec {
-    /// An index of one path. Its name is that of the path, as policies write it.
+    /// Creates an index of one path, named after the path as policies write it.
     pub(crate) fn over_path(kept: KeptPath) -> Self {
         let name = policy_path(&kept.steps);
         let key = vec![("*".to_owned(), false)];
         Self { shape: IndexShape::Path(kept), by_birth: true, ..Self::new(name, key) }
     }
 
-    /// A policy whose paths are kept when queries ask for them, or when it names them.
+    /// Creates an index of a policy whose paths are indexed when queries request them or the policy
+    /// names them.
     pub fn on_demand(name: impl Into<String>, policy: Policy) -> Self {
         let key = vec![("*".to_owned(), false)];
         Self { shape: IndexShape::Allowed(policy), ..Self::new(name, key) }
     }
 
-    /// An index of every value that a policy includes, complete from the beginning.
+    /// Creates an index of every value that a policy includes, complete from the start.
     pub fn over_policy(name: impl Into<String>, policy: Policy) -> Self {
         let key = vec![("*".to_owned(), false)];
         Self { shape: IndexShape::Wild(policy), by_birth: true, ..Self::new(name, key) }
     }
 
-    /// The one path that it holds.
+    /// Returns its single path, if it is an index of one path.
     pub fn kept_path(&self) -> Option<&KeptPath> {
         match &self.shape {
             IndexShape::Path(kept) => Some(kept),
@@ -98,7 +99,7 @@ impl IndexSpec {
         }
     }
 
-    /// Its policy, whether or not all paths of it have entries.
+    /// Returns its policy, whether or not all paths of it have entries.
     pub fn policy(&self) -> Option<&Policy> {
         match &self.shape {
             IndexShape::Wild(policy) | IndexShape::Allowed(policy) => Some(policy),
@@ -106,7 +107,7 @@ impl IndexSpec {
         }
     }
 
-    /// Whether it holds every value at a path.
+    /// Returns whether it contains every value at a path.
     pub(crate) fn holds_path(&self, path: &[PathStep]) -> bool {
         match &self.shape {
             IndexShape::Wild(policy) => policy.covers_path(path),
@@ -118,7 +119,7 @@ impl IndexSpec {
         }
     }
 
-    /// The beginning of its entries of a path that it holds.
+    /// Returns the key prefix of its entries for a path that it contains.
     pub(crate) fn path_prefix(&self, path: &[PathStep]) -> Vec<u8> {
         match self.shape {
             IndexShape::Wild(_) => keys::item_path(self.id, path),
@@ -126,13 +127,14 @@ impl IndexSpec {
         }
     }
 
-    /// Whether its policy lets a path be kept.
+    /// Returns whether its policy allows a path to be indexed.
     fn allows_path(&self, path: &[PathStep]) -> bool {
         self.policy().is_some_and(|policy| policy.covers_path(path))
     }
 }
 
-/// A path as policies write it; names with other characters than letters and digits are quoted.
+/// Formats a path as policies write it; names with characters other than letters, digits and
+/// underscores are quoted.
 pub fn policy_path(steps: &[PathStep]) -> String {
     let mut text = String::new();
     for step in steps {
@@ -145,7 +147,7 @@ pub fn policy_path(steps: &[PathStep]) -> String {
                 if plain {
                     text.push_str(name);
                 } else {
-                    // Escaped, so that no two paths are written alike.
+                    // Escaped, so that different paths have different texts.
                     let name = name.replace('\\', "\\\\").replace('"', "\\\"");
                     text.push_str(&format!("\"{name}\""));
                 }

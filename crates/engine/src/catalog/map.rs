@@ -1,5 +1,5 @@
-//! Collections by name, read without a lock. A change copies the map, which is small and seldom
-//! changes, and puts the copy in its place; readers keep the one they have.
+//! Collections by name, read without a lock. A change copies the map, which is small and rarely
+//! changes, and swaps in the copy; readers keep the version they have.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -9,20 +9,20 @@ use parking_lot::Mutex;
 use super::Collection;
 use crate::names::{Model, Namespace};
 
-/// The two data models have namespaces of their own.
+/// Each of the two data models has its own namespaces.
 type Names = BTreeMap<(Model, Namespace), Arc<Collection>>;
 
-/// All collections. Changed where commits are ordered, read everywhere.
+/// All collections by name. Changed when commits are published, read everywhere.
 #[derive(Debug, Default)]
 pub(crate) struct CollectionMap {
     names: ArcSwap<Names>,
-    /// The databases that commits under way put collections into. A commit may be under way after the
-    /// task that asked for it was cancelled, so no lock of that task can stand for it.
+    /// Databases into which commits in flight put collections. Such a commit may outlive the task
+    /// that requested it, so a lock of that task would not suffice.
     coming: Mutex<Vec<(Model, String)>>,
 }
 
-/// The announcement that a commit puts a collection into a database. The commit's fence holds it until
-/// the collection is in the map, or the commit has failed.
+/// The announcement that a commit puts a collection into a database. The commit's fence holds it
+/// until the collection is in the map or the commit has failed.
 #[derive(Debug)]
 pub(crate) struct Coming {
     map: Arc<CollectionMap>,
@@ -39,17 +39,17 @@ impl Drop for Coming {
 }
 
 impl CollectionMap {
-    /// Announces a collection in a database. Names of databases of documents that differ in ASCII case
-    /// only are the same to some file systems and to MongoDB, so there cannot be two; where an older data
-    /// directory has two, both stay usable. The check and the announcement are one step: of two commits
-    /// that would bring the two names, the second is refused with the name that is there.
+    /// Announces a collection in a database. Names of document databases that differ only in ASCII
+    /// case are equal for some file systems and for MongoDB, so a second such name is refused with
+    /// the existing one; where an older data directory has both, both stay usable. Check and
+    /// announcement are atomic, so concurrent commits cannot introduce two.
     pub(crate) fn announce(
         self: &Arc<Self>,
         model: Model,
         database: &str,
     ) -> Result<Coming, String> {
         let mut coming = self.coming.lock();
-        // In this order: an announcement is dropped after its collection is in the map.
+        // Announcements are read first: each is dropped only after its collection is in the map.
         let announced = coming.iter().map(|(model, database)| (*model, database));
         let names = self.names.load();
         let held = names.keys().map(|(model, namespace)| (*model, &namespace.database));
@@ -73,22 +73,22 @@ impl CollectionMap {
         }
     }
 
-    /// The collection of this name.
+    /// Returns the collection with this name.
     pub(crate) fn get(&self, model: Model, namespace: &Namespace) -> Option<Arc<Collection>> {
         self.names.load().get(&(model, namespace.clone())).cloned()
     }
 
-    /// All of them, as they are now.
+    /// Returns all collections as of now.
     pub(crate) fn all_collections(&self) -> Arc<Names> {
         self.names.load_full()
     }
 
-    /// Puts these in the place of all.
+    /// Replaces all collections.
     pub(crate) fn replace_all(&self, names: BTreeMap<(Model, Namespace), Arc<Collection>>) {
         self.names.store(Arc::new(names));
     }
 
-    /// Adds a collection; called as the commit that made it is published.
+    /// Adds a collection; called when the commit that created it is published.
     pub(crate) fn insert(&self, model: Model, namespace: Namespace, collection: Arc<Collection>) {
         self.names.rcu(|names| {
             let mut names = Names::clone(names);
@@ -97,7 +97,7 @@ impl CollectionMap {
         });
     }
 
-    /// Both names change at once: nobody finds the collection under neither.
+    /// Renames a collection atomically: at every moment it is found under exactly one name.
     pub(crate) fn rename(
         &self,
         model: Model,
@@ -113,7 +113,7 @@ impl CollectionMap {
         });
     }
 
-    /// Takes a name away; operations that have the collection find it dropped.
+    /// Removes a name. Operations that hold the collection find it dropped.
     pub(crate) fn remove(&self, model: Model, namespace: &Namespace) {
         self.names.rcu(|names| {
             let mut names = Names::clone(names);
@@ -133,7 +133,8 @@ mod tests {
         let announce = |model, name: &str| map.announce(model, name);
         let held = announce(Model::Documents, "r").unwrap();
         assert_eq!(announce(Model::Documents, "R").unwrap_err(), "r");
-        // Another collection of the same database, other databases and other models may come.
+        // Other collections of the same database, other databases and other models may be
+        // announced.
         let again = announce(Model::Documents, "r").unwrap();
         drop(announce(Model::Documents, "s").unwrap());
         drop(announce(Model::Items, "R").unwrap());

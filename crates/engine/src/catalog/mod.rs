@@ -1,12 +1,12 @@
-//! What collections there are, in memory and as stored records. A change of a record is a commit in
+//! The catalog of collections, in memory and as stored records. A change of a record is a commit in
 //! the same order as writes of documents.
 //!
 //! ```text
-//!  record ──codec──▶ stored bytes          what is durable about a collection
-//!  collection        its state as last published, and the fence in front of it
-//!  map               collections by name          ids   each given once
+//!  record --codec--> stored bytes          the durable state of a collection
+//!  collection        its last published state, and the fence that protects it
+//!  map               collections by name          ids   assigned once
 //!  policy            which paths of items may be indexed
-//!  kept              which of them are          demand    which queries ask for
+//!  kept              which of them are          demand    which ones queries request
 //!  reap_floors       what may be dropped          index_figures   how often indexes were used
 //! ```
 
@@ -45,8 +45,8 @@ use pipeline::Filter;
 
 use crate::names::Model;
 
-/// What the engine asks a query language about stored settings.
+/// Parses stored settings that are written in a query language.
 pub trait Dialect: Send + Sync + 'static {
-    /// Parses a filter as it was stored with a partial index.
+    /// Parses the stored filter of a partial index.
     fn parse_filter(&self, model: Model, filter: DocRef<'_>) -> Result<Filter, String>;
 }

@@ -1,4 +1,4 @@
-//! Which paths of an item may be indexed: rules, of which the most precise one that fits decides.
+//! Rules for which paths of an item may be indexed; the most precise matching rule decides.
 //!
 //! ```text
 //!  /*  included     /a/*  excluded     /a/b/?  included
@@ -8,24 +8,24 @@
 use document::{Document, Value, doc};
 use select::sarg::PathStep;
 
-/// What a rule is about: a path, or that and everything below it.
+/// A rule for one path, or for that path and everything below it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PolicyRule {
     /// The path from the root.
     pub steps: Vec<PathStep>,
-    /// Everything below it too.
+    /// Whether it also applies to everything below.
     pub below: bool,
-    /// In the index, or not.
+    /// Whether the paths are included or excluded.
     pub included: bool,
 }
 
-/// The paths of an index. What no rule is about is not in it.
+/// The rules of an index; paths that no rule matches are excluded.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Policy(pub Vec<PolicyRule>);
 
 impl Policy {
-    /// Whether the index holds what is at a path. A longer rule is more precise, and one about the
-    /// path alone more than one about what is below.
+    /// Returns whether the index includes a path. A longer rule is more precise, and a rule for the
+    /// exact path is more precise than one for everything below.
     pub fn covers_path<P>(&self, path: &[P]) -> bool
     where
         PathStep: PartialEq<P>,
@@ -35,7 +35,8 @@ impl Policy {
         best.is_some_and(|rule| rule.included)
     }
 
-    /// Whether anything at or below a path may be held: a rule about it, or one further down.
+    /// Returns whether anything at or below a path may be included, by a rule for it or a deeper
+    /// one.
     pub(crate) fn may_cover_below<P>(&self, path: &[P]) -> bool
     where
         PathStep: PartialEq<P>,
@@ -48,7 +49,7 @@ impl Policy {
         self.0.iter().any(further)
     }
 
-    /// As it is stored.
+    /// Encodes the policy as stored.
     pub(crate) fn to_array(&self) -> Value {
         let rule = |rule: &PolicyRule| {
             Value::Document(doc! {
@@ -60,14 +61,14 @@ impl Policy {
         Value::Array(self.0.iter().map(rule).collect())
     }
 
-    /// From its stored form; `None` when that is damaged.
+    /// Decodes a policy; `None` if damaged.
     pub(crate) fn from_array(value: Value) -> Option<Self> {
         let Value::Array(rules) = value else { return None };
         rules.into_iter().map(rule_from).collect::<Option<_>>().map(Self)
     }
 }
 
-/// The steps of a path as they are stored.
+/// Encodes the steps of a path as stored.
 pub(super) fn steps_to_array(steps: &[PathStep]) -> Value {
     let step = |step: &PathStep| match step {
         PathStep::Property(name) => Value::String(name.clone()),
@@ -76,7 +77,7 @@ pub(super) fn steps_to_array(steps: &[PathStep]) -> Value {
     Value::Array(steps.iter().map(step).collect())
 }
 
-/// Steps from their stored form; `None` when that is damaged.
+/// Decodes the steps of a path; `None` if damaged.
 pub(super) fn steps_of(value: Value) -> Option<Vec<PathStep>> {
     let Value::Array(steps) = value else { return None };
     let step = |value| match value {
@@ -87,7 +88,7 @@ pub(super) fn steps_of(value: Value) -> Option<Vec<PathStep>> {
     steps.into_iter().map(step).collect()
 }
 
-/// A rule from its stored form; `None` when that is damaged.
+/// Decodes a rule; `None` if damaged.
 fn rule_from(value: Value) -> Option<PolicyRule> {
     let Value::Document(mut fields) = value else { return None };
     let steps = steps_of(fields.remove("steps")?)?;
@@ -100,7 +101,7 @@ fn rule_from(value: Value) -> Option<PolicyRule> {
 }
 
 impl PolicyRule {
-    /// Whether the rule is about this path.
+    /// Returns whether the rule applies to this path.
     fn fits_path<P>(&self, path: &[P]) -> bool
     where
         PathStep: PartialEq<P>,
@@ -114,7 +115,7 @@ impl PolicyRule {
     }
 }
 
-/// Whether one of two paths begins with the other.
+/// Returns whether one of two paths is a prefix of the other.
 fn paths_agree<P>(steps: &[PathStep], path: &[P]) -> bool
 where
     PathStep: PartialEq<P>,

@@ -1,5 +1,5 @@
-//! What may be dropped from a collection: one rule for the owner's compactions and for those of copies,
-//! which read it in the catalog. When floors are put in force says `expire::reap`.
+//! What may be dropped from a collection: one rule for compactions of the owner and of copies,
+//! which read it from the catalog. `expire::reap` decides when floors take effect.
 
 use document::{DocRef, Value, doc, validate};
 use expiry::{DateFloor, Floors, Header};
@@ -11,30 +11,31 @@ use super::{
 };
 use crate::{error::Error, keys};
 
-/// What may be dropped from one collection. Floors only rise: what may go once may go for good.
+/// What may be dropped from one collection. Floors only rise: what may be dropped once may always
+/// be dropped.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ReapFloors {
-    /// What had expired by these may go.
+    /// Rows and entries that have expired by these floors may be dropped.
     pub(crate) floors: Floors,
-    /// Entries of these dropped indexes may go.
+    /// Entries of these dropped indexes may be dropped.
     pub(crate) dropped: Vec<u32>,
-    /// Events of a feed that were entered before this second.
+    /// Feed events recorded before this second may be dropped.
     pub(crate) events_before_s: i64,
 }
 
-/// Of the record; a newer one is refused.
+/// Format version of the record; a newer one is rejected.
 const FORMAT: i64 = 1;
 
 impl ReapFloors {
-    /// Whether a row or an entry of the collection may go.
+    /// Returns whether a row or an entry of the collection may be dropped.
     pub(crate) fn drops(&self, space: Space, key: &[u8], value: &[u8]) -> bool {
-        // All entries of an index that was dropped go, whatever their rows.
+        // All entries of a dropped index may be dropped, whether or not their rows have expired.
         let entries = matches!(space, Space::Index(_)) && !self.dropped.is_empty();
         if entries && keys::index_of(key).is_some_and(|id| self.dropped.contains(&id)) {
             return true;
         }
-        // Events stand among the entries and have no deadline: they go by the second they were
-        // entered in.
+        // Events are stored among the index entries and have no deadline: they are dropped by the
+        // second in which they were recorded.
         let events = matches!(space, Space::Index(_)) && i64::MIN < self.events_before_s;
         if events && keys::index_of(key) == Some(keys::EVENTS) {
             return Header::split(value).is_ok_and(|(header, _)| header.ts < self.events_before_s);
@@ -42,7 +43,7 @@ impl ReapFloors {
         Header::split(value).is_ok_and(|(header, _)| self.floors.has_expired(&header))
     }
 
-    /// Its record in the catalog.
+    /// Encodes the floors as a catalog record.
     pub(crate) fn encode(&self) -> Vec<u8> {
         let date = |date: &DateFloor| {
             Value::Document(doc! {
@@ -62,7 +63,7 @@ impl ReapFloors {
         tree.to_buf().into_bytes().into()
     }
 
-    /// A record of the catalog. Nothing may be left over.
+    /// Decodes a catalog record; rejects unknown fields.
     pub(crate) fn decode(bytes: &[u8]) -> Result<Self, Error> {
         validate(bytes).map_err(|_| missing_field("floors"))?;
         let mut fields = RecordFields::new(DocRef::Raw(bytes).to_tree());

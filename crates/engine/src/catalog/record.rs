@@ -1,4 +1,4 @@
-//! A collection's record: what is durable about it.
+//! A collection's catalog record: its durable state.
 
 use bytes::Bytes;
 use clock::Instant;
@@ -12,99 +12,99 @@ use crate::{
     names::{Model, Namespace, Partition},
 };
 
-/// What an index holds of a document.
+/// What an index contains of a document.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum IndexShape {
-    /// The values at dotted paths, one entry per element of arrays, in BSON's order.
+    /// The values at dotted paths, one entry per array element, in BSON order.
     #[default]
     Fields,
-    /// Every value at every path that a policy includes, in JSON's order.
+    /// Every value at every path that a policy includes, in JSON order.
     Wild(Policy),
-    /// Nothing itself: the paths that may have indexes of their own (`catalog/kept.rs`).
+    /// No entries: only the paths that may have indexes of their own (`catalog/kept.rs`).
     Allowed(Policy),
-    /// Every value at one path, in JSON's order.
+    /// Every value at one path, in JSON order.
     Path(KeptPath),
-    /// One entry: the values at paths of properties (`/a/b`), arrays not walked, in JSON's order.
+    /// One entry with the values at property paths (`/a/b`) in JSON order; arrays are not expanded.
     Tuple {
-        /// A unique one counts within a logical partition.
+        /// Whether uniqueness applies within a logical partition.
         scoped: bool,
     },
-    /// When each item that can expire will, by its class: expirations are published from it.
+    /// When each item with a deadline expires, by its class; expirations are published from it.
     Timeline,
 }
 
-/// Why a path is kept.
+/// Why a path is indexed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KeptFor {
-    /// A query looked at many items for want of it.
+    /// A query examined many items for lack of it.
     Query,
     /// The policy names it.
     Name,
 }
 
-/// A path whose values have entries.
+/// A path whose values have index entries.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeptPath {
     /// The path from the root.
     pub steps: Vec<PathStep>,
-    /// Why it is kept.
+    /// Why it is indexed.
     pub why: KeptFor,
-    /// The second since when it is.
+    /// Second since which it is indexed.
     pub since_s: i64,
-    /// The second of a use, not more than a day before the last one.
+    /// Second of a recent use: at most a day before the last one.
     pub used_s: i64,
 }
 
-/// An index.
+/// The definition of an index.
 #[derive(Clone, Debug, PartialEq)]
 pub struct IndexSpec {
-    /// Its id; never used again in its collection.
+    /// Id of the index, never reused within its collection.
     pub id: u32,
-    /// Its name.
+    /// Name of the index.
     pub name: String,
-    /// Paths in order, and whether each is descending.
+    /// Paths in order; true means descending.
     pub key: Vec<(String, bool)>,
-    /// No two live documents share a value.
+    /// Whether live documents must not share a value.
     pub unique: bool,
-    /// Documents without any of its fields are left out.
+    /// Whether documents without any of its fields are left out.
     pub sparse: bool,
-    /// Only documents that meet this filter are in it, in the door's language.
+    /// Only documents that match this filter are indexed; in the API's query language.
     pub partial: Option<Document>,
-    /// Kept up to date, but never chosen for a query.
+    /// Maintained, but never chosen for a query.
     pub hidden: bool,
-    /// Seconds after which it expires documents.
+    /// TTL of a date index: seconds after the date.
     pub expire_after: Option<i64>,
-    /// It stands for the collection's own default TTL and has no entries.
+    /// Represents the collection's default TTL and has no entries.
     pub system_ttl: bool,
-    /// Some document has more than one entry in it.
+    /// Whether some document has more than one entry.
     pub multikey: bool,
-    /// It is complete and may be read.
+    /// Whether it is complete and may be read.
     pub ready: bool,
-    /// The specification as the door shows it.
+    /// The specification as the API returns it.
     pub shown: Document,
-    /// What it holds of a document.
+    /// What it contains of a document.
     pub shape: IndexShape,
-    /// Entries of equal values are in the order in which their items were created. It never changes
-    /// for an index, since it is part of the keys of all of its entries.
+    /// Entries with equal values are ordered by the creation of their items. Fixed for the life of
+    /// an index, since it is part of all its keys.
     pub by_birth: bool,
 }
 
 impl IndexSpec {
-    /// Whether it has entries on disk.
+    /// Returns whether it has entries on disk.
     pub fn has_entries(&self) -> bool {
         !self.system_ttl && !matches!(self.shape, IndexShape::Allowed(_))
     }
 
-    /// Whether the keys of its entries end with the `_id` of the document, so that entries with equal
-    /// values are in the order of `_id`.
+    /// Returns whether the keys of its entries end with the document's `_id`, so that entries with
+    /// equal values are ordered by `_id`.
     pub(crate) fn ends_with_id(&self) -> bool {
         self.shape == IndexShape::Fields
             && !self.unique
             && !self.key.iter().any(|(path, _)| path == "_id")
     }
 
-    /// Whether it is an index of items as earlier versions made them: entries of equal values are in
-    /// the order of row keys. Such an index serves conditions but no order, until it is replaced.
+    /// Returns whether it is an item index of an earlier version, whose entries with equal values
+    /// are ordered by row key. Such an index serves conditions but no order until it is replaced.
     pub(crate) fn is_by_row_key(&self) -> bool {
         let of_items = match self.shape {
             IndexShape::Path(_) | IndexShape::Wild(_) | IndexShape::Tuple { .. } => true,
@@ -113,7 +113,7 @@ impl IndexSpec {
         of_items && !self.unique && !self.by_birth
     }
 
-    /// The key pattern as a document of 1 and -1.
+    /// Returns the key pattern as a document of 1 and -1.
     pub fn key_pattern(&self) -> Document {
         let direction = |descending: &bool| if *descending { -1 } else { 1 };
         self.key
@@ -123,19 +123,20 @@ impl IndexSpec {
     }
 }
 
-/// How far the sums by second are.
+/// State of the sums by second.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CounterState {
-    /// None by class are kept; those by date are complete.
+    /// No sums by class are kept; sums by date are complete.
     Off,
-    /// Writers keep them; what was there before is being added.
+    /// Writers maintain them; rows from before are being added. The number identifies the build.
     Building(u64),
-    /// Complete.
+    /// Complete; the number identifies the build.
     Ready(u64),
 }
 
 impl CounterState {
-    /// The build whose sums writers keep; 0 for those from the collection's beginning on.
+    /// Returns the build whose sums writers maintain; 0 for sums kept since the collection's
+    /// creation.
     pub fn build_number(self) -> u64 {
         match self {
             Self::Off => 0,
@@ -144,37 +145,37 @@ impl CounterState {
     }
 }
 
-/// What is durable about a collection.
+/// The durable state of a collection.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Record {
-    /// Its id; never used again.
+    /// Id of the collection, never reused.
     pub id: u32,
-    /// Which door it belongs to.
+    /// Data model, which decides the API.
     pub model: Model,
-    /// Its name.
+    /// Database and collection name.
     pub namespace: Namespace,
-    /// Its TTL state.
+    /// TTL settings.
     pub settings: Settings,
-    /// Its indexes beside that of the id.
+    /// Its indexes, except the primary key.
     pub indexes: Vec<IndexSpec>,
-    /// The next index gets this id.
+    /// Id of the next index.
     pub next_index: u32,
     /// Dropped indexes whose entries may still be on disk.
     pub dropped: Vec<u32>,
-    /// Sums by second.
+    /// State of the sums by second.
     pub counters: CounterState,
     /// Stamp of its creation.
     pub created: u64,
-    /// What the door keeps with it.
+    /// Options that the API stores with it.
     pub options: Document,
-    /// What only a collection of items has.
+    /// Settings that only item collections have.
     pub items: Option<ItemSettings>,
 }
 
-/// What a collection of items has beside its documents.
+/// Settings that only item collections have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ItemSettings {
-    /// How its row keys begin.
+    /// How the row keys start.
     pub partition: Partition,
     /// Stamp of the last change of its definition.
     pub changed: u64,
@@ -182,7 +183,7 @@ pub struct ItemSettings {
     pub changed_ts: i64,
     /// Second of the last change of its default TTL, in which documents may have expired by it.
     pub ruled_ts: i64,
-    /// Its feed of all versions and expirations.
+    /// Its feed of all versions and expirations, if any.
     pub feed: Option<FeedSettings>,
 }
 
@@ -191,32 +192,32 @@ pub struct ItemSettings {
 pub struct FeedSettings {
     /// How long events are kept, seconds.
     pub retention_s: i64,
-    /// Events before this second are not shown any more, however long events are kept later.
+    /// Events before this second stay hidden, even if the retention is extended later.
     pub floor_s: i64,
-    /// Since when it is kept; `None` until the timeline of items that were there is complete.
+    /// Where the feed starts; `None` until the timeline of existing items is complete.
     pub begun: Option<FeedBegun>,
 }
 
 impl FeedSettings {
-    /// The second from which on events are kept at an instant.
+    /// Returns the second from which on events are retained at an instant.
     pub(crate) fn kept_from(&self, at: Instant) -> i64 {
         at.seconds().saturating_sub(self.retention_s)
     }
 }
 
-/// The beginning of a feed.
+/// The start of a feed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FeedBegun {
-    /// Only later commits have events.
+    /// Only commits with a larger stamp have events.
     pub since: u64,
-    /// Items of class inherit written up to this second had expired before.
+    /// Items of class inherit written up to this second had expired before the start.
     pub inherit_s: i64,
-    /// Items with a deadline up to this second had expired before.
+    /// Items with a deadline up to this second had expired before the start.
     pub explicit_s: i64,
 }
 
 impl FeedBegun {
-    /// A feed that begins with a commit.
+    /// Creates the start of a feed at a commit.
     pub(crate) fn begun_at(settings: &Settings, stamp: store::Stamp) -> Self {
         let floors = settings.floors_at(Instant::from_ms(stamp.at_ms));
         Self { since: stamp.seq, inherit_s: floors.inherit_s, explicit_s: floors.explicit_s }
@@ -224,38 +225,39 @@ impl FeedBegun {
 }
 
 impl Record {
-    /// Whether writers keep sums by class.
+    /// Returns whether writers maintain sums by class.
     pub(crate) fn sums_classes(&self) -> bool {
         self.counters != CounterState::Off && self.settings.by_class()
     }
 
-    /// How row keys of items begin.
+    /// Returns how row keys of items start; `None` for document collections.
     pub(crate) fn partition_layout(&self) -> Option<Partition> {
         self.items.map(|items| items.partition)
     }
 
-    /// The index of expirations to come, where there is one.
+    /// Returns the index of future expirations, if it exists.
     pub(crate) fn timeline_index(&self) -> Option<&IndexSpec> {
         self.indexes.iter().find(|index| index.shape == IndexShape::Timeline)
     }
 
-    /// The key of an item in it: none where there is no timeline, or the item never expires.
+    /// Returns the key of an item in the timeline; `None` without a timeline or if the item never
+    /// expires.
     pub(crate) fn timeline_key(&self, class: Class, ts: i64, row_key: &[u8]) -> Option<Bytes> {
         keys::timeline_entry(self.timeline_index()?.id, class, ts, row_key)
     }
 
-    /// Whether the feed of all versions and expirations has begun.
+    /// Returns whether the feed of all versions and expirations has started.
     pub fn keeps_events(&self) -> bool {
         self.running_feed().is_some()
     }
 
-    /// The feed of all versions and expirations, where it has begun.
+    /// Returns the feed of all versions and expirations if it has started.
     pub(crate) fn running_feed(&self) -> Option<(FeedSettings, FeedBegun)> {
         let feed = self.items?.feed?;
         Some((feed, feed.begun?))
     }
 
-    /// The index with this name.
+    /// Returns the index with this name.
     pub fn index_named(&self, name: &str) -> Option<&IndexSpec> {
         self.indexes.iter().find(|index| index.name == name)
     }

@@ -1,5 +1,5 @@
-//! Whether a copy has what another has: all rows of all spaces, byte for byte. What has expired may have
-//! gone from one and not from the other, since each is compacted when it is worth it; nothing else may.
+//! Compares two copies of a store: all rows of all spaces, byte for byte. Expired rows may be
+//! missing from either, since each copy is compacted independently; no other difference is allowed.
 
 use std::{collections::BTreeSet, iter::Peekable, vec};
 
@@ -15,19 +15,19 @@ use crate::{
     view::Pages,
 };
 
-/// What a comparison found.
+/// The result of a comparison.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CopyComparison {
-    /// Rows that both have, of all spaces.
+    /// Number of rows that both have, in all spaces.
     pub rows: u64,
-    /// Rows that have expired, of which only one of them has the bytes.
+    /// Number of expired rows that only one of them still stores.
     pub expired: u64,
-    /// What does not agree.
+    /// Inconsistencies found.
     pub differences: Differences,
 }
 
-/// Compares a copy with another of the same moment. `at` is an instant of the database that none of
-/// their owners was beyond.
+/// Compares a copy with another of the same moment. `at` is an instant of database time that no
+/// owner had passed.
 pub async fn compare_copies<A: Store, B: Store>(
     copy: &A,
     other: &B,
@@ -52,7 +52,7 @@ pub async fn compare_copies<A: Store, B: Store>(
     Ok(found)
 }
 
-/// What may have gone from a collection by an instant.
+/// Returns what may have been dropped from a collection by an instant.
 fn expired_at(record: &Record, at: Instant) -> ReapFloors {
     let feed = record.running_feed();
     ReapFloors {
@@ -62,7 +62,7 @@ fn expired_at(record: &Record, at: Instant) -> ReapFloors {
     }
 }
 
-/// One of the two.
+/// One of the two copies.
 struct Side<N> {
     snapshot: N,
     spaces: BTreeSet<Space>,
@@ -83,7 +83,7 @@ impl<N: Snapshot> Side<N> {
     }
 }
 
-/// The rows of a range, one after the other.
+/// Iterates over the rows of a range.
 struct Rows<'a, N> {
     side: &'a Side<N>,
     space: Space,

@@ -1,8 +1,8 @@
-//! Copies of a store that another node owns: no engine is open on them, and nobody reads them.
+//! Copies of a store that another node owns. No engine is open on them, and they serve no reads.
 //!
 //! ```text
 //!  reaper     what their compactions drop
-//!  compare    whether one has what another has
+//!  compare    whether two copies agree
 //! ```
 
 mod compare;

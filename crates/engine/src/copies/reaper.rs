@@ -1,5 +1,5 @@
-//! What compactions of copies drop. Floors come from the owner, as records of the catalog, in the order of its commits: what
-//! has gone from a copy has expired for whoever owns the data then or later.
+//! Reaping in copies. Floors come from the owner as catalog records, in the order of its commits:
+//! what is dropped from a copy has expired for every present and later owner.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -14,7 +14,7 @@ use crate::{
     view::{Pages, SystemView},
 };
 
-/// What compactions of a copy ask: floors by the collection's id.
+/// The drop predicate of a copy: floors by collection id.
 #[derive(Debug, Default)]
 struct CommittedFloors(Mutex<BTreeMap<u32, Arc<ReapFloors>>>);
 
@@ -31,22 +31,23 @@ impl DropPredicate for CommittedFloors {
     }
 }
 
-/// Has what the owner has reaped go from a copy, too.
+/// Drops from a copy what its owner has reaped.
 #[derive(Debug, Default)]
 pub struct CopyReaper {
     floors: Arc<CommittedFloors>,
-    /// The records under which each collection was compacted last; `None` before the first look.
+    /// The floors record with which each collection was last compacted; `None` before the first
+    /// pass.
     compacted: Option<BTreeMap<u32, Bytes>>,
 }
 
 impl CopyReaper {
-    /// What the store's compactions ask from now on, until an engine is opened on it.
+    /// Installs the drop predicate in the store, in effect until an engine is opened on it.
     pub fn put_in_force(&self, store: &impl Store) {
         store.set_drop_predicate(Arc::clone(&self.floors) as Arc<dyn DropPredicate>);
     }
 
-    /// Looks which floors the owner has committed, and compacts what it has. Returns how many collections
-    /// that were. After an error, or when it was dropped half way, the next call does what is left.
+    /// Reads the floors that the owner has committed and compacts the collections whose floors
+    /// changed. Returns their number. After an error or cancellation the next call continues.
     pub async fn look<S: Store>(&mut self, store: &S) -> Result<usize, Error> {
         let found = committed_floors(store).await?;
         let before = self.compacted.as_ref();
@@ -59,10 +60,10 @@ impl CopyReaper {
             let floors = Arc::new(ReapFloors::decode(record)?);
             self.floors.0.lock().insert(*id, floors);
         }
-        // Dropped collections have none any more.
+        // Dropped collections have no floors.
         self.floors.0.lock().retain(|id, _| found.contains_key(id));
         let Some(compacted) = &mut self.compacted else {
-            // After a start tables are compacted as they grow, each under these floors.
+            // After a start, tables are compacted as they grow, each under these floors.
             self.compacted = Some(found);
             return Ok(0);
         };
@@ -76,14 +77,14 @@ impl CopyReaper {
     }
 }
 
-/// Entries go before rows, as at the owner.
+/// Entries are dropped before rows, as on the owner.
 async fn compact<S: Store>(store: &S, id: u32) -> Result<(), Error> {
     store.reap_space(Space::Index(id)).await?;
     store.reap_space(Space::Rows(id)).await?;
     Ok(())
 }
 
-/// The records, by the collection's id.
+/// Returns the floors records by collection id.
 async fn committed_floors<S: Store>(store: &S) -> Result<BTreeMap<u32, Bytes>, Error> {
     let system = SystemView::new(store.snapshot());
     let mut found = BTreeMap::new();

@@ -1,14 +1,14 @@
-//! A collection's record changes. Each change is a commit in the one order, behind a fence.
+//! Changes of collection records. Each change is a commit in the one order, behind a fence.
 //!
 //! ```text
-//!  edit(state) ──▶ apply ──▶ commit: condition "the record is still this one"
-//!                               │ stamp known: the new record is made, and prepared
+//!  edit(state) --> apply --> commit: condition "the record is unchanged"
+//!                               │ with the stamp, the new record is made and prepared
 //!                               ▼
-//!                            published: the new state is in force, counters may begin
+//!                            published: the new state is in effect, counters may start
 //! ```
 //!
-//! The edit sees the state before the commit is ordered, and the condition makes sure that it is
-//! still the same then: a change that comes second is refused and edits again.
+//! The edit runs on the state before the commit is ordered, and the condition ensures that the
+//! state is still the same then: a concurrent change is refused and edits again.
 
 use std::sync::Arc;
 
@@ -28,25 +28,25 @@ use crate::{
     keys,
 };
 
-/// What a change makes of a record; `None` when nothing has to change.
+/// Computes a change of a record; `None` if nothing has to change.
 pub(crate) type RecordEdit<T> =
     dyn Fn(&CollectionState) -> Result<Option<(Arc<RecordApply>, T)>, Error> + Send + Sync;
 
 /// Applies a change to a record once the commit's stamp is known.
 pub(crate) type RecordApply = dyn Fn(&mut Record, Stamp) + Send + Sync;
 
-/// What became of an attempt to change a record.
+/// The result of an attempt to change a record.
 pub(crate) enum ChangeOutcome<T, S: Store> {
-    /// It changed, and counters may have begun.
+    /// The record changed, and counters may have started.
     Done(T, Option<Backfill<S>>),
     /// Nothing had to change.
     Nothing,
-    /// Look again.
+    /// The commit was refused; retry.
     Refused,
 }
 
 impl<S: Store> Engine<S> {
-    /// Makes one commit; `None` when it was refused.
+    /// Makes one commit; returns `None` if it was refused.
     pub(crate) async fn commit_one(&self, commit: Commit) -> Result<Option<Stamp>, Error> {
         match self.inner.store().commit(vec![commit]).await?.first() {
             Some(Outcome::Committed(stamp)) => Ok(Some(*stamp)),
@@ -54,8 +54,8 @@ impl<S: Store> Engine<S> {
         }
     }
 
-    /// Changes a collection's record as one commit, in force when it is visible. `edit` sees the
-    /// state and may find that nothing has to change.
+    /// Changes a collection's record in one commit; the change takes effect when it is visible.
+    /// `edit` receives the state and may decide that nothing has to change.
     pub(crate) async fn change_record<T>(
         &self,
         collection: &Arc<Collection>,
@@ -64,7 +64,7 @@ impl<S: Store> Engine<S> {
         Ok(self.change_with_backfill(collection, edit).await?.0)
     }
 
-    /// The same, for changes that may begin counters; returns what is to be added to them.
+    /// Changes a record as above, for changes that may start counters; returns their backfill.
     pub(crate) async fn change_with_backfill<T>(
         &self,
         collection: &Arc<Collection>,
@@ -73,7 +73,7 @@ impl<S: Store> Engine<S> {
         self.change_with(collection, edit, &[]).await
     }
 
-    /// The same, with more that is written in the same commit.
+    /// Changes a record as above, with additional mutations in the same commit.
     pub(crate) async fn change_with<T>(
         &self,
         collection: &Arc<Collection>,
@@ -91,7 +91,7 @@ impl<S: Store> Engine<S> {
         }
     }
 
-    /// One attempt, under more conditions.
+    /// Makes one attempt, with additional conditions.
     pub(crate) async fn try_change<T>(
         &self,
         collection: &Arc<Collection>,
@@ -101,12 +101,12 @@ impl<S: Store> Engine<S> {
     ) -> Result<ChangeOutcome<T, S>, Error> {
         let (seq, state) = collection.settled_state(|| self.inner.store().published()).await;
         self.check_present(collection, &state)?;
-        // May run several times: it must not have effects of its own.
+        // `edit` may run several times, so it must have no side effects.
         let Some((apply, answer)) = edit(&state)? else { return Ok(ChangeOutcome::Nothing) };
         let record = state.record.clone();
         let key = keys::record(record.model, &record.namespace);
         conditions.push(Condition::NotNewer { space: Space::Catalog, key, seq });
-        // Filled in when the change is published, before anything is ordered after it.
+        // Set when the change is published, before any later commit is ordered.
         let begun = Arc::new(Mutex::new(None));
         let change = {
             let (engine, held, begun) = (self.clone(), Arc::clone(collection), begun.clone());
@@ -123,16 +123,16 @@ impl<S: Store> Engine<S> {
             let mut record = record;
             apply(&mut record, stamp);
             let mut out = more;
-            // As a whole: a record is never changed in part.
+            // A record is always written as a whole.
             out.push(put_record(&record));
-            // Here, where commits are ordered, nothing may fail: filters were parsed before.
+            // Nothing may fail here, where commits are ordered, so filters were parsed before.
             let partial = partial_filters(&state, &record, &*dialect);
             prepared.prepare_publication(Publication::State(Box::new(
                 CollectionState::with_filters(record, partial),
             )));
             out
         });
-        // A change of TTL or an index that goes gives space back; a record is small.
+        // Changing the TTL or dropping an index frees space, and a record is small.
         if self.commit_one(commit.freeing().with_fence(change)).await?.is_none() {
             return Ok(ChangeOutcome::Refused);
         }
@@ -140,7 +140,7 @@ impl<S: Store> Engine<S> {
         Ok(ChangeOutcome::Done(answer, begun))
     }
 
-    /// Fails when the collection was dropped.
+    /// Fails if the collection was dropped.
     fn check_present(&self, collection: &Collection, state: &CollectionState) -> Result<(), Error> {
         if collection.is_dropped() {
             let namespace = state.record.namespace.clone();
@@ -150,7 +150,7 @@ impl<S: Store> Engine<S> {
         Ok(())
     }
 
-    /// Replaces what the door keeps with a collection.
+    /// Replaces the options that the API stores with a collection.
     pub async fn set_options(
         &self,
         collection: &Arc<Collection>,
@@ -166,7 +166,7 @@ impl<S: Store> Engine<S> {
     }
 }
 
-/// Filters of the indexes of a changed record: parsed ones are kept, new ones were parsed before.
+/// Returns the parsed filters of a changed record: all were parsed before the commit.
 fn partial_filters(
     old: &CollectionState,
     record: &Record,

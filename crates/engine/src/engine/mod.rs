@@ -1,11 +1,11 @@
-//! The engine as its users hold it: opening, collections, and what all operations share.
+//! The engine's public interface: opening, collections, and state shared by all operations.
 //!
 //! ```text
-//!  open      reads the catalog, ends what an earlier run left half-done
-//!  names     collections are made, renamed and dropped
-//!  admin     a collection's record changes
-//!  resources small records of the doors
-//!  reload    reads all of it again, after the store was opened again
+//!  open      reads the catalog and completes interrupted changes
+//!  names     creates, renames and drops collections
+//!  admin     changes collection records
+//!  resources small records of the APIs
+//!  reload    re-reads all of it after the store was reopened
 //! ```
 
 mod admin;
@@ -31,9 +31,8 @@ use crate::{
     view::{LiveView, Storage, open_view},
 };
 
-/// The engine. Clones share it.
+/// The database engine. Clones share one instance.
 pub struct Engine<S: Store> {
-    /// Shared by all clones.
     pub(crate) inner: Arc<Inner<S>>,
 }
 
@@ -49,14 +48,14 @@ impl<S: Store> std::fmt::Debug for Engine<S> {
     }
 }
 
-/// Database time as a store asks for it.
+/// Adapts the database clock to the store's interface.
 #[derive(Debug)]
 pub(crate) struct EngineTime(pub(crate) Arc<Clock>);
 
 impl Timepiece for EngineTime {
     fn now_ms(&self) -> i64 {
-        // What is stamped after the clock's end is never committed: whoever keeps the journal asks who
-        // owns it.
+        // A commit stamped after the clock's end is never committed, because the journal verifies
+        // ownership first.
         self.0.now_blocking().unwrap_or_else(|_| self.0.last_used()).ms
     }
 
@@ -66,41 +65,41 @@ impl Timepiece for EngineTime {
 }
 
 impl<S: Store> Engine<S> {
-    /// Database time as a store asks for it: pass it to the store the engine will be opened on.
+    /// Returns database time as a store takes it; pass it to the store that the engine will use.
     pub fn timepiece(clock: &Arc<Clock>) -> Arc<dyn Timepiece> {
         Arc::new(EngineTime(Arc::clone(clock)))
     }
 
-    /// The database clock.
+    /// Returns the database clock.
     pub fn clock(&self) -> &Arc<Clock> {
         self.inner.clock()
     }
 
-    /// Database time; waits while it may not be used.
+    /// Returns database time; waits while it may not be used.
     ///
     /// # Errors
     ///
-    /// [`Kind::Moved`] when the clock has ended.
+    /// [`Kind::Moved`] if the clock has ended.
     pub async fn now(&self) -> Result<Instant, Error> {
         Ok(self.inner.clock().now().await?)
     }
 
-    /// Where long operations wait for their turn to compute.
+    /// Returns the lanes in which long operations take turns to compute.
     pub fn lanes(&self) -> &Lanes {
         &self.inner.lanes
     }
 
-    /// The store below, of which documents are read through views alone.
+    /// Returns the store. Documents must be read through views, not through it.
     pub fn store(&self) -> &Storage<S> {
         self.inner.store()
     }
 
-    /// The collection of this name.
+    /// Returns the collection with this name.
     pub fn collection(&self, model: Model, namespace: &Namespace) -> Option<Arc<Collection>> {
         self.inner.map().get(model, namespace)
     }
 
-    /// The collection of this name, or an error that names it.
+    /// Returns the collection with this name, or [`Kind::NotFound`].
     pub fn expect_collection(
         &self,
         model: Model,
@@ -112,7 +111,7 @@ impl<S: Store> Engine<S> {
         })
     }
 
-    /// All collections of a model, by name.
+    /// Returns all collections of a model, by name.
     pub fn collections(&self, model: Model) -> Vec<(Namespace, Arc<Collection>)> {
         let all = self.inner.map().all_collections();
         all.iter()

@@ -1,10 +1,10 @@
-//! Collections come, get other names and go. Each is a commit in the one order; one name at a time
-//! is looked at and changed.
+//! Creates, renames and drops collections. Each operation is a commit in the one order; names
+//! change one at a time.
 //!
-//! The lock on names is held in this process only, and its holder may go away in the middle of a
-//! commit. So conditions, not the lock, keep the catalog right: each commit says that the records
-//! it looked at have not changed. A drop leaves a note until the spaces are gone, so that a start
-//! can end it.
+//! The lock on names exists only in this process, and its holder may be cancelled during a commit.
+//! Conditions, not the lock, therefore protect the catalog: each commit requires that the records
+//! it read are unchanged. A drop leaves a marker until the spaces are deleted, so that a start can
+//! complete it.
 
 use std::sync::{Arc, atomic::Ordering};
 
@@ -26,7 +26,7 @@ use crate::{
 };
 
 impl<S: Store> Engine<S> {
-    /// Makes a collection; an error when it exists.
+    /// Creates a collection; fails if it exists.
     pub async fn create_collection(
         &self,
         model: Model,
@@ -37,7 +37,7 @@ impl<S: Store> Engine<S> {
         self.create_with(model, namespace, Arc::new(fill)).await
     }
 
-    /// Makes a collection whose record is completed in the commit that makes it.
+    /// Creates a collection whose record `fill` completes within the creating commit.
     pub(crate) async fn create_with(
         &self,
         model: Model,
@@ -51,9 +51,9 @@ impl<S: Store> Engine<S> {
         let mut attempts = Attempts::new("too many attempts to create a collection");
         loop {
             attempts.begin_next()?;
-            // One name at a time comes, moves or goes. A commit whose asker has left may still be
-            // under way when the lock is free again: conditions and the looks at a snapshot that
-            // is as new as they hold against that.
+            // Serializes changes of names. The commit of a cancelled caller may still be in flight
+            // when the lock is free again; conditions and reads of an equally new snapshot protect
+            // against that.
             let mut ids = self.inner.ids.lock().await;
             if self.collection(model, namespace).is_some() {
                 let message = format!("collection {namespace} exists already");
@@ -68,7 +68,7 @@ impl<S: Store> Engine<S> {
         }
     }
 
-    /// The collection of this name, made when it is missing. Returns whether it was made.
+    /// Returns the collection with this name, creating it if missing, and whether it was created.
     pub async fn ensure_collection(
         &self,
         model: Model,
@@ -86,8 +86,8 @@ impl<S: Store> Engine<S> {
         }
     }
 
-    /// Announces that a commit puts a collection into a database. Fails where a database is there whose
-    /// name differs in case only.
+    /// Announces that a commit puts a collection into a database. Fails if a database exists whose
+    /// name differs only in case.
     fn announce(&self, model: Model, namespace: &Namespace) -> Result<Coming, Error> {
         self.inner.map().announce(model, &namespace.database).map_err(|existing| {
             let wanted = namespace.database.clone();
@@ -98,7 +98,7 @@ impl<S: Store> Engine<S> {
         })
     }
 
-    /// One attempt; `None` when the name is taken, or was taken since.
+    /// Makes one attempt; `None` if the name is taken.
     async fn try_create(
         &self,
         ids: &mut CollectionIds,
@@ -111,10 +111,10 @@ impl<S: Store> Engine<S> {
         if held.is_some() {
             return Ok(None);
         }
-        // No other collection ever gets this id, whatever becomes of this one.
+        // Taken even if the attempt fails: ids are never reused.
         let id = ids.take_next()?;
-        // Spaces come before the record: a record without its spaces would be damage, spaces
-        // without a record are removed at a start.
+        // Spaces are created first: a record without spaces would be damage, while spaces without a
+        // record are removed at a start.
         self.inner.store().create_space(Space::Rows(id))?;
         self.inner.store().create_space(Space::Index(id))?;
         let record = Record {
@@ -140,7 +140,7 @@ impl<S: Store> Engine<S> {
             RecordChange::new(Arc::clone(&collection), move |published| {
                 let _until_it_is_in_the_map = &coming;
                 if published {
-                    // As the commit is published: whoever hears of it finds the name.
+                    // On publication, so that the name exists once the commit is acknowledged.
                     map.insert(model, namespace.clone(), Arc::clone(&made));
                 }
             })
@@ -163,7 +163,7 @@ impl<S: Store> Engine<S> {
             out
         });
         let committed = self.commit_one(commit.with_fence(change)).await?;
-        // Nobody knows the id, so its spaces can go at once.
+        // No other operation knows the id, so its spaces can be dropped at once.
         if committed.is_none() {
             self.inner.store().drop_space(Space::Rows(id))?;
             self.inner.store().drop_space(Space::Index(id))?;
@@ -171,9 +171,9 @@ impl<S: Store> Engine<S> {
         Ok(committed.map(|_| collection))
     }
 
-    /// The id of the collection that has a name in the catalog, and a `seq` that this look does
-    /// not lie behind: with a condition on the record it stays true until the commit. The names in
-    /// memory do not serve for that, they change a moment after the catalog.
+    /// Returns the id of the collection with this name in the catalog, and a `seq` at or before
+    /// that read: with a condition on the record it stays valid until the commit. The map in memory
+    /// does not suffice, because it changes slightly after the catalog.
     async fn named_at(
         &self,
         model: Model,
@@ -186,12 +186,12 @@ impl<S: Store> Engine<S> {
         Ok((seq, id))
     }
 
-    /// Whether a collection has this name now.
+    /// Returns whether the collection has this name now.
     fn has_name(&self, collection: &Arc<Collection>, model: Model, name: &Namespace) -> bool {
         self.collection(model, name).is_some_and(|held| Arc::ptr_eq(&held, collection))
     }
 
-    /// Drops a collection and everything in it. Returns whether it existed.
+    /// Drops a collection with all its data. Returns whether it existed.
     pub async fn drop_collection(
         &self,
         model: Model,
@@ -210,7 +210,7 @@ impl<S: Store> Engine<S> {
         }
     }
 
-    /// One attempt; `false` when the name means another collection by now, or the commit was
+    /// Makes one attempt; false if the name now denotes another collection or the commit was
     /// refused.
     async fn try_drop(
         &self,
@@ -240,17 +240,17 @@ impl<S: Store> Engine<S> {
         Ok(self.commit_one(commit.freeing().with_fence(change)).await?.is_some())
     }
 
-    /// Removes what a dropped collection had, now or at a later pass of the reaper. Its name is gone
-    /// and durably so: whoever dropped it is not told that nothing happened.
+    /// Deletes the data of a dropped collection, now or in a later pass of the reaper. The drop
+    /// itself is durable, so a failure here is not reported to the caller.
     async fn free_or_leave(&self, id: u32) {
         if self.free_dropped(id).await.is_err() {
             self.inner.unfreed.store(true, Ordering::SeqCst);
         }
     }
 
-    /// Tries again to remove what dropped collections had, where that failed before.
+    /// Retries deletions of dropped collections that failed before.
     pub(crate) async fn free_left(&self) -> Result<(), Error> {
-        // Taken before the attempt: what fails meanwhile is noted again.
+        // Cleared before the attempt, so that failures during it are recorded again.
         if self.inner.unfreed.swap(false, Ordering::SeqCst) {
             let freed = self.free_unfinished().await;
             if freed.is_err() {
@@ -261,8 +261,8 @@ impl<S: Store> Engine<S> {
         Ok(())
     }
 
-    /// Removes what a dropped collection had. The note that it is gone stays until its spaces are:
-    /// a start can tell it from a collection whose record was lost.
+    /// Deletes the data of a dropped collection. The marker is removed last: by it a start
+    /// distinguishes a dropped collection from one whose record was lost.
     pub(crate) async fn free_dropped(&self, id: u32) -> Result<(), Error> {
         self.inner.store().drop_space(Space::Rows(id))?;
         self.inner.store().drop_space(Space::Index(id))?;
@@ -273,7 +273,7 @@ impl<S: Store> Engine<S> {
         Ok(())
     }
 
-    /// Gives a collection another name; `replace` drops one that has it already, in the same
+    /// Renames a collection; with `replace`, drops an existing one of the new name in the same
     /// commit.
     pub async fn rename_collection(
         &self,
@@ -304,7 +304,7 @@ impl<S: Store> Engine<S> {
         }
     }
 
-    /// One attempt; `false` when one of the names means another collection by now, or the commit
+    /// Makes one attempt; false if one of the names now denotes another collection or the commit
     /// was refused.
     async fn try_rename(
         &self,
@@ -321,7 +321,6 @@ impl<S: Store> Engine<S> {
             return Ok(false);
         }
         let (old_key, new_key) = (keys::record(model, from), keys::record(model, to));
-        // Both names are as they were looked up.
         let conditions = [(&old_key, old_seq), (&new_key, new_seq)];
         let conditions = conditions.map(|(key, seq)| Condition::NotNewer {
             space: Space::Catalog,
@@ -343,7 +342,7 @@ impl<S: Store> Engine<S> {
             let record = Record { namespace: to, ..state.record.clone() };
             let gone = Mutation::Delete { space: Space::Catalog, key: old_key };
             let mut out = vec![gone, put_record(&record)];
-            // In the same commit as the new name: there is no moment with two, or with neither.
+            // In the same commit, so that the name always denotes exactly one collection.
             out.extend(replaced.map(note_gone));
             let state = CollectionState::with_filters(record, state.partial.clone());
             prepared.prepare_publication(Publication::State(Box::new(state)));
@@ -353,7 +352,7 @@ impl<S: Store> Engine<S> {
     }
 }
 
-/// Notes that a collection was dropped but its spaces may still be there.
+/// Marks a collection as dropped while its spaces may still exist.
 fn note_gone(id: u32) -> Mutation {
     Mutation::Put { space: Space::Catalog, key: keys::dropped_collection(id), value: Bytes::new() }
 }

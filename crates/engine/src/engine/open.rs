@@ -1,8 +1,7 @@
-//! Opens an engine on a store: reads the catalog, compares it with the spaces of the store, and
-//! removes what an unfinished change left over.
+//! Opens an engine on a store: reads the catalog, compares it with the store's spaces, and removes
+//! remains of incomplete changes.
 //!
-//! Damage is looked for before anything of a collection is touched, so that a start that is
-//! refused has changed none of them.
+//! Damage is detected before any collection is modified, so a refused start has changed nothing.
 
 use std::{
     collections::BTreeSet,
@@ -29,25 +28,25 @@ use crate::{
     view::{Pages, RowCache, Storage, ViewFactory},
 };
 
-/// Parts and settings of an engine.
+/// Components and settings of an engine.
 pub struct Options {
     /// The database clock, which also stamps the store's commits.
     pub clock: Arc<Clock>,
-    /// The language that stored filters are in.
+    /// Parser of stored filters.
     pub dialect: Arc<dyn Dialect>,
-    /// How long ago a document has to have expired before its bytes may go.
+    /// How long a document must have expired before its bytes may be dropped.
     pub reap_delay: std::time::Duration,
-    /// How a moved clock becomes durable.
+    /// Makes moves of the clock durable.
     pub persist: Arc<dyn Persist>,
-    /// Memory for rows that were read lately, bytes; none are kept with 0.
+    /// Size of the row cache in bytes; 0 disables it.
     pub row_cache_bytes: usize,
-    /// Open although rows are missing or belong to nobody: an operator has looked at it.
+    /// Open despite missing or orphaned rows, as accepted by an operator.
     pub accept_loss: bool,
     rules: Rules,
 }
 
 impl Options {
-    /// Bytes of an expired document may go at once, and no loss is accepted.
+    /// Creates options without a reap delay that accept no loss.
     pub fn new(clock: Arc<Clock>, dialect: Arc<dyn Dialect>, persist: Arc<dyn Persist>) -> Self {
         Self {
             clock,
@@ -60,7 +59,7 @@ impl Options {
         }
     }
 
-    /// The same under these rules, of which a test of the tests leaves one out.
+    /// Sets the rules, of which tests of the tests disable one.
     #[cfg(feature = "switchable-rules")]
     pub fn with_rules(self, rules: Rules) -> Self {
         Self { rules, ..self }
@@ -81,10 +80,11 @@ impl<S: Store> Engine<S> {
         store.create_space(Space::Counts)?;
         let records = stored_records(&store).await?;
         check_spaces(&store, &records, options.accept_loss).await?;
-        // Kept apart from the records: a dropped collection leaves none, and its id stays given.
+        // Stored separately from the records: a dropped collection has none, but its id must not be
+        // reused.
         let next_id = next_id(&store, &records).await?;
         let (map, now) = (Arc::new(CollectionMap::default()), options.clock.last_used());
-        // Spaces that exist stay as they are; after an accepted loss some are made anew, empty.
+        // Existing spaces are unchanged; after an accepted loss, missing ones are created empty.
         for record in records {
             store.create_space(Space::Rows(record.id))?;
             store.create_space(Space::Index(record.id))?;
@@ -94,7 +94,7 @@ impl<S: Store> Engine<S> {
         }
         let resources = Resources::open(&store).await?;
         let reaper = Arc::new(Reaper::new(options.reap_delay));
-        // Before anything compacts: without floors it drops nothing.
+        // Installed before anything is compacted; without floors it drops nothing.
         store.set_drop_predicate(reaper.predicate());
         let views = ViewFactory::new(store, options.clock, map, options.rules);
         let inner = Inner {
@@ -110,13 +110,13 @@ impl<S: Store> Engine<S> {
             clock_turns: tokio::sync::Mutex::default(),
         };
         let engine = Self { inner: Arc::new(inner) };
-        // Drops that were noted, then counters that belong to nobody.
+        // Complete recorded drops, then delete counters without a collection.
         engine.free_unfinished().await?;
         engine.purge_leftovers().await?;
         Ok(engine)
     }
 
-    /// Ends the drops that an end of the server interrupted.
+    /// Completes the drops that a shutdown or crash interrupted.
     pub(crate) async fn free_unfinished(&self) -> Result<(), Error> {
         for id in dropped_ids(self.inner.store()).await? {
             self.free_dropped(id).await?;
@@ -125,9 +125,9 @@ impl<S: Store> Engine<S> {
     }
 }
 
-/// Compares the catalog with the spaces of the store. A collection whose space is missing, and
-/// rows of a collection that was not dropped and has no record, are damage; spaces without keys
-/// are what an end in the middle of a creation leaves.
+/// Compares the catalog with the store's spaces. A collection without its spaces, and rows without
+/// a record or drop marker, are damage; empty spaces without a record remain from an interrupted
+/// creation.
 async fn check_spaces<S: Store>(
     store: &Storage<S>,
     records: &[Record],
@@ -155,14 +155,14 @@ async fn check_spaces<S: Store>(
     if !damage.is_empty() && !accept_loss {
         return Err(Error::corrupt(damage.join("; ")));
     }
-    // Only now, when nothing is damaged or the loss is accepted.
+    // Only after no damage was found or the loss was accepted.
     for space in held.difference(&known) {
         store.drop_space(*space)?;
     }
     Ok(())
 }
 
-/// The id from which on none was given.
+/// Returns the smallest id that was never assigned.
 pub(super) async fn next_id<S: Store>(
     store: &Storage<S>,
     records: &[Record],
@@ -183,19 +183,19 @@ pub(super) async fn next_id<S: Store>(
     }
 }
 
-/// Ids of dropped collections whose spaces may still be there.
+/// Returns the ids of dropped collections whose spaces may still exist.
 async fn dropped_ids<S: Store>(store: &Storage<S>) -> Result<BTreeSet<u32>, Error> {
     let rows = catalog_rows(store, keys::GONE).await?;
     Ok(rows.iter().filter_map(|(key, _)| keys::dropped_collection_id(key)).collect())
 }
 
-/// The records of all collections.
+/// Returns the records of all collections.
 pub(super) async fn stored_records<S: Store>(store: &Storage<S>) -> Result<Vec<Record>, Error> {
     let rows = catalog_rows(store, keys::RECORDS).await?;
     rows.iter().map(|(_, value)| decode_record(value)).collect()
 }
 
-/// All rows of the catalog whose keys begin like this.
+/// Returns all catalog rows with this key prefix.
 async fn catalog_rows<S: Store>(
     store: &Storage<S>,
     prefix: &[u8],

@@ -1,5 +1,5 @@
-//! Reads again what is held in memory of the catalog, after a store was opened again: commits whose
-//! outcome nobody knew may have taken place, and what memory says of them may be wrong.
+//! Re-reads the cached catalog after the store was reopened: commits of unknown outcome may have
+//! been applied, so the cached state may be wrong.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -15,12 +15,12 @@ use crate::{
 };
 
 impl<S: Store> Engine<S> {
-    /// Makes a store that was opened again take commits. Returns whether it had to be done.
+    /// Re-reads the catalog and resumes commits if the store was reopened. Returns whether it was.
     pub async fn recover_reopened(&self) -> Result<bool, Error> {
         if self.inner.store().health() != Health::Anew {
             return Ok(false);
         }
-        // Nobody changes names meanwhile, and no commit is taken before the end.
+        // Names must not change meanwhile; no commit is accepted before the end.
         let mut ids = self.inner.ids.lock().await;
         let records = stored_records(self.inner.store()).await?;
         ids.at_least(next_id(self.inner.store(), &records).await?);
@@ -32,8 +32,8 @@ impl<S: Store> Engine<S> {
         Ok(true)
     }
 
-    /// Puts what is stored in the place of what is in memory. A collection that has not changed
-    /// stays the same object, so that operations on it go on.
+    /// Replaces the cached collections by the stored ones. An unchanged collection stays the same
+    /// object, so that operations on it continue.
     fn reload_collections(&self, records: Vec<Record>) -> Result<(), Error> {
         let before = self.inner.map().all_collections();
         let now = self.inner.clock().last_used();
@@ -56,7 +56,7 @@ impl<S: Store> Engine<S> {
             names.insert(name, collection);
         }
         self.inner.map().replace_all(names);
-        // After the names: whoever finds it dropped must not find it by name again.
+        // After the names, so that a dropped collection is no longer found by name.
         gone.into_values().for_each(|held| held.take_reloaded(None, now));
         Ok(())
     }

@@ -1,7 +1,6 @@
-//! Operations on the small records of doors: a change of one of them, or of several together, is a
-//! commit, and changes are made one after the other. What is held in memory changes as the commit is
-//! published, in the fence's last moment, so that it is right also when the client that asked for it
-//! has gone.
+//! Operations on small records ("resources") of the APIs: a change of one or several is a commit,
+//! and changes are serialized. The cache is updated in the fence when the commit is published, so
+//! that it is correct even if the requesting client has disconnected.
 
 use std::{
     collections::BTreeMap,
@@ -22,12 +21,12 @@ use crate::{
 };
 
 impl<S: Store> Engine<S> {
-    /// The record at a path.
+    /// Returns the record at a path.
     pub fn resource_at(&self, path: &[&str]) -> Option<Arc<Resource>> {
         self.inner.resources.held.load().get(keys::resource(path).as_slice()).cloned()
     }
 
-    /// The records directly or further below a path, in the order of their paths.
+    /// Returns all records below a path, at any depth, in the order of their paths.
     pub fn resources_below(&self, path: &[&str]) -> Vec<Arc<Resource>> {
         let prefix = keys::resource(path);
         let held = self.inner.resources.held.load();
@@ -35,8 +34,8 @@ impl<S: Store> Engine<S> {
         found.filter(|(key, _)| prefix.len() < key.len()).map(|(_, held)| held.clone()).collect()
     }
 
-    /// How often the records changed since the engine was opened: who keeps what it made of records is
-    /// right as long as this number, read before them, stays the same.
+    /// Returns the number of record changes since the engine was opened. Data derived from records
+    /// is valid as long as this number, read before the records, is unchanged.
     pub fn resource_changes(&self) -> u64 {
         self.inner.resources.changes.load(Ordering::Acquire)
     }
@@ -52,17 +51,17 @@ impl<S: Store> Engine<S> {
         self.change_resources(vec![change]).await?.pop().ok_or_else(unchanged)
     }
 
-    /// Removes the record at a path and all below it.
+    /// Removes the record at a path and all records below it.
     pub async fn remove_resource(&self, path: &[&str], expect: Expected) -> Result<(), Error> {
         self.change_resources(vec![ResourceChange::remove(path, expect)]).await?;
         Ok(())
     }
 
-    /// Changes records together: all of them in one commit, or none where one of them is not what its
-    /// change expects. Returns those that were set, in the order of their paths.
+    /// Changes records atomically: in one commit, or not at all if one of them does not meet its
+    /// expectation. Returns the records that were set, in the order of their paths.
     ///
-    /// Errors: [`Kind::Invalid`] where two of the changes are about one record, that of an expectation
-    /// as for one change.
+    /// Fails with [`Kind::Invalid`] if two changes concern the same record, or with the error of
+    /// the unmet expectation.
     pub async fn change_resources(
         &self,
         changes: Vec<ResourceChange>,
@@ -82,8 +81,8 @@ impl<S: Store> Engine<S> {
         Ok(changed.iter().filter_map(|(_, now)| now.clone()).collect())
     }
 
-    /// What is held in memory changes as the commit is published, also when nobody waits for it any
-    /// more. The next change is let in after that, and not when nobody waits: it looks at what is held.
+    /// Updates the cache on publication, even if the caller was cancelled. Holds the lock until
+    /// then, since the next change reads the cache.
     fn fence_of(&self, changed: Arc<OnceLock<Changed>>, one: OwnedMutexGuard<()>) -> PublishedHook {
         let held = Arc::clone(&self.inner.resources.held);
         let changes = Arc::clone(&self.inner.resources.changes);
@@ -104,14 +103,14 @@ impl<S: Store> Engine<S> {
     }
 }
 
-/// Records as a commit leaves them; `None`: removed.
+/// Records after a commit; `None` means removed.
 type Changed = Vec<(Bytes, Option<Arc<Resource>>)>;
 
-/// A record that is to be set, before the commit has a stamp.
+/// A record to be set, before the commit is stamped.
 struct Draft {
     path: Vec<String>,
     body: Document,
-    /// That of the record which it replaces.
+    /// Birth stamp of the record that it replaces.
     birth: Option<u64>,
 }
 
@@ -127,7 +126,7 @@ impl Draft {
     }
 }
 
-/// The records whose keys begin so.
+/// Returns the records with this key prefix.
 fn beginning_with<'a>(
     held: &'a ByKey,
     prefix: &[u8],
@@ -136,7 +135,7 @@ fn beginning_with<'a>(
     from.take_while(move |(key, _)| key.starts_with(prefix))
 }
 
-/// What each key holds after these changes; fails where one of them may not be made.
+/// Returns what each key holds after these changes; fails if one of them is not allowed.
 fn plan(
     held: &ByKey,
     changes: Vec<ResourceChange>,
@@ -162,7 +161,7 @@ fn plan(
     Ok(drafts)
 }
 
-/// The commit that makes all of it, and keeps what it made.
+/// Creates the commit of these changes, which stores its result in `changed`.
 fn commit_of(drafts: BTreeMap<Bytes, Option<Draft>>, changed: Arc<OnceLock<Changed>>) -> Commit {
     Commit::new(Vec::<Condition>::new(), move |stamp| {
         let now = |draft: Draft| Arc::new(draft.stamped(stamp));
@@ -179,15 +178,15 @@ fn commit_of(drafts: BTreeMap<Bytes, Option<Draft>>, changed: Arc<OnceLock<Chang
     })
 }
 
-/// A commit without conditions was refused.
+/// Returns the error for a refused commit, which cannot occur without conditions.
 fn unchanged() -> Error {
     Error::new(Kind::Conflict, "the record was not changed")
 }
 
-/// A fence that closes nothing; it is called when a commit is visible.
+/// A fence that blocks nothing and is called when a commit becomes visible.
 struct PublishedHook {
     published: Box<dyn Fn() + Send + Sync>,
-    /// Let go of at the end of the commit, or with a commit that was never begun.
+    /// Released at the end of the commit, or when an unstarted commit is dropped.
     one: Mutex<Option<OwnedMutexGuard<()>>>,
 }
 
@@ -202,7 +201,7 @@ impl Fence for PublishedHook {
     }
 }
 
-/// Fails when what is there is not what the change needs.
+/// Fails if the existing record does not meet the expectation of the change.
 fn check_expected(held: Option<&Resource>, expect: Expected) -> Result<(), Error> {
     let refused = match (held, expect) {
         (None, Expected::Absent) | (Some(_), Expected::Present) => return Ok(()),
