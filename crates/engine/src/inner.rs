@@ -1,4 +1,4 @@
-//! What all clones of an engine share: the parts, and no operation.
+//! The components that all clones of an engine share.
 
 use std::sync::{Arc, atomic::AtomicBool};
 
@@ -15,53 +15,52 @@ use crate::{
     view::{ActiveViews, Storage, ViewFactory},
 };
 
-/// The parts of an engine.
+/// The shared components of an engine.
 pub(crate) struct Inner<S: Store> {
-    /// The store, and what views of it are opened from.
+    /// The store and the factory of its views.
     pub(crate) views: ViewFactory<S>,
-    /// Small records of the doors.
+    /// Small records of the APIs.
     pub(crate) resources: Resources,
-    /// What the reaper knows, and the predicate that the store asks.
+    /// State of the reaper, including the drop predicate of the store.
     pub(crate) reaper: Arc<Reaper>,
-    /// The language that stored filters are in.
+    /// Parser of stored filters.
     pub(crate) dialect: Arc<dyn Dialect>,
-    /// How a moved clock becomes durable.
+    /// Makes moves of the clock durable.
     pub(crate) persist: Arc<dyn Persist>,
-    /// Where long operations wait for their turn to compute.
+    /// Lanes in which long operations take turns to compute.
     pub(crate) lanes: Lanes,
-    /// Held by whoever makes, renames or drops a collection: one name at a time is looked at and
-    /// changed.
+    /// Held while a collection is created, renamed or dropped, so that names change one at a time.
     pub(crate) ids: tokio::sync::Mutex<CollectionIds>,
-    /// Something of a dropped collection could not be removed yet.
+    /// Whether data of a dropped collection still has to be deleted.
     pub(crate) unfreed: AtomicBool,
-    /// Moves of a manual clock are made one after the other.
+    /// Serializes moves of a manual clock.
     pub(crate) moving: tokio::sync::Mutex<()>,
-    /// Held from a look at a manual clock until it is moved by that.
+    /// Held from reading a manual clock until it is moved relative to that reading.
     pub(crate) clock_turns: tokio::sync::Mutex<()>,
 }
 
 impl<S: Store> Inner<S> {
-    /// The store, of which documents are read through views alone.
+    /// Returns the store; documents must be read through views.
     pub(crate) fn store(&self) -> &Storage<S> {
         &self.views.store
     }
 
-    /// The database clock, which views and stamps have in common.
+    /// Returns the database clock, shared by views and stamps.
     pub(crate) fn clock(&self) -> &Arc<Clock> {
         &self.views.clock
     }
 
-    /// The collections, by name.
+    /// Returns the collections by name.
     pub(crate) fn map(&self) -> &Arc<CollectionMap> {
         &self.views.map
     }
 
-    /// The views that are open, which the reaper asks.
+    /// Returns the registry of open views, used by the reaper.
     pub(crate) fn active_views(&self) -> &Arc<ActiveViews> {
         &self.views.active
     }
 
-    /// Constants in a shipped build.
+    /// Returns the rules, which are constants in a shipped build.
     pub(crate) fn rules(&self) -> Rules {
         self.views.rules
     }

@@ -1,5 +1,5 @@
-//! Builds the counters of documents that were there before the counters were begun, from their
-//! headers, while writers keep them; and corrects the totals to what is really there.
+//! Builds counters for documents that existed before the counters were started, from their headers,
+//! while writers maintain them; then corrects the totals to the documents found.
 //!
 //! ```text
 //!  change of TTL        commits of writers: counted in the new buckets by themselves
@@ -8,10 +8,10 @@
 //!         ──page──page──page──▶ added to the buckets, then `Building` becomes `Ready`
 //! ```
 //!
-//! The snapshot is taken while the change is published and nothing is ordered after it, so that
-//! each document is counted once: in the snapshot, or by the writer that came later. A writer that
-//! replaces a document of the snapshot takes it out of the buckets before this build puts it in;
-//! sums go below zero for a moment and are right in the end, since they are only ever added to.
+//! The snapshot is taken when the change is published and before any later commit is ordered, so
+//! each document is counted once: from the snapshot or by a later writer. A writer that replaces a
+//! document of the snapshot may subtract it from the buckets before this build adds it; sums are
+//! then briefly negative, but the final values are correct because all updates are additions.
 
 use std::sync::Arc;
 
@@ -28,11 +28,11 @@ use crate::{
     view::{Frozen, Pages, freeze_collection},
 };
 
-/// Documents and bytes by class.
+/// Number and bytes of documents by class.
 type FoundByClass = [[i64; 2]; 3];
 
 impl<S: Store> Engine<S> {
-    /// Begins counters anew that an earlier run did not finish. Nobody writes yet.
+    /// Restarts a counter build that an earlier run did not finish. Called before any writes.
     pub(crate) async fn restart_counters(&self, collection: &Arc<Collection>) -> Result<(), Error> {
         let edit: Box<RecordEdit<()>> = Box::new(|_: &CollectionState| {
             let apply = |record: &mut Record, stamp: store::Stamp| {
@@ -44,8 +44,9 @@ impl<S: Store> Engine<S> {
         self.build_counters(collection, begun).await
     }
 
-    /// Called when a change is published and nothing is ordered after it yet: the rows that are
-    /// there are those that no writer counted in the buckets it began.
+    /// Starts the backfill of counters that a change has enabled. Called when the change is
+    /// published, before any later commit is ordered: the existing rows are exactly those not yet
+    /// counted.
     pub(crate) fn begin_counters(
         &self,
         collection: &Arc<Collection>,
@@ -57,15 +58,14 @@ impl<S: Store> Engine<S> {
         began.then(|| Backfill { state, rows: freeze_collection(&self.inner.views, collection) })
     }
 
-    /// Builds the sums of documents that were there before the counters were begun. Whoever began
-    /// them builds them, once.
+    /// Adds the documents that existed before the counters were started. Only the caller whose
+    /// change started the counters runs this, once.
     pub(crate) async fn build_counters(
         &self,
         collection: &Arc<Collection>,
         begun: Option<Backfill<S>>,
     ) -> Result<(), Error> {
-        // Nobody else builds these: a build that an end of the server cut off is begun anew at the
-        // start.
+        // No other task completes this build; if the server stops, the next start restarts it.
         let Some(Backfill { state, rows }) = begun else { return Ok(()) };
         let CounterState::Building(build) = state.record.counters else { return Ok(()) };
         let mut found = FoundByClass::default();
@@ -80,7 +80,7 @@ impl<S: Store> Engine<S> {
                 sums[1] = sums[1].saturating_add(one.bytes);
                 counted.push(one);
             }
-            // Its space may be gone, and nobody will ask.
+            // Its space may have been deleted.
             if collection.is_dropped() {
                 return Ok(());
             }
@@ -88,18 +88,18 @@ impl<S: Store> Engine<S> {
         }
         let corrections = total_corrections(&rows, collection.id, found).await?;
         let edit: Box<RecordEdit<()>> = Box::new(move |state: &CollectionState| {
-            // A later change may have begun other counters; these are given up then.
+            // A later change may have started other counters; these are abandoned then.
             let wanted = state.record.counters == CounterState::Building(build);
             let apply = move |record: &mut Record, _| record.counters = CounterState::Ready(build);
             Ok(wanted.then(|| (Arc::new(apply) as Arc<RecordApply>, ())))
         });
-        // Totals and state change in one commit: whoever sees `Ready` sees totals that agree.
+        // Totals and state change in one commit, so that `Ready` implies correct totals.
         self.change_with(collection, &*edit, &corrections).await?;
         self.purge_builds(collection).await
     }
 }
 
-/// Adds documents to the sums, not to the totals, which know them already.
+/// Adds documents to the sums but not to the totals, which already include them.
 fn backfill_commit(state: Arc<CollectionState>, counted: Vec<Counted>) -> Commit {
     Commit::new(Vec::new(), move |_| {
         let mut out = Vec::new();
@@ -110,8 +110,8 @@ fn backfill_commit(state: Arc<CollectionState>, counted: Vec<Counted>) -> Commit
     })
 }
 
-/// What makes the totals of a snapshot say what was found in it: documents that expired and were
-/// written over or reaped are in no bucket of new counters.
+/// Returns mutations that set the totals to what was found in the snapshot: expired documents that
+/// were overwritten or reaped are in no bucket of the new counters.
 async fn total_corrections<S: Store>(
     rows: &Frozen<S>,
     collection: u32,

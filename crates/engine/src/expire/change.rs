@@ -1,13 +1,13 @@
-//! Changes of a collection's TTL. Each is a commit in the one order of commits, behind a fence that
-//! no view opens through; none touches a document.
+//! Changes of a collection's TTL. Each is a commit in the one order, behind a fence that blocks
+//! opening views; none modifies a document.
 //!
 //! ```text
-//!  commit ── stamp ──┬── floors raised to what has expired at the stamp, by the old default
-//!                    └── the new default in force for every later view
+//!  commit -- stamp -+- floors are raised to what has expired at the stamp by the old default
+//!                    +- the new default applies to every later view
 //! ```
 //!
-//! The floors are why nothing comes back when a default gets longer: what had expired by the
-//! shorter one lies below them for good.
+//! Because of the floors nothing reappears when the default is extended: what had expired by the
+//! shorter default remains below them.
 
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ use crate::{
 };
 
 impl<S: Store> Engine<S> {
-    /// Changes the default TTL: in force for every operation that begins after this returns.
+    /// Changes the default TTL; it applies to every operation that starts after this returns.
     pub async fn set_default_ttl(
         &self,
         collection: &Arc<Collection>,
@@ -38,15 +38,15 @@ impl<S: Store> Engine<S> {
             };
             Ok(Some((Arc::new(apply) as Arc<RecordApply>, ())))
         });
-        // The new default is in force from here on; building the counters may take long.
+        // The new default is already in effect; building the counters may take long.
         let (_, begun) = self.change_with_backfill(collection, &*edit).await?;
         self.build_counters(collection, begun).await
     }
 }
 
-/// Changes the default in a record; what has expired at the stamp stays expired.
+/// Changes the default in a record; documents expired at the stamp stay expired.
 pub(crate) fn apply_default(record: &mut Record, default: DefaultTtl, stamp: Stamp, floors: bool) {
-    // Asked before the change: only a collection that did not count by class yet begins to.
+    // Evaluated before the change: only a collection without class counters starts them.
     let summed = record.settings.by_class();
     if floors {
         record.settings.change_default(default, Instant::from_ms(stamp.at_ms));

@@ -1,5 +1,5 @@
-//! Moves of a manual clock: durable before they are in force, one after the other. A clock that
-//! moves with the machine cannot be moved.
+//! Moves of a manual clock: serialized, and durable before they take effect. A system clock cannot
+//! be moved.
 
 use std::sync::Arc;
 
@@ -9,13 +9,13 @@ use store::Store;
 use crate::engine::Engine;
 
 impl<S: Store> Engine<S> {
-    /// The turn of whoever moves a manual clock by some time: what it reads of the clock stands until it has
-    /// moved it, so that two moves by a minute are two minutes.
+    /// Locks the clock for a relative move: what the caller reads from it stays current until it
+    /// has moved the clock, so that two concurrent moves by a minute add up to two minutes.
     pub async fn clock_turn(&self) -> impl Drop + '_ {
         self.inner.clock_turns.lock().await
     }
 
-    /// Moves a manual clock; returns when the move is durable and in force.
+    /// Moves a manual clock; returns when the move is durable and in effect.
     pub async fn move_clock(&self, to: Instant) -> Result<Instant, ClockRefusal> {
         let _one_at_a_time = self.inner.moving.lock().await;
         let clock = self.inner.clock();

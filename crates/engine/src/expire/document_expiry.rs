@@ -1,8 +1,9 @@
-//! When documents expire and by which rule: of documents that are asked for by their ids, and of all of a
-//! collection in the order of expiry. Only headers are looked at.
+//! When documents expire and by which rule: for documents given by id, and for all documents of a
+//! collection in the order of expiry. Only headers are read.
 //!
-//! No index has that order: a deadline depends on the settings in force. The next documents are those with
-//! the least deadlines of one walk over all headers, which holds as many keys as are asked for.
+//! No index has that order, because deadlines depend on the current settings. The next documents
+//! are those with the smallest deadlines of a full scan, which keeps only as many keys as
+//! requested.
 
 use std::{collections::BinaryHeap, sync::Arc};
 
@@ -30,22 +31,22 @@ use crate::{
 pub enum ExpiryReason {
     /// The collection's default.
     Default,
-    /// Its own `ttl`.
+    /// The document's own `ttl`.
     Own,
-    /// The date index of this name.
+    /// The date index with this name.
     Index(String),
 }
 
-/// When and why a live document expires, if nothing is written.
+/// When and why a live document expires if it is not written again.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DocumentExpiry {
-    /// Its id.
+    /// Id of the document.
     pub id: Value,
     /// Second of its last write.
     pub written_s: i64,
-    /// What it says itself.
+    /// Its expiry class.
     pub class: Class,
-    /// When it expires and by which rule; `None`: never.
+    /// Expiry and the rule that causes it; `None` if it never expires.
     pub expiry: Option<(Instant, ExpiryReason)>,
 }
 
@@ -54,11 +55,11 @@ pub struct DocumentExpiry {
 pub struct DocumentExpiries {
     /// The collection's default.
     pub default: DefaultTtl,
-    /// Those of the live documents, in the order of the ids asked for.
+    /// Expiries of the live documents, in the order of the requested ids.
     pub documents: Vec<DocumentExpiry>,
 }
 
-/// A place in the order of expiry: by deadline, and by key among documents with the same deadline.
+/// A position in the order of expiry: by deadline, then by key.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ExpiryPlace {
     at: Instant,
@@ -66,13 +67,13 @@ pub struct ExpiryPlace {
 }
 
 impl ExpiryPlace {
-    /// Returns the place as text that [`parse`](Self::parse) reads.
+    /// Formats the position as text that [`parse`](Self::parse) reads.
     pub fn to_text(&self) -> String {
         let key: String = self.key.iter().map(|byte| format!("{byte:02x}")).collect();
         format!("{}-{key}", self.at.ms)
     }
 
-    /// Reads a place; returns `None` for any other text.
+    /// Parses a position; returns `None` for any other text.
     pub fn parse(text: &str) -> Option<Self> {
         let (ms, hex) = text.rsplit_once('-')?;
         if hex.len() % 2 != 0 || MAX_EXPIRY_PLACE_BYTES < hex.len() / 2 {
@@ -88,18 +89,17 @@ impl ExpiryPlace {
 /// The documents of a collection that expire next.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NextToExpire {
-    /// The instant at which all of them are live.
+    /// The instant of the read; all the documents are live at it.
     pub now: Instant,
-    /// Their expiries, the earliest first. Documents that never expire are not among them.
+    /// Their expiries, earliest first; documents that never expire are left out.
     pub expiries: DocumentExpiries,
-    /// Where to go on; `None` when no other document expires.
+    /// Position from which to continue; `None` if no other document expires.
     pub after: Option<ExpiryPlace>,
 }
 
 impl<S: Store> Engine<S> {
-    /// Returns the expiries of at most `limit` documents that expire after a place in the order of expiry,
-    /// or first of all. It looks at every header of the collection. `id_field` names the field that holds a
-    /// document's id.
+    /// Returns at most `limit` documents that expire after a position, or from the start. Scans all
+    /// headers of the collection. `id_field` names the field with a document's id.
     pub async fn next_to_expire(
         &self,
         collection: &Arc<Collection>,
@@ -114,7 +114,7 @@ impl<S: Store> Engine<S> {
         Ok(read?.0)
     }
 
-    /// When documents expire, by their ids; those that are not live are left out.
+    /// Returns the expiries of documents given by id; those that are not live are left out.
     pub async fn document_expiries(
         &self,
         collection: &Arc<Collection>,
@@ -135,7 +135,6 @@ impl<S: Store> LiveView<S> {
         let mut documents = Vec::with_capacity(ids.len());
         for id in ids {
             yield_if_due(operation, CANDIDATE_WORK).await?;
-            // Through the view, as any read: what has expired has no expiry to tell of.
             let Some(row) = self.get_row(&keys::row(*id)).await? else { continue };
             documents.extend(self.expiry_of(&row, "_id"));
         }
@@ -150,8 +149,8 @@ impl<S: Store> LiveView<S> {
         operation: &Context,
     ) -> Result<NextToExpire, Halt> {
         let settings = &self.state.record.settings;
-        // The greatest place is on top: it leaves when an earlier one comes. One more than is wanted says
-        // whether there are others.
+        // A max-heap, from which the latest position is removed when an earlier one is found. One
+        // more than requested shows whether others follow.
         let mut nearest = BinaryHeap::with_capacity(limit + 2);
         let mut pages = Pages::of(KeyRange::all());
         while let Some(page) = self.next_rows(&mut pages).await? {
@@ -165,7 +164,7 @@ impl<S: Store> LiveView<S> {
                 {
                     continue;
                 }
-                // Copied: the key as it was read keeps a whole page in memory.
+                // Copied, because the key as read would keep its whole page in memory.
                 nearest.push(ExpiryPlace { at, key: Bytes::copy_from_slice(&row.key[..]) });
                 if limit + 1 < nearest.len() {
                     nearest.pop();
@@ -188,13 +187,13 @@ impl<S: Store> LiveView<S> {
         Ok(NextToExpire { now: self.instant, expiries, after })
     }
 
-    /// Returns when and why the document of a row expires; `None` for a row without a header or an id, which
-    /// no live row is.
+    /// Returns when and why the document of a row expires; `None` for a row without a header or id,
+    /// which no live row is.
     fn expiry_of(&self, row: &Row, id_field: &str) -> Option<DocumentExpiry> {
         let record = &self.state.record;
         let header = row.header()?;
         let (expires_at, rule) = record.settings.expiry_and_rule(&header);
-        // An index that was dropped has no name any more; documents that it made expire are not live.
+        // A dropped index has no name, but documents that it expired are not live.
         let name = |id| record.indexes.iter().find(|index| index.id == id);
         let reason = match rule {
             Some(ExpiryRule::Default) => Some(ExpiryReason::Default),
@@ -204,7 +203,7 @@ impl<S: Store> LiveView<S> {
             }
             None => None,
         };
-        // The id as it is stored: `1` may have been asked for, and `1.0` be there.
+        // The id as stored, which may differ in type from the requested one (`1` and `1.0`).
         Some(DocumentExpiry {
             id: row.document().get(id_field)?.to_value(),
             written_s: header.ts,

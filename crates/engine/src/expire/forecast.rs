@@ -1,9 +1,9 @@
-//! What expires when: the forecast under the settings in force, the preview of another default, and
-//! series of expirations step by step, of one collection or of all at one instant.
+//! Forecasts of expiry: under the current settings, as a preview of another default, and as series
+//! of steps, for one collection or for all at one instant.
 //!
-//! All of them are differences: what is live at one instant less what is live at a later one, if
-//! nothing is written. Where counters know, that costs a few reads for each instant; where they do
-//! not, one walk over the headers serves all instants.
+//! All are differences: what is live at one instant minus what would be live at a later one without
+//! further writes. Where counters apply, an instant costs a few reads; otherwise one scan of the
+//! headers serves all instants.
 
 use std::sync::Arc;
 
@@ -29,52 +29,50 @@ const HOUR_S: i64 = 3_600;
 const DAY_S: i64 = 86_400;
 const WEEK_S: i64 = 604_800;
 
-/// Expirations within spans from now.
+/// Amounts that expire within given periods from now.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct HorizonAmounts {
-    /// The next hour.
+    /// Within the next hour.
     pub hour: Amount,
-    /// The next day.
+    /// Within the next day.
     pub day: Amount,
-    /// The next week.
+    /// Within the next week.
     pub week: Amount,
 }
 
-/// What is live and what expires when.
+/// The live documents of a collection and when they expire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Forecast {
-    /// The default in force.
+    /// The current default.
     pub default: DefaultTtl,
-    /// Live now.
+    /// Amount that is live now.
     pub live: Amount,
-    /// Expirations to come, if nothing is written.
+    /// Future expirations if nothing is written.
     pub expires_within: HorizonAmounts,
-    /// Expired documents not yet reaped.
+    /// Expired documents that are not reaped yet.
     pub unreaped: Unreaped,
-    /// How many indexes make documents expire by a date of their own, whatever the default is.
+    /// Number of indexes that expire documents by a date, independently of the default.
     pub date_indexes: usize,
 }
 
-/// What another default would do.
+/// The effect of another default.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Preview {
-    /// Expirations at once.
+    /// Amount that would expire at once.
     pub expires_now: Amount,
-    /// Expirations to come, those at once left out.
+    /// Later expirations, without those at once.
     pub expires_within: HorizonAmounts,
 }
 
-/// How long the steps of a series are, and how many there are.
+/// Length and number of the steps of a series.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SeriesSteps {
-    /// Seconds of one step.
     seconds: i64,
-    /// How many steps there are.
     count: usize,
 }
 
 impl SeriesSteps {
-    /// This many steps of this many seconds, within their limits.
+    /// Creates `count` steps of `seconds` each; fails if either exceeds its limits.
     pub fn new(seconds: i64, count: i64) -> Result<Self, Error> {
         let in_reach = 1..=MAX_SERIES_STEP_S;
         let held = usize::try_from(count).ok().filter(|n| (1..=MAX_SERIES_STEPS).contains(n));
@@ -89,12 +87,12 @@ impl SeriesSteps {
         }
     }
 
-    /// Seconds of one step.
+    /// Returns the length of a step in seconds.
     pub fn seconds(self) -> i64 {
         self.seconds
     }
 
-    /// Where each step ends, from an instant on.
+    /// Returns the end of each step, starting from an instant.
     fn end_instants(self, from: Instant) -> Vec<Instant> {
         let ends = (1..=self.count).scan(from, |end, _| {
             *end = end.plus_ms(self.seconds.saturating_mul(1000));
@@ -104,31 +102,30 @@ impl SeriesSteps {
     }
 }
 
-/// Expirations to come, if nothing is written: those of a step come after its beginning and not
-/// after its end.
+/// Future expirations if nothing is written. A step excludes its start and includes its end.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Series {
-    /// Where the first step begins.
+    /// Start of the first step.
     pub now: Instant,
-    /// Expirations of each step.
+    /// Amount that expires in each step.
     pub steps: Vec<Amount>,
 }
 
-/// What is live in all collections and expires when.
+/// The live documents of all collections and when they expire.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ForecastOfAll {
-    /// Collections, of both models.
+    /// Number of collections of both models.
     pub collections: usize,
-    /// Live now.
+    /// Amount that is live now.
     pub live: Amount,
-    /// Expirations to come.
+    /// Future expirations.
     pub series: Series,
-    /// Expired documents not yet reaped, as the reaper last saw it.
+    /// Expired documents that are not reaped yet, as of the reaper's last pass.
     pub unreaped: Unreaped,
 }
 
 impl<S: Store> Engine<S> {
-    /// What of a collection expires in each of some steps from now on.
+    /// Returns what expires in a collection in each step from now on.
     pub async fn expiry_series(
         &self,
         collection: &Arc<Collection>,
@@ -142,15 +139,14 @@ impl<S: Store> Engine<S> {
         Ok(Series { now: view.instant, steps: step_differences(&deaths) })
     }
 
-    /// The same over all collections, at one instant.
+    /// Returns a series over all collections, at one instant.
     pub async fn forecast_all(&self, steps: SeriesSteps) -> Result<ForecastOfAll, Error> {
         let mut attempts = Attempts::to_read();
         'again: loop {
             attempts.begin_next()?;
             let all = [Model::Documents, Model::Items].map(|model| self.collections(model));
-            // Of both models: an operator asks about the server.
             let all: Vec<_> = all.into_iter().flatten().map(|(_, collection)| collection).collect();
-            // One instant for all collections, or the sums would be of no moment at all.
+            // With different instants the sums would not describe any moment.
             let Some((now, views)) = open_all(&self.inner.views, &all).await? else { continue };
             let ends = steps.end_instants(now);
             let mut live = Amount::default();
@@ -161,7 +157,8 @@ impl<S: Store> Engine<S> {
                         live = live.plus(of);
                         deaths.iter_mut().zip(up_to).for_each(|(sum, of)| *sum = sum.plus(of));
                     }
-                    // One collection that cannot tell stops all, since the instant has to be one.
+                    // If one collection is undecidable, all start over, since they need the same
+                    // instant.
                     Err(halt) => {
                         self.resolve(view, halt).await?;
                         continue 'again;
@@ -174,8 +171,8 @@ impl<S: Store> Engine<S> {
         }
     }
 
-    /// What of all collections has expired since an instant, and whether that is exact: where the
-    /// counters do not know, all that has expired and is stored counts.
+    /// Returns what has expired in all collections since an instant, and whether that is exact:
+    /// where counters do not apply, everything expired and still stored is included.
     pub async fn expired_since(&self, then: Instant) -> Result<(Amount, bool), Error> {
         let (mut sum, mut is_exact) = (Amount::default(), true);
         for model in [Model::Documents, Model::Items] {
@@ -184,7 +181,7 @@ impl<S: Store> Engine<S> {
                     read_in_view!(self, &collection, |view| { view.expired_since(then).await });
                 let (amount, exact) = match read {
                     Ok((of, _)) => of,
-                    // It was dropped meanwhile.
+                    // The collection was dropped meanwhile.
                     Err(_) if collection.is_dropped() => continue,
                     Err(error) => return Err(error),
                 };
@@ -194,7 +191,7 @@ impl<S: Store> Engine<S> {
         Ok((sum, is_exact))
     }
 
-    /// What is live in a collection and what expires when.
+    /// Returns the forecast of a collection.
     pub async fn forecast_collection(
         &self,
         collection: &Arc<Collection>,
@@ -202,7 +199,7 @@ impl<S: Store> Engine<S> {
         Ok(read_in_view!(self, collection, |view| view.read_forecast(self).await)?.0)
     }
 
-    /// What `default` would do to a collection; nothing is changed.
+    /// Returns the effect that a new default would have; changes nothing.
     pub async fn preview_default(
         &self,
         collection: &Arc<Collection>,
@@ -211,11 +208,11 @@ impl<S: Store> Engine<S> {
         Ok(read_in_view!(self, collection, |view| view.read_preview(default).await)?.0)
     }
 
-    /// What another time of a date index would do to a collection, in seconds after the date; nothing is changed.
+    /// Returns the effect that another TTL of a date index would have; changes nothing.
     ///
     /// # Errors
     ///
-    /// [`Kind::NotFound`] where no index of this name expires documents by a date.
+    /// [`Kind::NotFound`] if no date index has this name.
     pub async fn preview_date_index(
         &self,
         collection: &Arc<Collection>,
@@ -226,13 +223,14 @@ impl<S: Store> Engine<S> {
     }
 }
 
-/// Whether documents expire by a date that an index is on; the default has an index too, of none.
+/// Returns whether the index expires documents by a date; the index of the default TTL does not.
 fn by_date(index: &IndexSpec) -> bool {
     !index.system_ttl && index.expire_after.is_some()
 }
 
 impl<S: Store> LiveView<S> {
-    /// What has expired between an instant and the view's, and whether that is exact.
+    /// Returns what has expired between an instant and the view's instant, and whether that is
+    /// exact.
     async fn expired_since(&self, then: Instant) -> Result<(Amount, bool), Halt> {
         let record = &self.state.record;
         let settings = &record.settings;
@@ -249,8 +247,8 @@ impl<S: Store> LiveView<S> {
         }
     }
 
-    /// The forecast at the view's instant. What is not reaped yet is estimated in a view of its
-    /// own.
+    /// Returns the forecast at the view's instant. The unreaped amount is estimated in another
+    /// view.
     async fn read_forecast(&self, engine: &Engine<S>) -> Result<Forecast, Halt> {
         let (settings, indexes) = (&self.state.record.settings, &self.state.record.indexes);
         let (live, deaths) = self.expirations_to_come(settings, &self.horizon_ends()).await?;
@@ -263,17 +261,15 @@ impl<S: Store> LiveView<S> {
         })
     }
 
-    /// What would be if the default were changed at the view's instant. Nothing is changed: the
-    /// settings are a copy.
+    /// Returns the effect of changing the default at the view's instant, on a copy of the settings.
     async fn read_preview(&self, default: DefaultTtl) -> Result<Preview, Halt> {
         let mut settings = self.state.record.settings.clone();
-        // With the floors of a real change: what has expired by now stays expired in the preview
-        // too.
+        // Raises the floors like a real change: what has expired stays expired in the preview too.
         settings.change_default(default, self.instant);
         self.preview_of(&settings).await
     }
 
-    /// The same for the time of a date index.
+    /// Returns the effect of changing a date index at the view's instant.
     async fn read_date_preview(&self, index: &str, after_s: i64) -> Result<Preview, Halt> {
         let record = &self.state.record;
         let found = record.indexes.iter().find(|held| held.name == index && by_date(held));
@@ -282,50 +278,50 @@ impl<S: Store> LiveView<S> {
             return Err(Error::new(Kind::NotFound(What::Index(index.to_owned())), why).into());
         };
         let mut settings = record.settings.clone();
-        // All rows of the view are older than the change would be.
+        // All rows of the view are older than the simulated change.
         let stamp = self.seq.saturating_add(1);
         settings.date_rule(found.id).change_at(Some(after_s), stamp, self.instant);
         self.preview_of(&settings).await
     }
 
-    /// What would be under these settings at the view's instant.
+    /// Returns the difference that these settings would make at the view's instant.
     async fn preview_of(&self, settings: &Settings) -> Result<Preview, Halt> {
-        // By the settings in force; below by those asked about, at the same instant.
+        // By the current settings; compared below with the given ones at the same instant.
         let before = self.count_live().await?;
         let (after, deaths) = self.expirations_to_come(settings, &self.horizon_ends()).await?;
         Ok(Preview { expires_now: before.minus(after), expires_within: by_horizon(&deaths) })
     }
 
-    /// Where the three horizons end, counted from the view's instant.
+    /// Returns the ends of the three horizons from the view's instant.
     fn horizon_ends(&self) -> [Instant; 3] {
         [HOUR_S, DAY_S, WEEK_S].map(|seconds| self.instant.plus_ms(seconds * 1000))
     }
 
-    /// What is live under these settings, and what of it has expired at each of some later
-    /// instants, in their order.
+    /// Returns what is live under these settings, and how much of it has expired at each of the
+    /// later instants.
     async fn expirations_to_come(
         &self,
         settings: &Settings,
         later: &[Instant],
     ) -> Result<(Amount, Vec<Amount>), Halt> {
-        // The present is the first of them, so that all amounts are of one look.
+        // The present is included, so that all amounts come from the same evaluation.
         let mut instants = vec![self.instant];
         instants.extend_from_slice(later);
         let mut lives = self.live_at_each(settings, &instants).await?.into_iter();
-        // The sums above may hold what expired in the last moments; this says so.
+        // Detects sums that include documents that expired within the last moments.
         self.check_sums().await?;
         let live = lives.next().unwrap_or_default();
         Ok((live, lives.map(|then| live.minus(then)).collect()))
     }
 }
 
-/// Names the amounts of [`horizon_ends`](LiveView::horizon_ends), in its order.
+/// Assigns the amounts of [`horizon_ends`](LiveView::horizon_ends) to their horizons.
 fn by_horizon(deaths: &[Amount]) -> HorizonAmounts {
     let up_to = |at: usize| deaths.get(at).copied().unwrap_or_default();
     HorizonAmounts { hour: up_to(0), day: up_to(1), week: up_to(2) }
 }
 
-/// Expirations between one instant and the next, of expirations up to each.
+/// Converts expirations up to each instant to expirations between consecutive instants.
 fn step_differences(up_to: &[Amount]) -> Vec<Amount> {
     let before = std::iter::once(Amount::default()).chain(up_to.iter().copied());
     up_to.iter().zip(before).map(|(end, start)| end.minus(start)).collect()

@@ -1,10 +1,10 @@
-//! Forgets dropped indexes, and what they made expire, once nothing from before is on disk any
-//! more.
+//! Removes dropped indexes and their expiry rules from the record once nothing on disk depends on
+//! them.
 //!
-//! A dropped date index keeps what it made expire out of sight, and the id of any dropped index
-//! tells compaction that its entries may go. Neither is needed when a compaction under floors that
-//! know them has filtered all that was there, and no journal from before is left that could bring a
-//! row back (`Store::filtered_through`).
+//! The rule of a dropped date index hides the documents that it expired, and the id of any dropped
+//! index lets compaction drop its entries. Neither is needed once a compaction under floors that
+//! include them has filtered all older data and no older journal remains that could restore a row
+//! (`Store::filtered_through`).
 //!
 //! ```text
 //!  drop ──▶ reap floors know it ──▶ compaction ──▶ old journals are gone ──▶ forgotten
@@ -21,20 +21,20 @@ use crate::{
     error::Error,
 };
 
-/// Whether a record keeps anything that could be forgotten.
+/// Returns whether the record has anything that could be removed.
 pub(super) fn keeps_any(record: &Record) -> bool {
     !record.dropped.is_empty() || record.settings.dates.iter().any(|rule| is_retired(record, rule))
 }
 
-/// Whether a rule is that of an index that was dropped.
+/// Returns whether a rule belongs to a dropped index.
 fn is_retired(record: &Record, rule: &DateRule) -> bool {
     rule.after_s.is_none() && record.indexes.iter().all(|index| index.id != rule.index)
 }
 
-/// Whether these floors dropped all that a retired rule made expire.
+/// Returns whether these floors dropped everything that a retired rule expired.
 ///
-/// A pair binds rows older than its stamp up to its floor: a floor of now, or a pair at least as
-/// late and as high, drops all of these.
+/// A pair covers rows older than its stamp with dates up to its floor. An unbounded floor at least
+/// as high, or a pair at least as late and as high, drops all of them.
 fn covers_rule(floors: &Floors, rule: &DateRule) -> bool {
     let floor = floors.dates.iter().find(|floor| floor.index == rule.index);
     rule.pairs.iter().all(|pair| {
@@ -47,7 +47,7 @@ fn covers_rule(floors: &Floors, rule: &DateRule) -> bool {
     })
 }
 
-/// What of a record may be forgotten after a compaction under `allowed`.
+/// Returns the rules and index ids that may be removed after a compaction under `allowed`.
 fn what_to_forget(record: &Record, allowed: &ReapFloors) -> (Vec<u32>, Vec<u32>) {
     let rules = record.settings.dates.iter();
     let rules = rules.filter(|rule| is_retired(record, rule) && covers_rule(&allowed.floors, rule));
@@ -55,15 +55,15 @@ fn what_to_forget(record: &Record, allowed: &ReapFloors) -> (Vec<u32>, Vec<u32>)
     (rules.map(|rule| rule.index).collect(), dropped.copied().collect())
 }
 
-/// Whether there would be something to forget after a compaction under `allowed`.
+/// Returns whether a compaction under `allowed` would make anything removable.
 pub(super) fn would_forget(record: &Record, allowed: &ReapFloors) -> bool {
     let (rules, dropped) = what_to_forget(record, allowed);
     !rules.is_empty() || !dropped.is_empty()
 }
 
 impl<S: Store> Engine<S> {
-    /// Forgets what a compaction under `allowed` has made superfluous. What a forgotten rule
-    /// made expire is in the totals and perhaps in buckets, so the counters are built again.
+    /// Removes what a compaction under `allowed` has made unnecessary. Documents expired by a
+    /// removed rule are still in the totals and perhaps in buckets, so the counters are rebuilt.
     pub(super) async fn forget_retired(
         &self,
         collection: &Arc<Collection>,
@@ -72,7 +72,7 @@ impl<S: Store> Engine<S> {
         let allowed = Arc::clone(allowed);
         let edit: Box<RecordEdit<()>> = Box::new(move |state: &CollectionState| {
             let (rules, dropped) = what_to_forget(&state.record, &allowed);
-            // One build at a time; the next compaction asks again.
+            // Only one build at a time; the next compaction retries.
             let building = matches!(state.record.counters, CounterState::Building(_));
             if building || (rules.is_empty() && dropped.is_empty()) {
                 return Ok(None);
@@ -83,7 +83,7 @@ impl<S: Store> Engine<S> {
                     record.settings.dates.iter().any(|rule| gone(rule) && !rule.pairs.is_empty());
                 record.settings.dates.retain(|rule| !gone(rule));
                 record.dropped.retain(|id| !dropped.contains(id));
-                // A rule with pairs has made something expire.
+                // A rule with pairs has expired documents.
                 if killed {
                     record.counters = CounterState::Building(stamp.seq);
                 }

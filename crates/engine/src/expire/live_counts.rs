@@ -1,8 +1,9 @@
-//! Counts without scanning (docs/ttl.md, section 5.3): `live = totals - buckets up to the floor`.
+//! Counts live documents without a scan (docs/ttl.md, section 5.3): `live = totals - buckets up to
+//! the floor`.
 //!
-//! A document that expires writes nothing, so no counter can be lowered at that moment. Instead
-//! each write counts its document twice: in the totals of its class, and in a bucket of the second
-//! that decides about its expiry (`counters.rs`). What has expired is then a sum over buckets:
+//! Expiry writes nothing, so no counter can be decremented at that moment. Instead each write
+//! counts its document twice: in the totals of its class, and in a bucket for the second that
+//! decides its expiry (`counters.rs`). The expired amount is then a sum over buckets:
 //!
 //! ```text
 //!  second of the write or deadline:   … 97  98  99 │ 100 101 102 …
@@ -10,16 +11,16 @@
 //!                                   expired: ≤ floor│ live
 //! ```
 //!
-//! Buckets are kept on four levels (1, 64, 4,096 and 262,144 seconds), so that a sum up to any
-//! second reads few keys:
+//! Buckets exist on four levels (1, 64, 4,096 and 262,144 seconds), so that a sum up to any second
+//! reads few keys:
 //!
 //! ```text
 //!  up to 300,001:   level 3 [0, 262144)  level 2 [262144, 299008)  level 1 …  level 0 …
 //! ```
 //!
-//! The totals say nothing where documents can expire in more than one way, since one document would
-//! be in two sums of buckets; there, and while counters are being built, headers are walked
-//! instead. Both ways agree to the document: the check of a collection compares them.
+//! The formula does not apply where documents can expire by more than one rule, since a document
+//! would be in two sums of buckets. There, and while counters are being built, headers are scanned
+//! instead. Both methods give identical results, which the check of a collection verifies.
 
 use std::{collections::HashSet, sync::Arc};
 
@@ -44,30 +45,29 @@ use crate::{
     yielding::yield_now,
 };
 
-/// Codes of the classes in keys of counters: inherit, never, explicit.
+/// Class codes in counter keys: inherit, never, explicit.
 const CLASSES: [u8; 3] = [0, 1, 2];
 
-/// How live documents are counted under some settings: by what the counters know.
+/// How live documents are counted under given settings.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum CountBy<'s> {
-    /// Documents do not expire: the totals are what is live.
+    /// Documents do not expire: the totals are the live amount.
     None,
-    /// By class: the totals less the buckets of the classes.
+    /// By class: the totals minus the buckets of the classes.
     Classes,
-    /// By one date index: the totals less the buckets of the index's dates, and less what has
-    /// expired in the last, incomplete second.
+    /// By one date index: the totals minus the buckets of its dates, and minus what has expired
+    /// within the last, incomplete second.
     Date(&'s DateRule),
-    /// Documents expire in more than one way, or the counters do not know:
-    /// headers are walked.
+    /// Several rules apply, or the counters are not usable: headers are scanned.
     Several,
 }
 
 impl<'s> CountBy<'s> {
-    /// Under these settings, with the counters of this record.
+    /// Selects the method for these settings and the counters of this record.
     pub(crate) fn of_settings(record: &Record, settings: &'s Settings) -> Self {
         let mut dates = settings.by_date();
         match (settings.by_class(), dates.next(), dates.next()) {
-            // Sums that lack what was there before would be too small.
+            // Counters under construction lack older documents.
             _ if matches!(record.counters, CounterState::Building(_)) => Self::Several,
             (false, None, _) => Self::None,
             (true, None, _) if record.sums_classes() => Self::Classes,
@@ -77,38 +77,37 @@ impl<'s> CountBy<'s> {
     }
 }
 
-/// The last second whose dates are all up to an instant of dates, milliseconds.
+/// Returns the last second that lies completely at or before a date, in milliseconds.
 ///
-/// Expiry by a date is exact to the millisecond, and buckets hold whole seconds: the second that
-/// the instant lies in is looked at row by row.
+/// Expiry by date is exact to the millisecond while buckets hold whole seconds, so rows of the
+/// incomplete second are checked individually.
 pub(crate) fn last_whole_second(date_ms: i64) -> i64 {
     date_ms.saturating_add(1).div_euclid(1000) - 1
 }
 
 impl<S: Store> Engine<S> {
-    /// Exact live documents and bytes at the instant of a new view.
+    /// Returns the exact amount of live documents at the instant of a new view.
     pub async fn live_amount(&self, collection: &Arc<Collection>) -> Result<Amount, Error> {
         Ok(read_in_view!(self, collection, |view| view.count_live().await)?.0)
     }
 }
 
 impl<S: Store> LiveView<S> {
-    /// Exact live documents and bytes at the view's instant.
+    /// Returns the exact amount of live documents at the view's instant.
     pub(crate) async fn count_live(&self) -> Result<Amount, Halt> {
         let live = self.live_at_each(&self.state.record.settings, &[self.instant]).await?;
         self.check_sums().await?;
         Ok(live.first().copied().unwrap_or_default())
     }
 
-    /// Halts where sums hold what expired in the last moments: a sum, unlike a row, does not
-    /// halt by itself.
+    /// Halts if sums include documents that expired within the last moments; unlike reading a row,
+    /// reading a sum does not detect this.
     pub(crate) async fn check_sums(&self) -> Result<(), Halt> {
         let settings = &self.state.record.settings;
         if let CountBy::Classes | CountBy::Date(_) =
             CountBy::of_settings(&self.state.record, settings)
         {
             let now = self.expired_amount(&settings.floors_at(self.instant)).await?;
-            // A row would say so itself; a sum has to be taken at both instants.
             if self.expired_amount(&settings.floors_at(self.stable_instant())).await? != now {
                 return Err(Halt::LookAgain);
             }
@@ -116,8 +115,8 @@ impl<S: Store> LiveView<S> {
         Ok(())
     }
 
-    /// What of the live documents would be live under these settings at each of some instants, in
-    /// their order and none before the view's. Where headers are walked, once for all of them.
+    /// Returns what would be live under these settings at each of the ascending instants, none
+    /// before the view's. If headers must be scanned, one scan serves all instants.
     pub(crate) async fn live_at_each(
         &self,
         settings: &Settings,
@@ -125,20 +124,21 @@ impl<S: Store> LiveView<S> {
     ) -> Result<Vec<Amount>, Halt> {
         let mut live = Vec::with_capacity(instants.len());
         for at in instants {
-            // A series over a year is hundreds of sums.
+            // A series over a year needs hundreds of sums.
             if live.len() % INSTANTS_AT_ONCE == INSTANTS_AT_ONCE - 1 {
                 yield_now().await;
             }
             match self.counted_live_at(settings, *at).await? {
                 Some(amount) => live.push(amount),
-                // One walk serves all instants, so what was summed up by then is given up.
+                // One scan serves all instants, so the sums so far are discarded.
                 None => return self.walked_live_at_each(settings, instants).await,
             }
         }
         Ok(live)
     }
 
-    /// What would be live at one of them, as the counters say; `None` where they do not know.
+    /// Returns what would be live at an instant according to the counters; `None` if they do not
+    /// apply.
     async fn counted_live_at(
         &self,
         settings: &Settings,
@@ -157,9 +157,9 @@ impl<S: Store> LiveView<S> {
                 let cutoff = floors.dates.iter().find(|floor| floor.index == rule.index);
                 let index = record.indexes.iter().find(|index| index.id == rule.index);
                 if let (Some(cutoff), Some(index), Some(_)) = (cutoff, index, rule.after_s)
-                    // Pairs are floors of earlier rules, for older rows only. Where one reaches
-                    // beyond the present cutoff, a bucket holds both expired and live documents of
-                    // the same second.
+                    // Pairs are floors of earlier rules that bind older rows only. If one exceeds
+                    // the current cutoff, buckets mix expired and live documents of the same
+                    // second.
                     && cutoff.pairs.iter().all(|pair| pair.floor_ms <= cutoff.floor_ms)
                 {
                     let up_to = self
@@ -175,8 +175,7 @@ impl<S: Store> LiveView<S> {
         Ok(None)
     }
 
-    /// The same by headers: each document lives at those of the instants that are before its
-    /// expiration.
+    /// Computes the same from headers: a document is live at all instants before its expiry.
     async fn walked_live_at_each(
         &self,
         settings: &Settings,
@@ -188,8 +187,8 @@ impl<S: Store> LiveView<S> {
             for row in &page.items {
                 let Some(header) = row.header() else { continue };
                 let expires_at = settings.expires_at(&header);
-                // It is entered at the last of them; the sums from the end are made below.
-                // Instants ascend, and a document is live at all of them before its expiry.
+                // Counted at the last instant at which it is live; the loop below accumulates from
+                // the end.
                 let last = instants.partition_point(|at| *at < expires_at).checked_sub(1);
                 if let Some(amount) = last.and_then(|last| live.get_mut(last)) {
                     *amount = amount.plus(Amount::of_body(row.body()));
@@ -200,8 +199,7 @@ impl<S: Store> LiveView<S> {
             }
         }
         let mut sum = Amount::default();
-        // From "live at most until this instant" to "live at this instant": the later ones are live
-        // too.
+        // Converts "live until this instant" to "live at this instant" by adding all later ones.
         for amount in live.iter_mut().rev() {
             sum = sum.plus(*amount);
             *amount = sum;
@@ -209,8 +207,8 @@ impl<S: Store> LiveView<S> {
         Ok(live)
     }
 
-    /// What has expired in the second that a cutoff of dates lies in, where not all of it is: its
-    /// sum but for the rows of the index that live.
+    /// Returns what has expired in the second that contains a date cutoff: the second's sum minus
+    /// the rows that are still live.
     async fn expired_in_edge_second(
         &self,
         index: &IndexSpec,
@@ -221,12 +219,12 @@ impl<S: Store> LiveView<S> {
         // The first second that is not complete at the cutoff.
         let second = last_whole_second(cutoff_ms).saturating_add(1);
         let start = second.saturating_mul(1000);
-        // The cutoff lies at the end of a second: no second is cut in two.
+        // The cutoff is at the end of a second, so no second is incomplete.
         if cutoff_ms < start {
             return Ok(Amount::default());
         }
         let of = Buckets::Date(index.id);
-        // Nearly always nothing has a date in this one second, and no row is read.
+        // Usually no date lies in this second, and no row is read.
         let sum = self.sum_buckets(of, 0, second, second.saturating_add(1)).await?;
         if sum == Amount::default() {
             return Ok(sum);
@@ -240,7 +238,7 @@ impl<S: Store> LiveView<S> {
                 let Some(header) = row.header() else { continue };
                 let date = header.dates.iter().find(|(id, _)| *id == index.id);
                 let within = date.is_some_and(|(_, date)| date.div_euclid(1000) == second);
-                // An array of dates has several entries; the header has the earliest, which
+                // An array of dates has several entries; the header has the earliest date, which
                 // decides.
                 if within && settings.is_live(&header, at) && seen.insert(row.key.clone()) {
                     live = live.plus(Amount::of_body(row.body()));
@@ -253,7 +251,7 @@ impl<S: Store> LiveView<S> {
         Ok(sum.minus(live))
     }
 
-    /// All that is counted, expired documents too.
+    /// Returns all that is counted, including expired documents.
     pub(crate) async fn total_amount(&self) -> Result<Amount, Halt> {
         let mut amount = Amount::default();
         for class in CLASSES {
@@ -263,8 +261,8 @@ impl<S: Store> LiveView<S> {
         Ok(amount)
     }
 
-    /// What is counted and has expired by these floors, in whole seconds: by class, or by the dates
-    /// of an index.
+    /// Returns what is counted and has expired by these floors, to whole seconds: by class, or by
+    /// the dates of an index.
     pub(crate) async fn expired_amount(&self, floors: &Floors) -> Result<Amount, Halt> {
         let mut amount = Amount::default();
         for (of, second) in expired_buckets(floors) {
@@ -273,9 +271,9 @@ impl<S: Store> LiveView<S> {
         Ok(amount)
     }
 
-    /// A sum up to and including a second, from few coarse and few fine buckets.
+    /// Returns the sum up to and including a second, from few coarse and few fine buckets.
     ///
-    /// From coarse to fine, each level goes on where the coarser one ended:
+    /// Each level continues where the next coarser one ended:
     ///
     /// ```text
     /// level 3 |────────────|────────────|
@@ -296,7 +294,7 @@ impl<S: Store> LiveView<S> {
         Ok(amount)
     }
 
-    /// The sum over some buckets of one level, the last one excluded.
+    /// Returns the sum over buckets of one level; `to` is excluded.
     async fn sum_buckets(
         &self,
         of: Buckets,
@@ -314,7 +312,7 @@ impl<S: Store> LiveView<S> {
         Ok(amount)
     }
 
-    /// Keys of the sums of some buckets.
+    /// Returns the key range of buckets.
     pub(crate) fn bucket_range(&self, of: Buckets, level: u8, from: i64, to: i64) -> KeyRange {
         let build = self.state.record.counters.build_number();
         let key = |bucket| keys::bucket_key(self.collection.id, build, of, level, bucket).to_vec();
@@ -322,13 +320,13 @@ impl<S: Store> LiveView<S> {
     }
 }
 
-/// Which buckets know what has expired by these floors, and up to which second.
+/// Returns the buckets that contain what has expired by these floors, and up to which second.
 pub(crate) fn expired_buckets(floors: &Floors) -> impl Iterator<Item = (Buckets, i64)> + '_ {
     let classes = [(Buckets::Class(0), floors.inherit_s), (Buckets::Class(2), floors.explicit_s)];
     let dates = floors.dates.iter().map(|floor| {
         let pairs = floor.pairs.iter().map(|pair| pair.floor_ms);
-        // Rows from before a change count as expired up to its floor, too: the highest of all
-        // decides.
+        // The highest of all floors counts, since rows from before a change have expired up to its
+        // floor.
         let date_ms = pairs.fold(floor.floor_ms, i64::max);
         (
             Buckets::Date(floor.index),
@@ -338,7 +336,7 @@ pub(crate) fn expired_buckets(floors: &Floors) -> impl Iterator<Item = (Buckets,
     classes.into_iter().chain(dates).filter(|(_, second)| *second != i64::MIN)
 }
 
-/// The entries of an index from one date up to and without another, milliseconds.
+/// Returns the range of index entries with dates from `from_ms` to `to_ms`, exclusive.
 fn date_entries(index: &IndexSpec, from_ms: i64, to_ms: i64) -> KeyRange {
     let descending = index.key.first().is_some_and(|(_, descending)| *descending);
     let key = |date_ms| {

@@ -1,12 +1,11 @@
-//! Expiry beyond visibility: changes of TTL, counts without scanning, forecasts, reaping. Whether
-//! one row is live is no question for this folder: views answer it from the row's header
-//! (`view/live.rs`), at the very instant.
+//! Expiry beyond visibility: changes of TTL, counts without scans, forecasts and reaping. Whether a
+//! row is live is decided by views from the row's header (`view/live.rs`).
 //!
 //! ```text
 //!  change ─▶ settings in the catalog ─▶ every view from then on
-//!  live_counts ─▶ forecast, statistics          counters: totals less expired buckets
-//!  build ─▶ counters of what was there before   trim ─▶ takes away what was reaped
-//!  reap ─▶ floors and compaction                forget ─▶ dropped indexes, once nothing needs them
+//!  live_counts -> forecast, statistics          counters: totals minus expired buckets
+//!  build -> counters of older documents         trim -> subtracts what was reaped
+//!  reap -> floors and compaction                forget -> removes dropped indexes when unused
 //! ```
 
 mod build;

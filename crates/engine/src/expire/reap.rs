@@ -1,6 +1,6 @@
-//! Reaping: the floors that compaction may drop rows by, and when a collection is worth compacting.
+//! Reaping: the floors by which compaction may drop rows, and when a collection is compacted.
 //!
-//! The drop predicate sees no snapshot, so it never uses the current floors; it uses reap floors:
+//! The drop predicate takes no snapshot into account, so it uses older reap floors:
 //!
 //! ```text
 //!  floors of a view, taken every second ──▶ samples (waiting for `--reap-delay`)
@@ -13,12 +13,11 @@
 //!                                 reap floors, in force for every compaction
 //! ```
 //!
-//! So no view that is open, and no feed, ever misses a row that it may still show. Reap floors only
-//! rise, and start at nothing after a restart.
+//! So no open view and no feed ever misses a row that it may still return. Reap floors only rise;
+//! after a restart there are none at first.
 //!
-//! A pass costs a few reads of counters for each collection whose counters know what has expired.
-//! Where they do not, only a walk tells, and walks are bounded to a share of the time
-//! ([`WALK_SHARE`]).
+//! A pass reads a few counters per collection. Where counters cannot tell what has expired a scan
+//! is needed; scans are limited to a share of the time ([`WALK_SHARE`]).
 
 use std::{
     sync::{Arc, atomic::Ordering},
@@ -43,25 +42,25 @@ use crate::{
     view::{LiveView, ReapHold},
 };
 
-/// How often the reaper opens views; reap floors lie this far behind what they could be, at most.
+/// Interval at which the reaper opens views; bounds how far reap floors lag.
 const SAMPLE_EVERY: Duration = Duration::from_secs(1);
-/// Expired bytes at which a collection is compacted even when most of it is live.
+/// Expired bytes at which a collection is compacted even if most of it is live.
 const REAP_BYTES: i64 = 256 * 1024 * 1024;
-/// At most 1/WALK_SHARE of the reaper's time goes to full scans of collections whose expirations
-/// the counters do not know.
+/// At most 1/WALK_SHARE of the reaper's time is spent on full scans of collections whose
+/// expirations the counters cannot tell.
 const WALK_SHARE: u32 = 50;
-/// Expired bytes below which a collection is left alone, even if half of it has expired.
+/// Expired bytes below which a collection is not compacted, even if half of it has expired.
 const REAP_LEAST_BYTES: i64 = 64 * 1024;
 
 impl<S: Store> Engine<S> {
-    /// Passes of the reaper and documents it had compacted away, since the start.
+    /// Returns the number of reaper passes and of documents reaped since the start.
     pub fn reap_statistics(&self) -> (u64, u64) {
         let reaper = &self.inner.reaper;
         (reaper.passes.load(Ordering::Relaxed), reaper.reaped_documents.load(Ordering::Relaxed))
     }
 
-    /// About how much has expired and is still stored, over all collections, as the reaper last saw
-    /// it.
+    /// Returns approximately how much has expired and is still stored in all collections, as of the
+    /// last pass.
     pub fn reap_backlog(&self) -> Unreaped {
         let all = self.inner.reaper.lock();
         all.values().map(|of| of.backlog).fold(Unreaped::default(), |sum, one| Unreaped {
@@ -70,60 +69,58 @@ impl<S: Store> Engine<S> {
         })
     }
 
-    /// Has nothing reaped that expires from now on, as long as the returned value lives.
+    /// Prevents reaping of anything that expires from now on while the returned value exists.
     pub fn hold_reaping(&self) -> ReapHold {
         self.inner.active_views().hold_all()
     }
 
-    /// Pauses reaping, or ends the pause: while it lasts no expired row is dropped, and no compaction
-    /// is begun to drop some. What is visible does not change.
+    /// Pauses or resumes reaping. During a pause no expired row is dropped and no compaction is
+    /// started to drop any. Visibility is unaffected.
     pub fn set_reaping_paused(&self, paused: bool) {
         self.inner.reaper.set_paused(paused);
     }
 
-    /// Whether reaping is paused.
+    /// Returns whether reaping is paused.
     pub fn is_reaping_paused(&self) -> bool {
         self.inner.reaper.is_paused()
     }
 
-    /// One pass of the reaper; `elapsed` is the machine's monotonic clock. Returns when the next
-    /// pass is due.
+    /// Runs one pass; `elapsed` is the machine's monotonic clock. Returns when the next pass is
+    /// due.
     pub async fn reap_once(&self, elapsed: Duration) -> Result<Duration, Error> {
-        // First, so that the floors of this pass reach as far as possible: reaping stops at what
-        // has been published.
+        // First, because reaping stops at what has been published.
         self.publish_all_expirations().await?;
         let reaper = Arc::clone(&self.inner.reaper);
         let all = self.inner.map().all_collections();
         let known: Vec<u32> = all.values().map(|collection| collection.id).collect();
-        // What is known of dropped collections goes.
+        // Forget the state of dropped collections.
         reaper.lock().retain(|id, _| known.contains(id));
         for collection in all.values() {
             let record = &collection.state().record;
             if record.settings.can_expire() || keeps_any(record) {
                 match self.reap_collection(collection, elapsed).await {
                     Ok(()) => {}
-                    // It was dropped under the reaper's hands.
+                    // The collection was dropped meanwhile.
                     Err(_) if collection.is_dropped() => {}
                     Err(error) => return Err(error),
                 }
             }
         }
         reaper.passes.fetch_add(1, Ordering::Relaxed);
-        // Last: what cannot be removed holds up no other collection.
+        // Last, so that a failed deletion does not delay other collections.
         self.free_left().await?;
         Ok(elapsed.saturating_add(SAMPLE_EVERY.min(reaper.delay.max(Duration::from_millis(100)))))
     }
 
-    /// One collection's part of a pass: takes a sample, puts the newest sample that is old enough
-    /// in force, compacts when it is worth it, and forgets what an earlier compaction made
-    /// superfluous.
+    /// Processes one collection: takes a sample, puts the newest sufficiently old sample into
+    /// effect, compacts if worthwhile, and removes what an earlier compaction made unnecessary.
     async fn reap_collection(
         &self,
         collection: &Arc<Collection>,
         elapsed: Duration,
     ) -> Result<(), Error> {
         let walk = elapsed >= self.inner.reaper.lock().entry(collection.id).or_default().walk_after;
-        // The machine's time, not the database's, which a manual clock lets stand still.
+        // The machine's clock, since a manual database clock may stand still.
         let began = clock::monotonic_time();
         let (sample, estimate) = self.sample_floors(collection, walk).await?;
         let cost = clock::monotonic_time().saturating_sub(began);
@@ -139,7 +136,7 @@ impl<S: Store> Engine<S> {
             }
             of.samples.push_back((elapsed, sample));
             let mut newest = None;
-            // All that are old enough leave the queue; the newest of them has the highest floors.
+            // All sufficiently old samples are removed; the newest of them has the highest floors.
             while let Some((at, _)) = of.samples.front()
                 && at.saturating_add(delay) <= elapsed
             {
@@ -147,7 +144,7 @@ impl<S: Store> Engine<S> {
             }
             newest
         };
-        // Nothing is old enough yet, as after a start.
+        // No sample is old enough yet, as after a start.
         let Some(due) = due else { return Ok(()) };
         if self.inner.reaper.is_paused() {
             return Ok(());
@@ -158,12 +155,12 @@ impl<S: Store> Engine<S> {
         } else {
             Some((due.floors, due.dropped))
         };
-        // A view is being opened: it may read anything, so nothing is put in force this time.
+        // A view is being opened and may read anything, so floors stay unchanged in this pass.
         let Some((floors, dropped)) = limited else { return Ok(()) };
         let allowed = Arc::new(ReapFloors { floors, dropped, events_before_s });
         let has_items = collection.state().record.items.is_some();
         if has_items && !self.keep_last_change(collection, &allowed).await? {
-            // The next pass tries again.
+            // The next pass retries.
             return Ok(());
         }
         self.put_in_force(collection, allowed, estimate).await?;
@@ -173,7 +170,7 @@ impl<S: Store> Engine<S> {
         Ok(())
     }
 
-    /// Forgets what a compaction made superfluous, once the store says that it has filtered all.
+    /// Removes what a compaction made unnecessary once the store reports everything as filtered.
     async fn forget_if_filtered(&self, collection: &Arc<Collection>) -> Result<(), Error> {
         let compacted = {
             let all = self.inner.reaper.lock();
@@ -195,7 +192,7 @@ impl<S: Store> Engine<S> {
         Ok(())
     }
 
-    /// Puts reap floors in force and compacts when enough has expired by them.
+    /// Puts reap floors into effect and compacts if enough has expired by them.
     async fn put_in_force(
         &self,
         collection: &Arc<Collection>,
@@ -204,17 +201,17 @@ impl<S: Store> Engine<S> {
     ) -> Result<(), Error> {
         let estimate = {
             let mut all = self.inner.reaper.lock();
-            // Under the lock: a pause takes what is in force away, and it stays away.
+            // Under the lock, since a pause withdraws the floors, which must not be set again.
             if self.inner.reaper.is_paused() {
                 return Ok(());
             }
             let of = all.entry(collection.id).or_default();
-            // A compaction under the same floors would find nothing new.
+            // A compaction under unchanged floors would drop nothing more.
             let same = of.reaped_floors.as_ref().is_some_and(|held| **held == *allowed);
             of.allowed = Some(Arc::clone(&allowed));
             let Some(estimate) = estimate else { return Ok(()) };
             let expired = estimate.expired.minus(of.reaped);
-            // A dropped index waits for a compaction, however little has expired.
+            // A dropped index is compacted away regardless of how little has expired.
             let owed = of.compacted.is_none() && would_forget(&collection.state().record, &allowed);
             let enough = REAP_LEAST_BYTES <= expired.bytes
                 && (estimate.live.bytes <= expired.bytes || REAP_BYTES <= expired.bytes);
@@ -226,11 +223,11 @@ impl<S: Store> Engine<S> {
         self.compact_collection(collection, allowed, estimate.expired).await
     }
 
-    /// Compacts a collection under reap floors that are in force, and takes what was dropped off
+    /// Compacts a collection under the effective reap floors and subtracts what was dropped from
     /// the counters.
     ///
-    /// Entries go before rows: an entry without its row would be damage, a row without entries is
-    /// not found by an index and has expired anyway.
+    /// Entries are dropped before rows: an entry without its row would be damage, while a row
+    /// without entries is not found by an index and has expired anyway.
     async fn compact_collection(
         &self,
         collection: &Arc<Collection>,
@@ -241,16 +238,16 @@ impl<S: Store> Engine<S> {
         if self.inner.store().has_copies() {
             self.commit_floors(collection, &allowed).await?;
         }
-        // Before the compaction begins: it filters everything up to here.
+        // Read before the compaction starts, which filters everything up to here.
         let seq = self.inner.store().published();
         self.inner.store().reap_space(collection.entries_space()).await?;
         self.inner.store().reap_space(collection.rows_space()).await?;
-        // Paused meanwhile, it has not dropped everything, and nobody knows how much.
+        // A pause meanwhile has stopped the filter at an unknown point.
         if self.inner.reaper.pauses() != Some(pauses) {
             return Ok(());
         }
-        // Without counters nobody knows how much was dropped: what had expired then is remembered
-        // and subtracted from later estimates.
+        // Without counters the dropped amount is unknown: the expired amount is recorded and
+        // subtracted from later estimates.
         let counters_know = {
             let record = &collection.state().record;
             !matches!(CountBy::of_settings(record, &record.settings), CountBy::Several)
@@ -275,8 +272,8 @@ impl<S: Store> Engine<S> {
         Ok(())
     }
 
-    /// Tells copies of the store what may go from them. Where the collection changes at the same time,
-    /// or is dropped, the next compaction does.
+    /// Commits the floors for copies of the store. If the collection is changed or dropped
+    /// concurrently, the next compaction commits them.
     async fn commit_floors(
         &self,
         collection: &Collection,
@@ -287,8 +284,8 @@ impl<S: Store> Engine<S> {
             let record = &collection.state().record;
             keys::record(record.model, &record.namespace)
         };
-        // The floors of a collection that is gone would stay for ever: it was there when this was read,
-        // and its record has not changed since `seq` when the commit is ordered.
+        // Floors of a dropped collection would remain forever. The collection exists at this read,
+        // and the condition ensures that its record is unchanged when the commit is ordered.
         let stored = self.inner.store().system().catalog_record(&key).await?;
         let stored = stored.map(|record| decode_record(&record)).transpose()?;
         if stored.is_none_or(|record| record.id != collection.id) {
@@ -302,8 +299,8 @@ impl<S: Store> Engine<S> {
         Ok(())
     }
 
-    /// The floors of a new view, and how much has expired by them; without `walk` only where the
-    /// counters know.
+    /// Returns the floors of a new view and an estimate of what has expired by them; without `walk`
+    /// the estimate is only made from counters.
     async fn sample_floors(
         &self,
         collection: &Arc<Collection>,
@@ -313,7 +310,7 @@ impl<S: Store> Engine<S> {
         Ok(read_in_view!(self, collection, |view| view.read_sample(until, walk).await)?.0)
     }
 
-    /// Expired documents of a collection that are probably still stored.
+    /// Returns the expired documents of a collection that are probably still stored.
     pub(crate) async fn unreaped_amount(
         &self,
         collection: &Arc<Collection>,
@@ -324,7 +321,7 @@ impl<S: Store> Engine<S> {
         Ok(estimate.minus_reaped(reaped))
     }
 
-    /// Compacts a collection under the reap floors in force, whether it is worth it or not.
+    /// Compacts a collection under the effective reap floors, even if it is not worthwhile.
     pub async fn reap_now(&self, collection: &Arc<Collection>) -> Result<(), Error> {
         let allowed =
             self.inner.reaper.lock().get(&collection.id).and_then(|of| of.allowed.clone());
@@ -338,8 +335,7 @@ impl<S: Store> Engine<S> {
     }
 }
 
-/// How much of a collection has expired and how much is live.
-/// By the counters, or by a walk.
+/// Estimate of the expired and live amounts of a collection, from counters or a scan.
 #[derive(Clone, Copy, Debug, Default)]
 struct Estimate {
     expired: Amount,
@@ -348,7 +344,7 @@ struct Estimate {
 }
 
 impl Estimate {
-    /// What of it is still stored when this much has been reaped.
+    /// Returns what is still stored after `reaped` was dropped.
     fn minus_reaped(&self, reaped: Amount) -> Unreaped {
         let amount = self.expired.minus(reaped);
         Unreaped { amount, oldest_expired_seconds: self.oldest_expired_s }
@@ -356,7 +352,7 @@ impl Estimate {
 }
 
 impl<S: Store> LiveView<S> {
-    /// The floors of this view, bounded by how far the clock is durable, and an estimate by them.
+    /// Returns the floors of this view, limited by the clock, and an estimate by them.
     async fn read_sample(
         &self,
         until: Instant,
@@ -364,12 +360,12 @@ impl<S: Store> LiveView<S> {
     ) -> Result<(ReapFloors, Option<Estimate>), Halt> {
         let record = &self.state.record;
         let at = self.stable_instant().min(until);
-        // Dates come from users: a later write may carry an old date, and must not be dropped by a
-        // floor that was taken before it.
+        // Dates are supplied by users: a later write may carry an old date, and a floor taken
+        // before it must not drop it.
         let mut floors = record.settings.floors_at(at).bounded_by_stamp(self.seq + 1);
         let mut events_before_s = i64::MIN;
         if let Some((feed, begun)) = record.running_feed() {
-            // An expired item whose event is not published yet is that event's image.
+            // An expired item whose event is unpublished is needed as the event's previous image.
             floors = floors.lower_of_both(&self.published_up_to(begun).await?);
             events_before_s = feed.kept_from(at);
         }
@@ -378,7 +374,7 @@ impl<S: Store> LiveView<S> {
         Ok((ReapFloors { floors, dropped, events_before_s }, estimate))
     }
 
-    /// How much has expired by these floors; `None` where that takes a walk that is not wanted.
+    /// Estimates what has expired by these floors; `None` if that needs a scan without `walk`.
     async fn estimate_expired(
         &self,
         floors: &Floors,
@@ -390,10 +386,10 @@ impl<S: Store> LiveView<S> {
             CountBy::None => Amount::default(),
             CountBy::Classes | CountBy::Date(_) => self.expired_amount(floors).await?,
             CountBy::Several if !walk => return Ok(None),
-            // Where the counters do not know, what is counted and not live has expired.
+            // Without usable counters, what is counted and not live has expired.
             CountBy::Several => total.minus(self.count_live().await?),
         };
-        // For status pages: how far reaping lies behind.
+        // For status pages: how far reaping lags.
         let oldest_expired_s = self.oldest_expired_s().await?;
         Ok(Some(Estimate { expired, live: total.minus(expired), oldest_expired_s }))
     }

@@ -1,9 +1,8 @@
-//! What leaves the counters: expired documents that were compacted away, counters that were given
-//! up for newer ones, and all counters of dropped collections.
+//! Removes amounts from the counters: expired documents that were compacted away, abandoned counter
+//! builds, and all counters of dropped collections.
 //!
-//! Sums only ever change by adding, here too: a bucket is brought to zero by adding its negative,
-//! in the same commit as the totals, so that `totals - buckets` is the same before and after for
-//! everybody.
+//! Sums change by additions only: a bucket is cleared by adding its negative, in the same commit as
+//! the totals, so that `totals - buckets` is the same before and after.
 //!
 //! ```text
 //!              totals   bucket 97   bucket 98   live
@@ -28,14 +27,14 @@ use crate::{
 };
 
 impl<S: Store> Engine<S> {
-    /// Takes what has expired by these floors, and compacted away, off the counters: out of the
-    /// buckets and out of the totals at once, so that they keep cancelling out. Returns how much
-    /// left the totals. Where documents can expire in several ways the totals stay: nobody
-    /// subtracts from them before the counters are built anew.
+    /// Subtracts what has expired by these floors and was compacted away, from buckets and totals
+    /// in one commit, so that they keep cancelling out. Returns how much was subtracted from the
+    /// totals. Where several rules apply, the totals stay: they are not used before the counters
+    /// are rebuilt.
     ///
     /// # Errors
     ///
-    /// Those of the store. A commit that is refused is no error: the next compaction trims again.
+    /// Those of the store. A refused commit is not an error: the next compaction trims again.
     pub(crate) async fn trim_counters(
         &self,
         collection: &std::sync::Arc<Collection>,
@@ -48,8 +47,8 @@ impl<S: Store> Engine<S> {
         Ok(folded)
     }
 
-    /// Trims one page in a view of its own; `None` when nothing is left, or somebody else trimmed
-    /// or changed the settings meanwhile: the next compaction tries again.
+    /// Trims one page in its own view; `None` if nothing is left, or if a concurrent trim or change
+    /// of settings interfered, in which case the next compaction retries.
     async fn trim_page(
         &self,
         collection: &std::sync::Arc<Collection>,
@@ -60,11 +59,10 @@ impl<S: Store> Engine<S> {
         if matches!(record.counters, CounterState::Building(_)) {
             return Ok(None);
         }
-        // The floors that were reaped by may be those of a minute ago; a rule may have changed
-        // since.
+        // The reap floors may be a minute old, and a rule may have changed since.
         let now = record.settings.floors_at(view.stable_instant());
         for (of, second) in expired_buckets(floors) {
-            // Only pages of level 0 are read: each second is taken off all levels at once.
+            // Only level 0 is read: each second is subtracted from all levels at once.
             let Some(class) =
                 class_to_fold(CountBy::of_settings(record, &record.settings), of, second, &now)
             else {
@@ -79,8 +77,8 @@ impl<S: Store> Engine<S> {
             let space = Space::Counts;
             let (key, value) = (keys::trim_marker(collection.id), bytes::Bytes::new());
             mutations.push(Mutation::Put { space, key: key.clone().into(), value });
-            // The buckets were read in a view; a writer only ever adds to them, but another trimmer
-            // would take the same away again, and a change of settings may need them.
+            // The buckets were read in a view. Concurrent writers only add to them, but another
+            // trim would subtract the same amounts again, and a change of settings may need them.
             let unchanged = |space, key| Condition::NotNewer { space, key, seq: view.seq };
             let catalog = keys::record(record.model, &record.namespace);
             let conditions = vec![unchanged(Space::Catalog, catalog), unchanged(space, key.into())];
@@ -91,7 +89,7 @@ impl<S: Store> Engine<S> {
         Ok(None)
     }
 
-    /// Removes the sums of counters that were given up for newer ones.
+    /// Deletes the sums of abandoned counter builds.
     pub(crate) async fn purge_builds(&self, collection: &Collection) -> Result<(), Error> {
         let build = collection.state().record.counters.build_number();
         let range = KeyRange {
@@ -101,19 +99,19 @@ impl<S: Store> Engine<S> {
         self.purge_range(range).await
     }
 
-    /// Removes everything counted of a collection that was dropped.
+    /// Deletes all counters of a dropped collection.
     pub(crate) async fn purge_counts(&self, collection: u32) -> Result<(), Error> {
         self.purge_range(KeyRange::with_prefix(&keys::counter_prefix(collection))).await
     }
 
-    /// Removes counts of collections and counters that are no more, left by an end at a bad moment.
+    /// Deletes counters without a collection or build, left by a crash.
     pub(crate) async fn purge_leftovers(&self) -> Result<(), Error> {
         let all = self.inner.map().all_collections();
         let known: BTreeMap<u32, _> = all.values().map(|held| (held.id, held)).collect();
         let mut next = Some(0_u32);
         while let Some(from) = next {
             let system = self.inner.store().system();
-            // One key tells which collection comes next; all of its keys are skipped with it.
+            // A single key identifies the next collection; the rest of its keys are skipped.
             let mut first =
                 Pages::of(KeyRange { start: keys::counter_prefix(from), end: None }).at_most(1);
             let page = system.counters().next_page(&mut first).await?.unwrap_or_default();
@@ -130,7 +128,7 @@ impl<S: Store> Engine<S> {
         Ok(())
     }
 
-    /// Brings all counters of a range to zero, which removes them.
+    /// Sets all counters of a range to zero, which deletes them.
     async fn purge_range(&self, range: KeyRange) -> Result<(), Error> {
         let system = self.inner.store().system();
         let mut pages = Pages::of(range);
@@ -149,25 +147,25 @@ impl<S: Store> Engine<S> {
     }
 }
 
-/// Whether sums up to a second are trimmed, and if so which class's totals they are folded into.
+/// Returns whether sums up to a second are trimmed, and into which class's totals they are folded.
 fn class_to_fold(way: CountBy<'_>, of: Buckets, second: i64, now: &Floors) -> Option<Option<u8>> {
     match (way, of) {
-        // By class: the totals of that class lose what the buckets lose.
+        // The totals of the class lose what its buckets lose.
         (CountBy::Classes, Buckets::Class(class)) => Some(Some(class)),
         (CountBy::Date(rule), Buckets::Date(index)) if rule.index == index => {
-            // A longer rule may have let older dates live since; they are not folded.
+            // An extended rule may have made older dates live again; these are not folded.
             let floor = now.dates.iter().find(|floor| floor.index == index)?;
             let has_expired = rule.after_s.is_none() || second <= last_whole_second(floor.floor_ms);
             has_expired.then_some(Some(0))
         }
-        // Nobody subtracts these buckets from totals now, so only the buckets go.
+        // These buckets are currently not subtracted from totals, so only the buckets are cleared.
         (CountBy::Several, _) => Some(None),
         (CountBy::None | CountBy::Classes | CountBy::Date(_), _) => None,
     }
 }
 
-/// What takes a page of buckets away, from all levels and from a class's totals, and how much that
-/// is.
+/// Returns the mutations that clear a page of buckets on all levels and in a class's totals, and
+/// the amount.
 fn trim_mutations(
     record: &Record,
     of: Buckets,
@@ -194,8 +192,8 @@ fn trim_mutations(
 }
 
 impl<S: Store> LiveView<S> {
-    /// About how many seconds ago the first expired of those that expired and are still counted;
-    /// reaping takes them off.
+    /// Returns approximately how many seconds ago the earliest document expired that is still
+    /// counted; reaping uncounts them.
     pub(crate) async fn oldest_expired_s(&self) -> Result<i64, Halt> {
         let settings = &self.state.record.settings;
         let mut oldest = 0;
@@ -203,8 +201,7 @@ impl<S: Store> LiveView<S> {
             let range = self.bucket_range(of, 0, i64::MIN, second.saturating_add(1));
             let mut first = Pages::of(range).growing_slowly();
             let page = self.counters().next_page(&mut first).await?.unwrap_or_default();
-            // A bucket may hold a sum of zero or less for a moment, while a build and a writer
-            // meet.
+            // A sum may be zero or negative temporarily while a build and a writer overlap.
             let some = page.rows.iter().find(|(_, value)| 0 < decode_count(value)[0]);
             if let Some(first) = some.and_then(|(key, _)| keys::bucket_in_key(key)) {
                 oldest = oldest.max(expired_for_s(settings, of, first, self.instant.seconds()));
@@ -214,7 +211,7 @@ impl<S: Store> LiveView<S> {
     }
 }
 
-/// How long ago what has this second expired: by the rule in force, or at least since before
+/// Returns how long ago documents of this second expired, by the current rule, or at least since
 /// the last change.
 fn expired_for_s(settings: &Settings, of: Buckets, second: i64, now_s: i64) -> i64 {
     let since = |after_s: i64| now_s.saturating_sub(second.saturating_add(after_s));

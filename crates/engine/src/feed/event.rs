@@ -1,7 +1,7 @@
-//! An event, how it is stored, and what a write enters besides its item.
+//! A feed event, its stored form, and the event that a write records with its item.
 //!
-//! An event is kept among the index entries, under a header that never expires; the reaper drops it
-//! by the second it was entered in. Its body is a small BSON document:
+//! An event is stored among the index entries, under a header that never expires; the reaper drops
+//! it by the second in which it was recorded. Its body is a small BSON document:
 //!
 //! ```text
 //!  k  kind (1 create, 2 replace, 3 delete, 4 expire)      t  when, milliseconds
@@ -16,21 +16,21 @@ use store::{Mutation, Space, Stamp};
 
 use crate::{catalog::Record, error::Error, keys, row::Item};
 
-/// What happened to an item.
+/// The kind of a change of an item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EventKind {
-    /// It was created.
+    /// The item was created.
     Create,
-    /// It was replaced or edited.
+    /// The item was replaced or edited.
     Replace,
-    /// Somebody removed it.
+    /// The item was deleted by a request.
     Delete,
-    /// Its time was up.
+    /// The item expired.
     Expire,
 }
 
 impl EventKind {
-    /// In stored events; never changes.
+    /// Code in stored events, which never changes.
     fn code(self) -> i32 {
         match self {
             Self::Create => 1,
@@ -40,7 +40,6 @@ impl EventKind {
         }
     }
 
-    /// The kind with this code.
     fn from_code(code: i32) -> Option<Self> {
         [Self::Create, Self::Replace, Self::Delete, Self::Expire]
             .into_iter()
@@ -51,22 +50,22 @@ impl EventKind {
 /// An event of a feed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Event {
-    /// What happened.
+    /// Kind of the change.
     pub kind: EventKind,
-    /// The commit that entered it: feeds go on after it.
+    /// Stamp of the commit that recorded it; feeds continue after it.
     pub stamp: u64,
-    /// When it happened; of an expiration the deadline.
+    /// Time of the change; for an expiration, the deadline.
     pub at: Instant,
-    /// The item's key, the later one where it has changed.
+    /// The item's key; the new one if it changed.
     pub key: Bytes,
-    /// The item before.
+    /// The item before the change.
     pub before: Option<Item>,
-    /// The item after.
+    /// The item after the change.
     pub after: Option<Item>,
 }
 
 impl Event {
-    /// The stored form, after a header that only carries the second it was entered in.
+    /// Encodes the event after a header that only carries the time of recording.
     pub(crate) fn encode(&self, entered: Stamp) -> Vec<u8> {
         let mut body = DocBuilder::new();
         body.append("k", ValueRef::Int32(self.kind.code()));
@@ -86,7 +85,7 @@ impl Event {
         never_expiring(body.finish().bytes(), entered)
     }
 
-    /// From its stored form, and the second it was entered in.
+    /// Decodes an event; also returns the second in which it was recorded.
     pub(crate) fn decode(value: &Bytes) -> Result<(Self, i64), Error> {
         let (header, body) = Header::split_row(value)?;
         let event = Self::from_body(header.stamp, value, DocRef::Raw(body));
@@ -94,12 +93,12 @@ impl Event {
         Ok((event, header.ts))
     }
 
-    /// From its body; `None` when that is damaged. Items share the bytes of the event.
+    /// Decodes an event's body; `None` if damaged. Items share the bytes of the event.
     fn from_body(stamp: u64, value: &Bytes, body: DocRef<'_>) -> Option<Self> {
         let ValueRef::Int32(kind) = body.get("k")? else { return None };
         let ValueRef::Int64(at_ms) = body.get("t")? else { return None };
         let ValueRef::Binary { bytes: key, .. } = body.get("i")? else { return None };
-        // Slices of the event's bytes: a page of events holds what was read, and no copies.
+        // Slices of the event's bytes, so that a page of events holds no copies.
         let key = value.slice_ref(key);
         let item = |name| match body.get(name) {
             None => Some(None),
@@ -112,7 +111,7 @@ impl Event {
     }
 }
 
-/// The stored form of what no rule makes expire: a header of class never, and a body.
+/// Encodes a record that never expires: a header of class never, and a body.
 pub(super) fn never_expiring(body: &[u8], entered: Stamp) -> Vec<u8> {
     let draft = HeaderDraft {
         lifetime: Lifetime::Never,
@@ -125,7 +124,7 @@ pub(super) fn never_expiring(body: &[u8], entered: Stamp) -> Vec<u8> {
     out
 }
 
-/// An item inside an event; its key is the event's.
+/// Decodes an item within an event; its key is the event's.
 fn read_item(value: &Bytes, key: &Bytes, fields: DocRef<'_>) -> Option<Item> {
     let int = |name| match fields.get(name)? {
         ValueRef::Int64(value) => Some(value),
@@ -142,7 +141,7 @@ fn read_item(value: &Bytes, key: &Bytes, fields: DocRef<'_>) -> Option<Item> {
     })
 }
 
-/// Enters the event of a write, where its container has a feed.
+/// Records the event of a write if its container has a feed.
 pub(crate) fn put_event(
     record: &Record,
     space: Space,
@@ -154,10 +153,10 @@ pub(crate) fn put_event(
     if record.running_feed().is_none() {
         return;
     }
-    // By birth, not by id: an item that took the place of a removed one is created, not replaced.
+    // By birth, not by key: an item that reuses the key of a deleted one is created, not replaced.
     let kind = match (&before, &after) {
         (None, _) => EventKind::Create,
-        // Another birth: the document that was there is gone, and this one is new.
+        // A different birth: the previous document was deleted and this one is new.
         (Some(before), Some(after)) if before.birth == after.birth => EventKind::Replace,
         (Some(_), Some(_)) => EventKind::Create,
         (Some(_), None) => EventKind::Delete,
@@ -165,7 +164,7 @@ pub(crate) fn put_event(
     let key = after.as_ref().or(before.as_ref()).map(|item| item.key.clone()).unwrap_or_default();
     let at = Instant::from_ms(stamp.at_ms);
     let event = Event { kind, stamp: stamp.seq, at, key, before, after };
-    // Commits of several writes number theirs when they are put together.
+    // In a commit of several writes, events are numbered when the writes are merged.
     let value = event.encode(stamp).into();
     out.push(Mutation::Put { space, key: keys::event(stamp.seq, 0), value });
 }

@@ -1,5 +1,5 @@
-//! The feed of all versions and expirations: an event for every write, made in its own commit, and
-//! one for every expiration, published later. Only containers that ask for it have one.
+//! The feed of all versions and expirations: each write records an event in its own commit;
+//! expirations are published later. Only containers that request it have a feed.
 //!
 //! ```text
 //!  write ──▶ event in the same commit ─────────────────────┐

@@ -1,16 +1,16 @@
-//! Publishes expirations: enters them in the feed, in the order of their instants, each once. Until
-//! its expiration is published the expired row stays, since it is the event's previous image.
+//! Publishes expirations: records them in the feed in the order of their instants, each once. Until
+//! then the expired row is kept, since it is the event's previous image.
 //!
 //! ```text
 //!  timeline, class inherit    ─●──●────●─────│──●──▶ by the second of the write
 //!  timeline, class explicit   ──●─●──────●───│─●───▶ by the deadline
 //!                              └ published   └ floors of the view: expired up to here
-//!  one commit: events for what lies between, in the order of instants; their timeline entries go;
-//!              the floors up to which all is published
+//!  one commit: events for what lies between, in the order of instants; their timeline entries are
+//!              deleted; the floors up to which all is published are stored
 //! ```
 //!
-//! Two that publish at once build the same commit; the second is refused, since the timeline
-//! entries have gone, and looks again.
+//! Concurrent publishers build the same commit; the second is refused, since the timeline entries
+//! are already deleted, and retries.
 
 use std::sync::Arc;
 
@@ -34,7 +34,7 @@ use crate::{
     view::{LiveView, Pages},
 };
 
-/// Codes of the classes that a timeline holds; class never is in none.
+/// Class codes in a timeline; class never is not contained.
 const INHERIT: u8 = 0;
 const EXPLICIT: u8 = 2;
 
@@ -42,27 +42,27 @@ const EXPLICIT: u8 = 2;
 struct Unpublished {
     /// When it expired, which is the event's time.
     at: Instant,
-    /// Its key in the timeline, which goes with the publication.
+    /// Its key in the timeline, which the publication deletes.
     entry: Bytes,
-    /// As it was when it expired.
+    /// The item when it expired.
     item: Item,
 }
 
 impl<S: Store> Engine<S> {
-    /// Enters in the feed of a container, where it has one, what has expired by now.
+    /// Publishes everything that has expired by now in the feed of a container, if it has one.
     pub async fn publish_expirations(&self, collection: &Arc<Collection>) -> Result<(), Error> {
-        // Refused ones and those that found more to publish count alike.
+        // Refused commits and rounds with more to publish count alike.
         let mut attempts = Attempts::new("too many writers of a feed");
         loop {
             attempts.begin_next()?;
             let next = read_in_view!(self, collection, |view| view.next_publication().await);
-            // The view is closed before the commit: the commit may not wait for what it holds.
+            // The view is closed before the commit, which might wait for what the view holds.
             let Some(commit) = next?.0 else { return Ok(()) };
             self.commit_one(commit).await?;
         }
     }
 
-    /// Does it for all feeds; for those that nobody reads.
+    /// Publishes the expirations of all feeds, including those without readers.
     pub(crate) async fn publish_all_expirations(&self) -> Result<(), Error> {
         for collection in self.inner.map().all_collections().values() {
             if collection.state().record.running_feed().is_none() {
@@ -76,7 +76,7 @@ impl<S: Store> Engine<S> {
         Ok(())
     }
 
-    /// Changes a record once its feed has what expires by the settings that the change replaces.
+    /// Changes a record after publishing everything that expires by the old settings.
     pub(crate) async fn change_published(
         &self,
         collection: &Arc<Collection>,
@@ -89,8 +89,7 @@ impl<S: Store> Engine<S> {
             let next = read_in_view!(self, collection, |view| view.next_expiration().await);
             // Something expired since it was published.
             let Some(next) = next?.0 else { continue };
-            // The change takes effect before the next item expires by the old settings, or not at
-            // all.
+            // The change must take effect before the next item expires by the old settings.
             let conditions = vec![Condition::Before(next.ms)];
             match self.try_change(collection, edit, &[], conditions).await? {
                 ChangeOutcome::Refused => {}
@@ -102,7 +101,7 @@ impl<S: Store> Engine<S> {
 }
 
 impl<S: Store> LiveView<S> {
-    /// Floors up to which expirations are in the feed.
+    /// Returns the floors up to which expirations are in the feed.
     pub(crate) async fn published_up_to(&self, begun: FeedBegun) -> Result<Floors, Halt> {
         let begun =
             Floors { inherit_s: begun.inherit_s, explicit_s: begun.explicit_s, dates: Vec::new() };
@@ -121,7 +120,7 @@ impl<S: Store> LiveView<S> {
         })
     }
 
-    /// Whether a row has expired and its expiration is not in the feed yet.
+    /// Returns whether a row has expired and its expiration is not in the feed yet.
     pub(crate) async fn is_unpublished(&self, row_key: &[u8]) -> Result<bool, Halt> {
         let record = &self.state.record;
         let Some((_, begun)) = record.running_feed() else { return Ok(false) };
@@ -137,8 +136,8 @@ impl<S: Store> LiveView<S> {
         Ok(self.including_expired().entry(&key).await?.is_some())
     }
 
-    /// When the next item expires that is live now; a later write may expire a second after this
-    /// view. `None` when something has expired that is not published.
+    /// Returns when the next live item expires, at most a second after this view, since a later
+    /// write may expire by then. `None` if something has expired and is not published.
     async fn next_expiration(&self) -> Result<Option<Instant>, Halt> {
         let record = &self.state.record;
         let (Some(index), Some((_, begun))) = (record.timeline_index(), record.running_feed())
@@ -165,13 +164,13 @@ impl<S: Store> LiveView<S> {
         Ok(Some(next).filter(|next| self.instant < *next))
     }
 
-    /// The commit that publishes the next expirations; `None` when all are published.
+    /// Returns the commit that publishes the next expirations; `None` if all are published.
     async fn next_publication(&self) -> Result<Option<Commit>, Halt> {
         let record = &self.state.record;
         let Some((_, begun)) = record.running_feed() else { return Ok(None) };
         let floors = record.settings.floors_at(self.stable_instant());
         if floors != record.settings.floors_at(self.instant) {
-            // A write of the last moments may have extended a life.
+            // A write in flight may have extended a life.
             return Err(Halt::LookAgain);
         }
         let published = self.published_up_to(begun).await?;
@@ -179,10 +178,10 @@ impl<S: Store> LiveView<S> {
             self.unpublished_of_class(INHERIT, published.inherit_s, floors.inherit_s).await?;
         let explicit =
             self.unpublished_of_class(EXPLICIT, published.explicit_s, floors.explicit_s).await?;
-        // Each class comes in its own order, page by page; only what is certainly earlier than the
-        // unread rest of both may be published now.
+        // Each class is read in its own order, page by page; only expirations that are certainly
+        // before the unread rest of both classes may be published now.
         let open = [&inherit, &explicit].into_iter().filter(|(_, more)| *more);
-        // After the last of a page that is not the last one there may be earlier ones.
+        // The unread rest starts after the last expiration of an incomplete page.
         let bound =
             open.filter_map(|(expirations, _)| expirations.last()).map(|last| last.at).min();
         let mut expirations: Vec<Unpublished> = inherit.0.into_iter().chain(explicit.0).collect();
@@ -199,7 +198,7 @@ impl<S: Store> LiveView<S> {
         Ok(Some(self.publication_commit(expirations, done)))
     }
 
-    /// Expirations of a class that are not published, in their order, and whether there are more.
+    /// Returns unpublished expirations of a class in order, and whether more follow.
     async fn unpublished_of_class(
         &self,
         class: u8,
@@ -227,7 +226,7 @@ impl<S: Store> LiveView<S> {
         Ok((expirations, page.more))
     }
 
-    /// When an expired item expired: at its deadline, or with a change of the default.
+    /// Returns when an item expired: at its deadline, or with a change of the default.
     fn expired_at(&self, header: &Header<'_>) -> Instant {
         let record = &self.state.record;
         let ruled = record.items.map_or(i64::MIN, |items| items.ruled_ts);
@@ -239,7 +238,7 @@ impl<S: Store> LiveView<S> {
         Instant::from_seconds(due.max(ruled))
     }
 
-    /// An expired item: nobody reads one but to publish it.
+    /// Reads an expired item for publication.
     async fn expired_item(&self, key: Bytes, stamp: u64) -> Result<Item, Halt> {
         let stored = self.including_expired().row(&key).await?;
         let missing = || Error::corrupt("an item whose expiration is not published is missing");
@@ -253,7 +252,8 @@ impl<S: Store> LiveView<S> {
         Ok(Item::from_row(Row { key, stamp, birth, ts, expires_at: Instant::MIN, start, value }))
     }
 
-    /// One commit: the events, without their timeline entries, and how far all is published.
+    /// Returns one commit with the events, the removal of their timeline entries, and the new
+    /// floors.
     fn publication_commit(&self, expirations: Vec<Unpublished>, done: Option<Floors>) -> Commit {
         let (rows, space, seq) =
             (self.collection.rows_space(), self.collection.entries_space(), self.seq);
@@ -264,10 +264,10 @@ impl<S: Store> LiveView<S> {
         let row =
             |one: &Unpublished| Condition::NotNewer { space: rows, key: one.item.key.clone(), seq };
         conditions.extend(expirations.iter().map(row));
-        // Two that publish at once publish the same: the second finds the entries gone.
+        // Of two concurrent publishers, the second finds the timeline entries changed.
         let entry = |one: &Unpublished| Condition::NotNewer { space, key: one.entry.clone(), seq };
         conditions.extend(expirations.iter().map(entry));
-        // What was not published is not reaped either.
+        // Freeing, because unpublished items cannot be reaped.
         let commit = Commit::new(conditions, move |stamp: Stamp| {
             let mut out = Vec::with_capacity(expirations.len() * 2 + 1);
             for (position, one) in (0_u32..).zip(expirations) {
@@ -294,7 +294,7 @@ impl<S: Store> LiveView<S> {
     }
 }
 
-/// The stored form of how far expirations are published.
+/// Encodes the floors up to which expirations are published.
 fn published_value(floors: &Floors, stamp: Stamp) -> Vec<u8> {
     never_expiring(
         &[floors.inherit_s.to_be_bytes(), floors.explicit_s.to_be_bytes()].concat(),

@@ -1,5 +1,5 @@
-//! Reads a feed: first what has expired is published, so that no reader waits for housekeeping.
-//! Events come in the order of commits, and those of one commit together.
+//! Reads a feed after publishing what has expired, so that readers do not depend on background
+//! work. Events are returned in commit order, and all events of a commit in the same page.
 
 use std::sync::Arc;
 
@@ -17,41 +17,41 @@ use crate::{
     view::{LiveView, Pages, charge_keys},
 };
 
-/// Which events are wanted.
+/// Selects the events of a page.
 #[derive(Clone, Debug)]
 pub struct EventsWanted {
-    /// Those of commits after this one.
+    /// Events of commits after this one.
     pub after: u64,
-    /// Of items in this part.
+    /// Items in this part of the container.
     pub range: ItemRange,
-    /// About how many; all of one commit come together.
+    /// Approximate number of events; those of one commit are not split.
     pub items: usize,
-    /// About how many bytes.
+    /// Approximate size in bytes.
     pub bytes: usize,
 }
 
-/// A page of events in the order of commits.
+/// A page of events in commit order.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct EventPage {
-    /// The events.
+    /// Events of the page.
     pub events: Vec<Event>,
-    /// Go on after this commit.
+    /// Position of the next page: events after this commit.
     pub next: u64,
-    /// Whether there may be more already.
+    /// Whether more events may already exist.
     pub more: bool,
-    /// The commits that the answer certainly knows.
+    /// All commits up to this `seq` are certainly covered.
     pub seq: u64,
 }
 
 impl<S: Store> Engine<S> {
-    /// The position after all events of a feed, those of what has expired by now among them.
+    /// Returns the position after all events of a feed, including what has expired by now.
     pub async fn feed_end(&self, collection: &Arc<Collection>) -> Result<u64, Error> {
         self.last_change(collection).await?;
         self.publish_expirations(collection).await?;
         Ok(read_in_view!(self, collection, |view| view.last_event().await)?.0)
     }
 
-    /// A page of events; `None` where no feed is kept.
+    /// Returns a page of events; `None` if the container has no feed.
     pub async fn feed_events(
         &self,
         collection: &Arc<Collection>,
@@ -66,8 +66,8 @@ impl<S: Store> Engine<S> {
 }
 
 impl<S: Store> LiveView<S> {
-    /// The stamp of the last event, or of the last change where that is newer: the position after all
-    /// that this view shows.
+    /// Returns the position after everything that this view shows: the stamp of the last event or
+    /// of the last change, whichever is newer.
     async fn last_event(&self) -> Result<u64, Halt> {
         let shown = KeyRange {
             start: keys::events_after(0),
@@ -79,22 +79,22 @@ impl<S: Store> LiveView<S> {
         Ok(self.last_change_shown().max(event.unwrap_or(0)))
     }
 
-    /// The next page in this view.
     async fn read_events(
         &self,
         wanted: &EventsWanted,
         context: &Context,
     ) -> Result<Option<EventPage>, Halt> {
         let Some((feed, begun)) = self.state.record.running_feed() else { return Ok(None) };
-        // Events that are too old are not shown, also where the reaper has not dropped them yet.
+        // Events beyond the retention are hidden even if the reaper has not dropped them yet.
         let oldest_s = feed.floor_s.max(self.instant.seconds().saturating_sub(feed.retention_s));
-        // Nothing from before the feed began, although items carry older stamps.
+        // Excludes commits from before the start of the feed.
         let after = wanted.after.max(begun.since);
         let mut found = EventPage { seq: self.seq, ..EventPage::default() };
         let (mut bytes, mut last) = (0, wanted.after);
         let mut pages = Pages::of(KeyRange {
             start: keys::events_after(after.saturating_add(1)),
-            // Not beyond what the view is certain of: `next` says that all up to there was read.
+            // Bounded by what the view certainly contains, since `next` claims that all up to it
+            // was read.
             end: Some(keys::events_after(self.seq.saturating_add(1))),
         });
         let stored = self.including_expired();

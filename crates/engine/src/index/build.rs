@@ -1,16 +1,16 @@
-//! Builds indexes online: writers keep them from the commit that made them on; the build adds what
-//! was there before, conditional on each row, and then puts them in force.
+//! Builds indexes online: writers maintain an index from the commit that creates it; the build adds
+//! entries of older rows, conditional on each row, and then marks the index as ready.
 //!
 //! ```text
-//!  commit that makes the index        page   page   page         commit that puts it in force
+//!  commit that creates the index      page   page   page         commit that makes it ready
 //!  ───────────●──────────────────────[────)[────)[────)──────────────●──────▶
-//!             └ writers put entries   └ a view of its own, and one commit a row:
+//!             └ writers put entries   └ its own view, and one commit per row:
 //!                                       "no later commit wrote this row"
 //! ```
 //!
-//! A row that is written while its page is built is refused and built again, so that the entries of
-//! an older version never come after those of a newer one. A page of rows is a view of its own: a
-//! long build holds the reaper for no longer than that.
+//! A row that is written while its page is built is refused and built again, so that entries of an
+//! older version never follow those of a newer one. Each page has its own view, so a long build
+//! does not hold back the reaper longer than one page takes.
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -37,11 +37,11 @@ use crate::{
     view::{LiveView, Pages},
 };
 
-/// An index that is not complete, and whether its dates are entered in headers.
+/// Id of an incomplete index, and whether its dates are entered in headers.
 type UnbuiltIndex = (u32, bool);
 
-/// Indexes that are not complete, and date indexes whose rule is not active yet: these are complete
-/// as indexes, but not every header carries the date.
+/// Returns incomplete indexes, and date indexes with an inactive rule: these are complete as
+/// indexes, but not every header carries the date.
 fn unbuilt_indexes<'a>(
     state: &'a CollectionState,
 ) -> impl Iterator<Item = (&'a IndexSpec, UnbuiltIndex)> + 'a {
@@ -57,14 +57,14 @@ fn unbuilt_indexes<'a>(
 }
 
 impl<S: Store> Engine<S> {
-    /// Finishes the builds of indexes and counters that an earlier run did not, and replaces indexes
-    /// whose keys are those of earlier versions. None of them is in force meanwhile, so that nobody
-    /// has to wait for this.
+    /// Completes builds of indexes and counters that an earlier run interrupted, and replaces
+    /// indexes with keys of earlier versions. These are not in use meanwhile, so nothing waits for
+    /// this.
     pub async fn resume_builds(&self) -> Result<(), Error> {
         for collection in self.inner.map().all_collections().values() {
             self.replace_old_indexes(collection).await?;
             match self.build_indexes(collection, |_| true).await {
-                // What is stored does not go with the index: it is gone.
+                // The stored documents do not fit the index, so it was dropped.
                 Err(Error { kind, .. }) if is_about_documents(&kind) => {}
                 built => built?,
             }
@@ -75,8 +75,7 @@ impl<S: Store> Engine<S> {
         Ok(())
     }
 
-    /// Puts a new index, which has to be built, in the place of each one that has no births in its
-    /// keys.
+    /// Replaces each index without births in its keys by a new one that must be built.
     async fn replace_old_indexes(&self, collection: &Arc<Collection>) -> Result<(), Error> {
         let edit: Box<RecordEdit<()>> = Box::new(|state: &CollectionState| {
             if !state.record.indexes.iter().any(IndexSpec::is_by_row_key) {
@@ -87,7 +86,7 @@ impl<S: Store> Engine<S> {
                     .into_iter()
                     .partition(IndexSpec::is_by_row_key);
                 for index in old {
-                    // Compaction frees its entries.
+                    // Compaction drops its entries.
                     record.dropped.push(index.id);
                     let id = record.next_index;
                     record.next_index += 1;
@@ -98,13 +97,13 @@ impl<S: Store> Engine<S> {
             Ok(Some((Arc::new(apply) as Arc<RecordApply>, ())))
         });
         match self.change_record(collection, &*edit).await {
-            // It was dropped meanwhile.
+            // The collection was dropped meanwhile.
             Err(_) if collection.is_dropped() => Ok(()),
             changed => changed.map(|_| ()),
         }
     }
 
-    /// Builds those of these indexes that are not complete; on failure they are gone.
+    /// Builds the selected indexes that are incomplete; they are dropped on failure.
     pub(crate) async fn build_indexes(
         &self,
         collection: &Arc<Collection>,
@@ -131,15 +130,13 @@ impl<S: Store> Engine<S> {
         let mut rows = 0;
         let mut attempts = Attempts::new("too many writers of what is being indexed");
         while !pages.is_done() {
-            // Each page has a view of its own: a long build holds the reaper for no longer than
-            // that.
             let mut next = pages.clone();
             let filled = read_in_view!(self, collection, |view| {
                 next.clone_from(&pages);
                 self.fill_page(&view, &mut next, wanted).await
             });
             let (Some(examined), view) = filled? else {
-                // A row was written meanwhile: the same page again.
+                // A row was written meanwhile: repeat the page.
                 attempts.begin_next()?;
                 continue;
             };
@@ -154,8 +151,8 @@ impl<S: Store> Engine<S> {
         Ok(())
     }
 
-    /// Adds the entries of the next page of rows. Returns how many rows were looked at, and nothing
-    /// when one of them was refused: it was written meanwhile.
+    /// Adds the entries of the next page of rows. Returns the number of rows examined, or `None` if
+    /// a row was refused because it was written meanwhile.
     async fn fill_page(
         &self,
         view: &LiveView<S>,
@@ -176,8 +173,8 @@ impl<S: Store> Engine<S> {
         Ok(clean.then_some(page.examined))
     }
 
-    /// The commit that adds a row's entries in the wanted indexes. Where its dates change, the
-    /// header of the row changes, and so all of its entries are put again.
+    /// Returns the commit that adds a row's entries in the given indexes. If the row's dates
+    /// change, its header changes, and all of its entries are rewritten.
     async fn fill_row(
         &self,
         view: &LiveView<S>,
@@ -221,15 +218,14 @@ impl<S: Store> Engine<S> {
         let mut out = Vec::new();
         let (header, _) = expiry::Header::split(&rewritten)?;
         for (key, body) in all {
-            // Entries of other indexes stay as they are, unless the header in front of them
-            // changes.
+            // Other indexes' entries are rewritten only if the header changes.
             let new = keys::index_of(&key).is_some_and(|id| wanted.contains(&id));
             if new || changed {
                 let (space, value) = (view.collection.entries_space(), entry_value(&header, &body));
                 out.push(Mutation::Put { space, key, value });
             }
         }
-        // The document moves from the buckets of its old dates to those of the new ones.
+        // Moves the document from the buckets of its old dates to those of the new ones.
         if changed {
             let (before, after) = (row.header(), Counted::of_row(&header, row.body()));
             if let Some(before) = before {
@@ -244,7 +240,7 @@ impl<S: Store> Engine<S> {
         Ok(Commit::new(conditions, move |_| out))
     }
 
-    /// The row, the collection's record and the row's life are as the view showed them.
+    /// Returns conditions that the row and the record are unchanged and the row is still live.
     fn row_conditions(&self, view: &LiveView<S>, row: &Row) -> Vec<Condition> {
         let record = &view.state.record;
         let catalog = keys::record(record.model, &record.namespace);
@@ -259,8 +255,8 @@ impl<S: Store> Engine<S> {
         ]
     }
 
-    /// Fails when another row has this unique value, in the index or among the rows of this page,
-    /// which are not committed yet (`taken`).
+    /// Fails if another row has this unique value, in the index or in the uncommitted rest of this
+    /// page (`taken`).
     async fn check_free(
         &self,
         view: &LiveView<S>,
@@ -278,8 +274,8 @@ impl<S: Store> Engine<S> {
         Ok(())
     }
 
-    /// Puts built indexes in force, or takes them back. One that was changed meanwhile is left to
-    /// whoever changed it.
+    /// Marks built indexes as ready, or drops them on failure. An index changed meanwhile is left
+    /// to the operation that changed it.
     async fn finish_build(
         &self,
         collection: &Arc<Collection>,
@@ -310,7 +306,7 @@ impl<S: Store> Engine<S> {
                             change_rule(record, *id, after, stamp, floors);
                         }
                     } else if index.ready {
-                        // It was complete before it was to expire documents.
+                        // It was complete before it became a date index.
                         index.expire_after = None;
                     } else {
                         let name = index.name.clone();
@@ -327,7 +323,7 @@ impl<S: Store> Engine<S> {
     }
 }
 
-/// Whether a build failed because of what is stored, rather than because of the store.
+/// Returns whether a build failed because of stored documents rather than the store.
 fn is_about_documents(kind: &Kind) -> bool {
     matches!(
         kind,

@@ -1,9 +1,8 @@
-//! Indexes come, change and go: commits in the one order, as every change of a collection.
+//! Creates, changes and drops indexes: commits in the one order, like every change of a collection.
 //!
-//! A new index is in the record from its first commit on, but not `ready`: writers keep it, and no
-//! query reads it until it is built (`build.rs`). An index that expires documents becomes active
-//! only when every header carries its date, so that no document expires late or by half of the
-//! rule.
+//! A new index is in the record from its first commit on, but not `ready`: writers maintain it, and
+//! no query uses it before it is built (`build.rs`). A date index becomes active only when every
+//! header carries its date, so that no document expires late.
 
 use std::sync::Arc;
 
@@ -22,25 +21,25 @@ use crate::{
     names::Namespace,
 };
 
-/// What is to change about an index.
+/// The requested change of an index; `None` leaves an option unchanged.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct IndexChange {
-    /// Seconds after which it expires documents.
+    /// New TTL of a date index, seconds.
     pub expire_after: Option<i64>,
-    /// Never chosen for a query.
+    /// Whether the index is excluded from queries.
     pub hidden: Option<bool>,
 }
 
-/// What an index was before it was changed.
+/// Options of an index before a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct IndexChanged {
-    /// Seconds after which it expired documents.
+    /// Previous TTL of a date index, seconds.
     pub expire_after: Option<i64>,
     /// Whether it was hidden.
     pub hidden: bool,
 }
 
-/// The failure of a write whose value another live document holds.
+/// Returns the error for a unique value that another live document has.
 pub(crate) fn duplicate_value(index: &IndexSpec, document: DocRef<'_>) -> Error {
     let kind = Kind::DuplicateKey {
         index: index.name.clone(),
@@ -50,9 +49,9 @@ pub(crate) fn duplicate_value(index: &IndexSpec, document: DocRef<'_>) -> Error 
     Error::new(kind, format!("a value of unique index '{}' is taken", index.name))
 }
 
-/// Whether an index that is asked for exists already. What an index is: its key, which documents
-/// are in it, and whether it is unique. What it expires can be changed; whether it is hidden does
-/// not count.
+/// Returns whether the requested index already exists. An index is identified by its key, the
+/// documents it covers, and uniqueness; a different TTL or name is a conflict, and whether it is
+/// hidden does not matter.
 fn exists_already(held: &[IndexSpec], wanted: &IndexSpec) -> Result<bool, Error> {
     let same_index = |held: &IndexSpec| {
         held.key == wanted.key
@@ -81,13 +80,13 @@ fn exists_already(held: &[IndexSpec], wanted: &IndexSpec) -> Result<bool, Error>
     Ok(false)
 }
 
-/// The failure of an index that does not go with one that exists.
+/// Returns the error for an index that conflicts with an existing one.
 fn conflict(why: IndexConflict, existing: &str) -> Error {
     let message = format!("the index that is asked for does not go with index '{existing}'");
     Error::new(Kind::IndexConflict(why), message)
 }
 
-/// The indexes that are asked for and not there yet. Fails when one of them cannot be.
+/// Returns the requested indexes that do not exist yet. Fails if one of them cannot be created.
 pub fn missing_indexes(
     namespace: &Namespace,
     held: &[IndexSpec],
@@ -106,8 +105,8 @@ pub fn missing_indexes(
 }
 
 impl<S: Store> Engine<S> {
-    /// Makes indexes and returns how many there are before and after, that of the id included.
-    /// Ids in the specifications are ignored. An index that exists already is left as it is.
+    /// Creates indexes and returns the number of indexes before and after, including the primary
+    /// key. Ids in the specifications are ignored. An existing index is left unchanged.
     pub async fn create_indexes(
         &self,
         collection: &Arc<Collection>,
@@ -120,7 +119,7 @@ impl<S: Store> Engine<S> {
             let before = state.record.indexes.len() + 1;
             let record = &state.record;
             let missing = missing_indexes(&record.namespace, &record.indexes, &wanted)?;
-            // Parsed here to refuse what is wrong, and again where the commit is ordered.
+            // Parsed here to reject invalid filters, and again where the commit is ordered.
             for filter in missing.iter().filter_map(|spec| spec.partial.as_ref()) {
                 dialect
                     .parse_filter(record.model, DocRef::Tree(filter))
@@ -132,7 +131,7 @@ impl<S: Store> Engine<S> {
             };
             Ok(Some((Arc::new(apply) as Arc<RecordApply>, (before, after))))
         });
-        // The indexes exist from here on; they serve queries when they are built.
+        // The indexes exist from here on and serve queries once built.
         let (counts, begun) = self.change_with_backfill(collection, &*edit).await?;
         let (before, after) = counts.unwrap_or((1, 1));
         self.build_indexes(collection, |index| names.contains(&index.name)).await?;
@@ -140,7 +139,7 @@ impl<S: Store> Engine<S> {
         Ok((before, after))
     }
 
-    /// Drops indexes by name, and returns how many there were, that of the id included.
+    /// Drops indexes by name; returns their number before, including the primary key.
     pub async fn drop_indexes(
         &self,
         collection: &Arc<Collection>,
@@ -162,8 +161,8 @@ impl<S: Store> Engine<S> {
         Ok(self.change_record(collection, &*edit).await?.unwrap_or(1))
     }
 
-    /// Changes an index and returns what it was. A plain index that gets `expire_after` becomes
-    /// one that expires documents, once every header carries its date.
+    /// Changes an index and returns its previous options. A plain index that gets `expire_after`
+    /// becomes a date index once every header carries its date.
     pub async fn change_index(
         &self,
         collection: &Arc<Collection>,
@@ -190,7 +189,7 @@ impl<S: Store> Engine<S> {
         changed.ok_or_else(|| Error::new(Kind::Conflict, "the index was not changed"))
     }
 
-    /// Notes that documents have several entries in these indexes.
+    /// Records that documents have several entries in these indexes.
     pub(crate) async fn set_multikey(
         &self,
         collection: &Arc<Collection>,
@@ -214,14 +213,13 @@ impl<S: Store> Engine<S> {
     }
 }
 
-/// The failure of an operation on an index that does not exist.
+/// Returns the error for an index that does not exist.
 fn no_index(name: &str) -> Error {
     let message = format!("index '{name}' does not exist");
     Error::new(Kind::NotFound(What::Index(name.to_owned())), message)
 }
 
-/// Whether there can be an index like this beside the `held` ones, of which that of the id is not
-/// counted.
+/// Checks whether an index can be added to `held` existing ones, not counting the primary key.
 fn check_spec(spec: &IndexSpec, held: usize, namespace: &Namespace) -> Result<(), Error> {
     if MAX_INDEXES <= held + 1 {
         let message = format!("collection {namespace} has too many indexes");
@@ -236,8 +234,8 @@ fn check_spec(spec: &IndexSpec, held: usize, namespace: &Namespace) -> Result<()
     Ok(())
 }
 
-/// Adds an index under the next id. The index of the default TTL changes the default instead of
-/// getting entries.
+/// Adds an index with the next id. The index of the default TTL changes the default and gets no
+/// entries.
 fn add_index(record: &mut Record, spec: IndexSpec, stamp: Stamp, floors: bool) {
     let id = record.next_index;
     record.next_index += 1;
@@ -246,17 +244,17 @@ fn add_index(record: &mut Record, spec: IndexSpec, stamp: Stamp, floors: bool) {
     {
         apply_default(record, default_of(seconds), stamp, floors);
     }
-    // A rule that expires nothing yet; the build puts it in force.
+    // The rule is inactive until the build completes.
     if !spec.system_ttl && spec.expire_after.is_some() {
         record.settings.date_rule(id);
     }
-    // Nothing has to be built for an index without entries.
+    // An index without entries needs no build.
     let ready = !spec.has_entries();
     record.indexes.push(IndexSpec { id, ready, multikey: false, ..spec });
 }
 
-/// Takes an index out of a record. Its id is remembered until its entries are gone, and its rule as
-/// long as something that it made expire may be on disk.
+/// Removes an index from a record. Its id is kept until its entries are dropped, and its rule as
+/// long as documents that it expired may be on disk.
 pub(super) fn remove_index(record: &mut Record, name: &str, stamp: Stamp, floors: bool) {
     let Some(at) = record.indexes.iter().position(|index| index.name == name) else { return };
     let index = record.indexes.remove(at);
@@ -266,7 +264,7 @@ pub(super) fn remove_index(record: &mut Record, name: &str, stamp: Stamp, floors
         }
         return;
     }
-    // Its entries stay on disk until a compaction drops them; the id is never used again.
+    // Its entries stay on disk until a compaction drops them; the id is never reused.
     record.dropped.push(index.id);
     if index.expire_after.is_some() {
         change_rule(record, index.id, None, stamp, floors);
@@ -276,19 +274,19 @@ pub(super) fn remove_index(record: &mut Record, name: &str, stamp: Stamp, floors
 /// Changes an index in a record.
 fn apply_change(record: &mut Record, name: &str, change: IndexChange, stamp: Stamp, floors: bool) {
     let Some(at) = record.indexes.iter().position(|index| index.name == name) else { return };
-    // Writers keep a hidden index, so it can be shown again at once.
+    // A hidden index is maintained, so it can be unhidden at once.
     if let Some(hidden) = change.hidden {
         record.indexes[at].hidden = hidden;
     }
     let Some(seconds) = change.expire_after else { return };
-    // The seconds are shown at once; whether they are in force is a matter of the rule.
+    // The TTL is shown at once; it takes effect through the rule.
     let (id, system, was) = {
         let index = &mut record.indexes[at];
         (index.id, index.system_ttl, index.expire_after.replace(seconds))
     };
     if system {
         apply_default(record, default_of(seconds), stamp, floors);
-    // The rule is active: every header carries the date already.
+    // The rule is active: every header already carries the date.
     } else if was.is_some() && record.settings.date_rule(id).after_s.is_some() {
         change_rule(record, id, Some(seconds), stamp, floors);
     } else {
@@ -297,7 +295,7 @@ fn apply_change(record: &mut Record, name: &str, change: IndexChange, stamp: Sta
     }
 }
 
-/// Changes the seconds of an index, with a floor at the stamp: what had expired stays expired.
+/// Changes the TTL of a date index with a floor at the stamp: expired documents stay expired.
 pub(super) fn change_rule(
     record: &mut Record,
     index: u32,
@@ -313,14 +311,14 @@ pub(super) fn change_rule(
     }
 }
 
-/// The default TTL that the index of the default stands for; -1 is on without seconds.
+/// Returns the default TTL that the index of the default represents; -1 means on without a default.
 fn default_of(seconds: i64) -> DefaultTtl {
     if seconds == -1 { DefaultTtl::Infinite } else { DefaultTtl::Seconds(seconds) }
 }
 
-/// The specification of an index that has no id yet.
 impl IndexSpec {
-    /// An index on these paths (`true`: descending) without options.
+    /// Creates the specification of an index on these paths (true: descending), without options or
+    /// id.
     pub fn new(name: impl Into<String>, key: Vec<(String, bool)>) -> Self {
         Self {
             id: 0,

@@ -1,4 +1,4 @@
-//! What a document's entries in an index are: one tuple of values per combination that arrays give.
+//! Derives a document's entries in an index: one tuple of values per combination of array elements.
 //!
 //! ```text
 //!  index (a, b.c)   document {a: [1, 2], b: {c: 3}}    ──▶  (1, 3) (2, 3)
@@ -24,19 +24,19 @@ use crate::{
     names::Partition,
 };
 
-/// A document's part in an index, before its commit is stamped.
+/// A document's entries in an index, before its commit is stamped.
 #[derive(Debug)]
 pub(crate) struct DraftedEntries {
-    /// Keys and the bodies after their headers, sorted by key.
+    /// Keys and bodies without headers, sorted by key.
     pub(crate) entries: Vec<(Bytes, Bytes)>,
-    /// Several entries came from arrays.
+    /// Whether an array was expanded.
     pub(crate) multikey: bool,
-    /// The earliest date among the values, where the index expires documents.
+    /// The earliest date among the values, for a date index.
     pub(crate) date: Option<i64>,
 }
 
-/// A document's part in an index; `None` when a partial or sparse index leaves it out. `scope` is
-/// how row keys begin where documents are items.
+/// Returns a document's entries in an index; `None` if the index does not cover it. `scope` is the
+/// layout of row keys if documents are items.
 pub(crate) fn draft_entries(
     index: &IndexSpec,
     partial: Option<&Filter>,
@@ -56,7 +56,7 @@ pub(crate) fn draft_entries(
         IndexShape::Path(kept) => {
             return values::draft_by_path(index, &kept.steps, document, row).map(Some);
         }
-        // A policy has no entries of its own, and those of a timeline are made of headers.
+        // A policy has no entries, and those of a timeline are derived from headers.
         IndexShape::Allowed(_) | IndexShape::Timeline => return Ok(None),
     }
     if let Some(filter) = partial
@@ -68,7 +68,7 @@ pub(crate) fn draft_entries(
     let Some(tuples) = tuples else { return Ok(None) };
     let multikey = tuples.multikey;
     let date = index.expire_after.and_then(|_| {
-        // The values are the elements already: dates of an array in an array expire nothing.
+        // Array elements are expanded already, and dates in nested arrays expire nothing.
         let dates = tuples.values.iter().filter_map(|tuple| match tuple.first() {
             Some(ValueRef::DateTime(ms)) => Some(*ms),
             _ => None,
@@ -77,13 +77,13 @@ pub(crate) fn draft_entries(
     });
     let mut entries: Vec<(Bytes, Bytes)> =
         tuples.values.iter().map(|tuple| entry_of_tuple(index, tuple, row.key)).collect();
-    // Equal elements give equal entries; writers look keys up by their order.
+    // Equal elements give equal entries, and lookups rely on the order.
     entries.sort();
     entries.dedup();
     Ok(Some(DraftedEntries { entries, multikey, date }))
 }
 
-/// Key and body of the entry of one tuple.
+/// Returns key and body of the entry for one tuple.
 fn entry_of_tuple(index: &IndexSpec, tuple: &[ValueRef<'_>], row_key: &[u8]) -> (Bytes, Bytes) {
     let mut key = keys::index_prefix(index.id);
     for (value, (_, descending)) in tuple.iter().zip(&index.key) {
@@ -98,22 +98,22 @@ fn entry_of_tuple(index: &IndexSpec, tuple: &[ValueRef<'_>], row_key: &[u8]) -> 
 
 /// All tuples of a document.
 struct Tuples<'a> {
-    /// One value for each field of the index.
+    /// Tuples with one value per field of the index.
     values: Vec<Vec<ValueRef<'a>>>,
-    /// An array was expanded.
+    /// Whether an array was expanded.
     multikey: bool,
 }
 
-/// Where the walk along one field of the index stands.
+/// State of the traversal of one field's path.
 #[derive(Clone, Copy, Debug)]
 enum FieldPosition<'a> {
-    /// Its value is known.
+    /// The value was found.
     Value(ValueRef<'a>),
-    /// Nothing is there.
+    /// The path has no value.
     Missing,
-    /// Still inside this document, with this part of the path to go.
+    /// Within this document, with the rest of the path.
     Inside(DocRef<'a>, &'a str),
-    /// At an array, with this part of the path to go (empty: the elements are the values).
+    /// At an array, with the rest of the path; if empty, the elements are the values.
     Array(ArrayRef<'a>, &'a str),
 }
 
@@ -128,14 +128,14 @@ fn field_tuples<'a>(
     Ok((!(index.sparse && all_missing)).then_some(out))
 }
 
-/// Walks every field to a value or an array, then goes on once per element of the array.
+/// Resolves every field to a value or an array, then recurses for each element of the array.
 fn expand_arrays<'a>(
     index: &IndexSpec,
     fields: Vec<FieldPosition<'a>>,
     out: &mut Tuples<'a>,
     all_missing: &mut bool,
 ) -> Result<(), Error> {
-    // All fields go as far as they can without choosing an element.
+    // Advance all fields as far as possible without choosing an element.
     let fields: Vec<FieldPosition<'a>> = fields.into_iter().map(advance_field).collect();
     let mut arrays = fields.iter().filter_map(|at| match at {
         FieldPosition::Array(array, _) => Some(*array),
@@ -158,7 +158,7 @@ fn expand_arrays<'a>(
         return Err(Error::new(Kind::ParallelArrays, message));
     }
     out.multikey = true;
-    // An empty array is a value of its own, and its missing elements are missing.
+    // An empty array is indexed as a value of its own; paths into it are missing.
     if array.is_empty() {
         let next = fields.iter().map(|at| match at {
             FieldPosition::Array(_, "") => FieldPosition::Value(ValueRef::Undefined),
@@ -167,7 +167,7 @@ fn expand_arrays<'a>(
         });
         return expand_arrays(index, next.collect(), out, all_missing);
     }
-    // Every field in this array takes the same element; fields beside it stay as they are.
+    // All fields within this array take the same element; other fields are unchanged.
     for element in array.iter() {
         let next = fields.iter().map(|at| match at {
             FieldPosition::Array(_, "") => FieldPosition::Value(element),
@@ -179,7 +179,7 @@ fn expand_arrays<'a>(
     Ok(())
 }
 
-/// Fails when a document has too many entries.
+/// Fails if a document has too many entries.
 fn check_count(index: &IndexSpec, out: &Tuples<'_>) -> Result<(), Error> {
     if MAX_ENTRIES_PER_DOCUMENT < out.values.len() {
         let message = format!("a document has too many entries in index '{}'", index.name);
@@ -188,7 +188,7 @@ fn check_count(index: &IndexSpec, out: &Tuples<'_>) -> Result<(), Error> {
     Ok(())
 }
 
-/// Whether it is one array that several fields of the index lie in, as for `a.b` and `a.c`.
+/// Returns whether both are the same array, as for fields `a.b` and `a.c`.
 fn same_array(a: ArrayRef<'_>, b: ArrayRef<'_>) -> bool {
     match (a, b) {
         (ArrayRef::Raw(a), ArrayRef::Raw(b)) => std::ptr::eq(a, b),
@@ -197,7 +197,7 @@ fn same_array(a: ArrayRef<'_>, b: ArrayRef<'_>) -> bool {
     }
 }
 
-/// Goes on with an element of an array; a position in the path names one of its elements.
+/// Descends into an array element, or to a position of the array if the path names one.
 fn into_element<'a>(
     array: ArrayRef<'a>,
     element: ValueRef<'a>,
@@ -214,7 +214,7 @@ fn into_element<'a>(
     }
 }
 
-/// Goes along a path to its value, or to an array on the way.
+/// Follows a path to its value or to an array on the way.
 fn advance_field(mut at: FieldPosition<'_>) -> FieldPosition<'_> {
     while let FieldPosition::Inside(document, path) = at {
         let (name, rest) = path.split_once('.').unwrap_or((path, ""));
@@ -229,7 +229,7 @@ fn advance_field(mut at: FieldPosition<'_>) -> FieldPosition<'_> {
     at
 }
 
-/// The value a unique index refuses, as a document of its paths.
+/// Returns the value that violates a unique index, as a document of its paths.
 pub(crate) fn refused_value(index: &IndexSpec, document: DocRef<'_>) -> Document {
     let Ok(Some(tuples)) = field_tuples(index, document) else { return Document::new() };
     let first = tuples.values.into_iter().next().unwrap_or_default();

@@ -1,13 +1,13 @@
-//! An item's entries: one for each value at an included path, or one for a tuple of paths. Arrays
-//! are only walked where a policy says so; nothing there is a value of its own.
+//! Derives an item's entries: one per value at an included path, or one for a tuple of paths.
+//! Arrays are expanded only where a policy says so; a missing value has no entry.
 //!
 //! ```text
 //!  item {a: 1, b: [2, 2]}    policy: all
 //!    /a    1  row key        /b  array  row key        /b/[]  2  row key      (once)
 //! ```
 //!
-//! Long values are cut and closed with a checksum, objects and arrays are entries without their
-//! content. So an entry names a candidate; the item itself is looked at again.
+//! Long values are truncated and followed by a checksum; objects and arrays are entries without
+//! content. An entry therefore only proposes a candidate, and the item itself is checked.
 
 use bytes::Bytes;
 use document::{
@@ -27,7 +27,7 @@ use crate::{
     names::Partition,
 };
 
-/// The entries of an item under a policy.
+/// Returns the entries of an item under a policy.
 pub(super) fn draft_by_policy(
     index: &IndexSpec,
     policy: &Policy,
@@ -50,7 +50,7 @@ pub(super) fn draft_by_policy(
     Ok(DraftedEntries { entries, multikey: false, date: None })
 }
 
-/// A step of the path to a value, by a name in the document.
+/// A step of the path to a value, borrowing names from the document.
 enum WalkedStep<'a> {
     Property(&'a str),
     Elements,
@@ -67,26 +67,26 @@ impl PartialEq<WalkedStep<'_>> for PathStep {
     }
 }
 
-/// A walk over one item.
+/// The traversal of one item.
 struct EntryWalk<'a> {
     index: &'a IndexSpec,
     policy: &'a Policy,
     row: NamedRow<'a>,
-    /// The body of every entry.
+    /// Body shared by all entries.
     body: Bytes,
     steps: Vec<WalkedStep<'a>>,
-    /// The beginning of the keys of entries of the steps.
+    /// Key prefix for the current steps.
     path: Vec<u8>,
     entries: Vec<(Bytes, Bytes)>,
 }
 
 impl<'a> EntryWalk<'a> {
-    /// Goes through the properties of an object. Path and key are built as the walk goes down.
+    /// Visits the properties of an object.
     fn walk_properties(&mut self, document: DocRef<'a>) -> Result<(), Error> {
         for (name, value) in document.iter() {
             let len = self.path.len();
             keys::push_property(name, &mut self.path);
-            // Steps for the policy, path for the key: both shrink again on the way back.
+            // Both the steps, for the policy, and the key prefix are restored afterwards.
             self.steps.push(WalkedStep::Property(name));
             self.walk_value(value)?;
             self.steps.pop();
@@ -95,7 +95,7 @@ impl<'a> EntryWalk<'a> {
         Ok(())
     }
 
-    /// Goes through the elements of an array, which have one path.
+    /// Visits the elements of an array, which share one path.
     fn walk_elements(&mut self, values: ArrayRef<'a>) -> Result<(), Error> {
         let len = self.path.len();
         keys::push_elements(&mut self.path);
@@ -108,17 +108,15 @@ impl<'a> EntryWalk<'a> {
         Ok(())
     }
 
-    /// Enters a value where the policy holds its path, and goes on below it.
+    /// Adds an entry if the policy includes the path, and descends.
     fn walk_value(&mut self, value: ValueRef<'a>) -> Result<(), Error> {
-        // The value itself, whatever lies below it.
         if self.policy.covers_path(&self.steps) {
             let key = self.entry_key(value);
-            // The same body for all: how long the row's key is.
             self.entries.push((key, self.body.clone()));
             check_count(&mut self.entries)?;
         }
         match value {
-            // Branches that the policy leaves out are not walked at all.
+            // Subtrees that the policy excludes are skipped.
             ValueRef::Document(inner) if self.policy.may_cover_below(&self.steps) => {
                 self.walk_properties(inner)
             }
@@ -129,7 +127,7 @@ impl<'a> EntryWalk<'a> {
         }
     }
 
-    /// The key of an entry at the path of the walk.
+    /// Returns the key of an entry at the current path.
     fn entry_key(&mut self, value: ValueRef<'_>) -> Bytes {
         let len = self.path.len();
         self.path.push(keys::PATH_END);
@@ -142,7 +140,7 @@ impl<'a> EntryWalk<'a> {
     }
 }
 
-/// Fails when an item has too many entries in an index by path. Many values may be the same one.
+/// Fails if an item has too many distinct entries in an index.
 pub(super) fn check_count(entries: &mut Vec<(Bytes, Bytes)>) -> Result<(), Error> {
     if entries.len() <= MAX_ENTRIES_PER_ITEM {
         return Ok(());
@@ -156,8 +154,8 @@ pub(super) fn check_count(entries: &mut Vec<(Bytes, Bytes)>) -> Result<(), Error
     Ok(())
 }
 
-/// A value in an index by path: of objects and arrays only what they are, of long values their
-/// beginning and a checksum.
+/// Encodes a value for an index by path: objects and arrays by type only, long values truncated and
+/// with a checksum.
 pub(crate) fn path_component(value: ValueRef<'_>, out: &mut Vec<u8>) {
     let empty = Document::new();
     let value = match value {
@@ -168,7 +166,7 @@ pub(crate) fn path_component(value: ValueRef<'_>, out: &mut Vec<u8>) {
     let start = out.len();
     encode(value, TypeOrder::Json, false, out);
     let behind = start + KEPT_PATH_COMPONENT_BYTES;
-    // The checksum keeps most long values apart, so that equality by index names few candidates.
+    // The checksum distinguishes most long values, so that equality yields few candidates.
     if behind < out.len() {
         let sum = body_checksum(out.get(start..).unwrap_or_default());
         out.truncate(behind);
@@ -176,8 +174,8 @@ pub(crate) fn path_component(value: ValueRef<'_>, out: &mut Vec<u8>) {
     }
 }
 
-/// The one entry of an item in an index over a tuple of paths. Where a unique one finds nothing it
-/// takes null.
+/// Returns the single entry of an item in an index over a tuple of paths. A unique index treats
+/// missing values as null.
 pub(super) fn draft_tuple(
     index: &IndexSpec,
     scope: Option<Partition>,
@@ -188,7 +186,7 @@ pub(super) fn draft_tuple(
     if let Some(scope) = scope {
         key.extend_from_slice(keys::partition_of(row.key, scope));
     }
-    // Two items without a value are equal to a unique key, as two with null are.
+    // Unique indexes treat missing values as equal to each other and to null.
     let nothing = if index.unique { ValueRef::Null } else { ValueRef::Undefined };
     for (pointer, descending) in &index.key {
         let value = value_at(document, pointer_names(pointer)).unwrap_or(nothing);
@@ -204,7 +202,7 @@ pub(super) fn draft_tuple(
     DraftedEntries { entries: vec![entry], multikey: false, date: None }
 }
 
-/// The value at a path of properties.
+/// Returns the value at a path of properties.
 pub(crate) fn value_at<'a>(
     document: DocRef<'a>,
     names: impl IntoIterator<Item = impl AsRef<str>>,
@@ -217,21 +215,21 @@ pub(crate) fn value_at<'a>(
     Some(value)
 }
 
-/// The names along a path as an index keeps it: `/a/b` with `~0` for `~` and `~1` for `/` in names.
+/// Splits an index path into names: `/a/b`, with `~0` for `~` and `~1` for `/` in names.
 pub(crate) fn pointer_names(pointer: &str) -> impl Iterator<Item = String> {
     pointer.split('/').skip(1).map(|name| name.replace("~1", "/").replace("~0", "~"))
 }
 
 impl IndexSpec {
-    /// An index over a tuple of paths of properties, each with its direction (`true`: descending);
-    /// a unique one counts within a logical partition. Its first path ascends: all of them turned
-    /// round it is the same index.
+    /// Creates an index over a tuple of property paths with directions (true: descending); a unique
+    /// one applies within a logical partition. The first path is always ascending, since inverting
+    /// all directions yields an equivalent index.
     pub fn over_tuple(
         name: impl Into<String>,
         paths: &[(Vec<String>, bool)],
         unique: bool,
     ) -> Self {
-        // All directions turned round are the same index, walked from the other end.
+        // Normalized so that inverted directions give the same index, scanned backward.
         let turn = paths.first().is_some_and(|(_, descending)| *descending);
         let pointer = |path: &Vec<String>| {
             let escaped = path.iter().map(|name| name.replace('~', "~0").replace('/', "~1"));
@@ -240,12 +238,11 @@ impl IndexSpec {
         let key = paths.iter().map(|(path, descending)| (pointer(path), *descending != turn));
         let key = key.collect();
         let shape = IndexShape::Tuple { scoped: unique };
-        // The key of an entry of a unique index is the value alone.
+        // In a unique index the key of an entry is the value alone.
         Self { unique, shape, by_birth: !unique, ..Self::new(name, key) }
     }
 
-    /// Whether it has items in the order of these paths, each with its direction, or in the
-    /// reverse.
+    /// Returns whether the index orders items by these paths and directions, or by the reverse.
     pub fn has_order(&self, paths: &[(Vec<String>, bool)]) -> bool {
         let wanted = Self::over_tuple("", paths, false);
         self.shape == wanted.shape && self.key == wanted.key

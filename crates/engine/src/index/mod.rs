@@ -1,10 +1,10 @@
-//! Secondary indexes: what a document's entries are, how indexes come, change and go.
+//! Secondary indexes: deriving entries, and creating, changing, dropping and building indexes.
 //!
 //! ```text
 //!  entries   dotted paths, arrays expanded          items   an item's paths by policy, or a tuple
 //!  values    an item's values at one path
 //!  change    records of indexes, each change a commit
-//!  build     adds what was there before, while writers keep the index
+//!  build     adds entries of older rows while writers maintain the index
 //! ```
 
 mod build;

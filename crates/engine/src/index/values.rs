@@ -1,5 +1,5 @@
-//! An item's entries in the index of one path: one for each different value there. Unlike the walk
-//! over all paths of a policy it looks at nothing else of the item.
+//! Derives an item's entries in the index of one path: one per distinct value. Unlike the traversal
+//! for a policy, it reads only that path.
 
 use bytes::Bytes;
 use document::{DocRef, ValueRef};
@@ -16,7 +16,7 @@ use crate::{
     keys,
 };
 
-/// The entries of an item at a path.
+/// Returns the entries of an item at a path.
 pub(super) fn draft_by_path(
     index: &IndexSpec,
     steps: &[PathStep],
@@ -32,19 +32,19 @@ pub(super) fn draft_by_path(
     Ok(DraftedEntries { entries, multikey: false, date: None })
 }
 
-/// The entries of one item so far.
+/// The entries of one item collected so far.
 struct PathDraft<'a> {
     index: &'a IndexSpec,
-    /// The beginning of their keys.
+    /// Prefix of their keys.
     prefix: Vec<u8>,
     row: NamedRow<'a>,
-    /// The body of every entry.
+    /// Body shared by all entries.
     body: Bytes,
     entries: Vec<(Bytes, Bytes)>,
 }
 
 impl PathDraft<'_> {
-    /// Enters the values that these steps lead to.
+    /// Adds entries for the values that the remaining steps lead to.
     fn visit_values(&mut self, value: ValueRef<'_>, steps: &[PathStep]) -> Result<(), Error> {
         match (steps.split_first(), value) {
             (None, value) => self.enter_value(value),
@@ -61,7 +61,6 @@ impl PathDraft<'_> {
         }
     }
 
-    /// Enters a value.
     fn enter_value(&mut self, value: ValueRef<'_>) -> Result<(), Error> {
         let mut key = Vec::with_capacity(self.prefix.len() + 56 + self.row.key.len());
         key.extend_from_slice(&self.prefix);

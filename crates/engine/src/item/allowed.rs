@@ -1,12 +1,12 @@
-//! What of a condition and of an order the policy of a container lets indexes know, whether or not
-//! the paths are kept. Which items count and which indexes are named to clients goes by this alone,
-//! so that neither changes when a path begins or ends to be kept.
+//! The part of a condition and an order that a container's policy allows indexes to serve, whether
+//! or not the paths are indexed at present. Charging for items and naming indexes to clients depend
+//! only on this, so neither changes when an index is added or dropped.
 //!
 //! ```text
 //!  policy /*, without /c     a = 1 and (b = 2 or c = 3) and d > 4
-//!    allowed   a = 1 and d > 4        what items are counted by
-//!    read      a                      the narrowest part, which is looked up first
-//!    missing   a                      unless it is kept; d, where a is kept and names too many
+//!    allowed   a = 1 and d > 4        decides which items count
+//!    read      a                      the most selective part, which is looked up first
+//!    missing   a                      unless it is kept; d if a is kept but not selective
 //! ```
 
 use std::borrow::Cow;
@@ -16,7 +16,7 @@ use select::sarg::{PathStep, PathSteps, Sarg, ValueTest};
 use super::scan::{IndexUse, Scan};
 use crate::catalog::Record;
 
-/// The part of a condition that indexes may know. What is left out becomes "all".
+/// Returns the part of a condition that indexes may serve; the rest is replaced by "all".
 pub(super) fn allowed_part<'a>(record: &Record, sarg: &'a Sarg) -> Cow<'a, Sarg> {
     match sarg {
         Sarg::All | Sarg::Never => Cow::Borrowed(sarg),
@@ -35,14 +35,14 @@ pub(super) fn allowed_part<'a>(record: &Record, sarg: &'a Sarg) -> Cow<'a, Sarg>
     }
 }
 
-/// The parts of a conjunction, the narrowest kinds of tests first.
+/// Returns the parts of a conjunction, most selective kinds of tests first.
 pub(super) fn by_width(parts: &[Sarg]) -> Vec<&Sarg> {
     let mut parts: Vec<&Sarg> = parts.iter().collect();
     parts.sort_by_key(|part| usual_width(part));
     parts
 }
 
-/// How many items a test of a kind usually leaves.
+/// Ranks kinds of tests by how many items they usually match.
 pub(super) fn usual_width(sarg: &Sarg) -> u8 {
     match sarg {
         Sarg::Never => 0,
@@ -57,7 +57,7 @@ pub(super) fn usual_width(sarg: &Sarg) -> u8 {
     }
 }
 
-/// The paths that are looked up for a condition; `None` where the policy lets no index help.
+/// Returns the paths to look up for a condition; `None` if the policy allows no useful index.
 fn paths_of<'a>(
     record: &Record,
     sarg: &'a Sarg,
@@ -72,7 +72,7 @@ fn paths_of<'a>(
                 parts.iter().map(|part| paths_of(record, part, passed)).collect();
             all.map(|all| all.into_iter().flatten().collect())
         }
-        // One part is enough, unless it is known to name too many.
+        // One part suffices, unless it is known to match too many items.
         Sarg::And(parts) => by_width(parts)
             .into_iter()
             .filter_map(|part| paths_of(record, part, passed))
@@ -80,28 +80,28 @@ fn paths_of<'a>(
     }
 }
 
-/// The paths that would have to be kept for a condition to be looked up, where indexes of the paths
-/// in `wide` name too many items.
+/// Returns the paths that need an index to serve a condition, given that the indexes of the paths
+/// in `wide` match too many items.
 pub(super) fn missing_paths(record: &Record, sarg: &Sarg, wide: &[PathSteps]) -> Vec<PathSteps> {
     let is_wide = |paths: &[&PathSteps]| paths.iter().any(|path| wide.contains(path));
     let wanted = paths_of(record, sarg, &is_wide).unwrap_or_default();
     wanted.into_iter().filter(|path| record.is_unkept(path)).cloned().collect()
 }
 
-/// The path of the order of a walk over a whole container, and what a condition demands of it,
-/// where the walk goes best along that path: none where another condition leaves fewer items.
+/// Returns the order path of a scan over a whole container and the condition on it, if scanning
+/// along that path is best: not if another condition is more selective.
 pub(super) fn order_path<'a>(
     record: &Record,
     scan: &'a Scan,
 ) -> Option<(PathSteps, Option<&'a ValueTest>)> {
     let [(names, descending)] = scan.order.as_slice() else { return None };
-    // Entries of all partitions are mixed: for one partition its rows are fewer.
+    // Entries of all partitions are mixed, so a single partition has fewer rows.
     if !scan.range.is_all() {
         return None;
     }
     let path: PathSteps = names.iter().cloned().map(PathStep::Property).collect();
-    // Without a condition on the path only the descending order can be given: the items without a
-    // value come last in it.
+    // Without a condition on the path only the descending order is possible, in which items without
+    // a value come last.
     let test = match test_of_path(&scan.sarg, &path) {
         None if scan.sarg == Sarg::All && *descending => None,
         None => return None,
@@ -110,7 +110,7 @@ pub(super) fn order_path<'a>(
     record.allows_path(&path).then_some((path, test))
 }
 
-/// What a condition demands of the path, where no part of it leaves fewer items.
+/// Returns the condition on the path if no other part is more selective.
 fn test_of_path<'a>(sarg: &'a Sarg, path: &[PathStep]) -> Option<&'a ValueTest> {
     let of_path = |part: &'a Sarg| match part {
         Sarg::Test(steps, test) if steps.as_slice() == path => match test {
@@ -126,16 +126,16 @@ fn test_of_path<'a>(sarg: &'a Sarg, path: &[PathStep]) -> Option<&'a ValueTest> 
         Sarg::And(parts) => parts.as_slice(),
         one => std::slice::from_ref(one),
     };
-    // Of several conditions on the path the narrowest bounds the walk; the others are checked on
-    // rows.
+    // The most selective of several conditions on the path bounds the scan; the others are checked
+    // on rows.
     let best = parts.iter().filter_map(of_path).min_by_key(|(part, _)| usual_width(part));
     let (part, test) = best?;
-    // A narrower condition on another path leaves fewer items, which are then sorted cheaply.
+    // A more selective condition on another path leaves fewer items, which are cheap to sort.
     let widest = parts.iter().all(|other| usual_width(part) <= usual_width(other));
     widest.then_some(test)
 }
 
-/// Which indexes serve a walk as far as the policy goes, and whether one of them has its order.
+/// Returns the indexes that the policy allows for a scan, and whether one of them yields its order.
 pub(super) fn served_by(record: &Record, scan: &Scan) -> (Vec<IndexUse>, bool) {
     if let Some((path, _)) = order_path(record, scan) {
         return (vec![IndexUse::Path(path)], true);

@@ -1,15 +1,15 @@
-//! Actions that become one commit: what each of them leaves is what the next one sees.
+//! Combines several actions into one commit; each action sees the effects of those before it.
 //!
 //! ```text
 //!  view:      A   B
 //!  actions:   replace A → upsert C → delete A → create A
-//!  pending:   A {stored, now: created}   C {now}        one put for each key that was written,
-//!  commit:    put A (a new birth), put C                one condition for each that was read
+//!  pending:   A {stored, now: created}   C {now}        one put per written key,
+//!  commit:    put A (a new birth), put C                one condition per key that was read
 //! ```
 //!
-//! An item is looked up once. From then on its pending state is the truth for the actions to come;
-//! the stored row is what the commit's conditions are about. A move takes an item to another key
-//! with its birth, so the row under the old key is replaced by the write of the new one.
+//! An item is read once. From then on its pending state applies to later actions, while the
+//! conditions of the commit refer to the stored row. A move changes an item's key but keeps its
+//! birth, so the write of the new key also replaces the row of the old one.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -32,41 +32,41 @@ use crate::{
 };
 use expiry::Lifetime;
 
-/// An item as the actions so far leave it.
+/// The state of an item after the actions so far.
 struct PendingItem {
-    /// As stored before.
+    /// The stored row.
     stored: Option<Row>,
-    /// Whether an action so far wrote it.
+    /// Whether an action has written it.
     written: bool,
-    /// The stored row that it goes on from: its own, or that of the key it was moved from. None
-    /// where these actions made the item, or removed what was there.
+    /// The stored row that it continues: its own, or that of the key it was moved from. `None` if
+    /// these actions created the item or deleted the stored one.
     origin: Option<Row>,
     now: Option<NewVersion>,
 }
 
 impl PendingItem {
-    /// Stamp of its creation, when these actions did not create it.
+    /// Returns the stamp of its creation, unless these actions created it.
     fn birth(&self) -> Option<u64> {
         self.origin.as_ref().map(|row| row.birth)
     }
 }
 
-/// What the actions so far have made of an item.
+/// The new version of an item.
 struct NewVersion {
     body: DocBuf,
-    /// What it asks for its life; the deadline is known with the stamp.
+    /// The requested lifetime; the deadline is known with the stamp.
     lifetime: Lifetime,
     /// Its index entries, without headers.
     entries: DocumentEntries,
 }
 
-/// Actions in one view.
+/// A batch of actions within one view.
 pub(super) struct ItemBatch<'a, S: Store> {
     /// Builds the commits of single items.
     draft: WriteDraft<'a, S>,
-    /// In the order of keys, which is that of positions in the commit.
+    /// Sorted by key, which determines positions in the commit.
     pending: BTreeMap<Bytes, PendingItem>,
-    /// One for each action so far.
+    /// One outcome per action so far.
     outcomes: Vec<ActionOutcome>,
     /// Bytes of items that were read.
     read: usize,
@@ -77,20 +77,20 @@ impl<'a, S: Store> ItemBatch<'a, S> {
         Self { draft, pending: BTreeMap::new(), outcomes: Vec::new(), read: 0 }
     }
 
-    /// One action.
+    /// Applies one action.
     pub(super) async fn apply_action(
         &mut self,
         write: &ItemWrite,
         writer: &dyn ItemWriter,
     ) -> Result<(), Halt> {
         let key = &write.key.0;
-        // Before anything else, since it may halt; a halted action has changed nothing yet.
+        // First, because this may halt, and a halted action must not have changed anything.
         for ItemKey(key) in write.changed_keys() {
             self.look_up(key).await?;
         }
         let default = self.draft.view.state.record.settings.default;
         let held = self.item_so_far(key);
-        // Against what the earlier actions left: a version that this batch wrote has no stamp yet.
+        // Compared with the pending state; a version written by this batch has no stamp yet.
         check_version(write.if_match, held.as_ref())?;
         let (body, lifetime) = match (&write.action, &held) {
             (ItemAction::Create(_), Some(_)) => {
@@ -115,7 +115,7 @@ impl<'a, S: Store> ItemBatch<'a, S> {
             }
             (ItemAction::Read, Some(item)) => {
                 self.read += item.body.len();
-                // One alone is answered whatever its size.
+                // A single item is returned regardless of its size.
                 if MAX_READ_BYTES < self.read && self.read != item.body.len() {
                     let message = "the items that are read together are too large";
                     return Err(Error::new(Kind::TooLarge, message).into());
@@ -138,14 +138,15 @@ impl<'a, S: Store> ItemBatch<'a, S> {
         self.put_item(key, body, lifetime, held.is_none()).await
     }
 
-    /// Reads what is stored under a key, once.
+    /// Reads the row of a key, once.
     async fn look_up(&mut self, key: &Bytes) -> Result<(), Halt> {
         if self.pending.contains_key(key) {
             return Ok(());
         }
         let view = self.draft.view;
         let stored = view.get_row(key).await?;
-        // The expired row is the image in its event; writing over it would lose that.
+        // The expired row is the previous image of its event and must not be overwritten before
+        // that.
         if stored.is_none() && view.is_unpublished(key).await? {
             return Err(Halt::Unpublished);
         }
@@ -154,7 +155,7 @@ impl<'a, S: Store> ItemBatch<'a, S> {
         Ok(())
     }
 
-    /// What is under one key is the item of another key from now on.
+    /// Makes the stored item of one key the origin of another key's item.
     fn move_origin(&mut self, from: &Bytes, to: &Bytes) {
         let Some(left) = self.pending.get_mut(from) else { return };
         left.written = true;
@@ -165,7 +166,7 @@ impl<'a, S: Store> ItemBatch<'a, S> {
         }
     }
 
-    /// The item as the actions so far leave it. One they wrote has no stamp yet.
+    /// Returns the item after the actions so far; if they wrote it, it has no stamp yet.
     fn item_so_far(&self, key: &Bytes) -> Option<Item> {
         let pending = self.pending.get(key)?;
         if !pending.written {
@@ -177,7 +178,7 @@ impl<'a, S: Store> ItemBatch<'a, S> {
         Some(Item { key: key.clone(), body, stamp: 0, birth, ts: 0 })
     }
 
-    /// An action writes this version.
+    /// Writes a new version.
     async fn put_item(
         &mut self,
         key: &Bytes,
@@ -196,7 +197,7 @@ impl<'a, S: Store> ItemBatch<'a, S> {
         Ok(())
     }
 
-    /// An action removes what is there.
+    /// Deletes the item.
     fn delete_item(&mut self, key: &Bytes) {
         if let Some(pending) = self.pending.get_mut(key) {
             pending.written = true;
@@ -206,7 +207,7 @@ impl<'a, S: Store> ItemBatch<'a, S> {
         self.note_outcome(key, false, None, None, 0);
     }
 
-    /// Notes what an action returns.
+    /// Records the outcome of an action.
     fn note_outcome(
         &mut self,
         key: &Bytes,
@@ -220,7 +221,7 @@ impl<'a, S: Store> ItemBatch<'a, S> {
         self.outcomes.push(ActionOutcome { key, created, body, read, birth, position, entries });
     }
 
-    /// Fails when another live item holds a unique value, as the actions so far leave it.
+    /// Fails if another live item, after the actions so far, has the same unique value.
     async fn check_unique(
         &self,
         key: &Bytes,
@@ -236,8 +237,7 @@ impl<'a, S: Store> ItemBatch<'a, S> {
             let Some(index) = index else { continue };
             let held = self.draft.view.unique_entry(index, unique).await?;
             let held = held.is_some_and(|held| {
-                // The stored holder has given the value up, if this batch wrote it: its new entries
-                // are among the claims.
+                // If this batch rewrites the stored holder, its new entries are among the claims.
                 let rewritten = |pending: &PendingItem| pending.written;
                 held.row_key != *key && !self.pending.get(&held.row_key).is_some_and(rewritten)
             });
@@ -248,7 +248,7 @@ impl<'a, S: Store> ItemBatch<'a, S> {
         Ok(())
     }
 
-    /// The commit of all actions; none when they only read.
+    /// Returns the commit of all actions; `None` if they only read.
     pub(super) async fn into_commit(self) -> Result<(Option<Commit>, ActionOutcomes), Halt> {
         let Self { draft, pending, outcomes, read: _ } = self;
         let outcomes = ActionOutcomes(outcomes);
@@ -260,12 +260,13 @@ impl<'a, S: Store> ItemBatch<'a, S> {
         let moved = moved_keys(&pending);
         for (position, (key, pending)) in pending.into_iter().enumerate() {
             let PendingItem { stored, written, origin, now } = pending;
-            // Only read, or made and removed again: nothing is written, but it has to be still so.
+            // Only read, or created and deleted again: nothing is written, but conditions are still
+            // needed.
             if !written || (stored.is_none() && now.is_none()) {
                 commits.push(unchanged_commit(&draft, &key, stored, written));
                 continue;
             }
-            // The row of an item that has another key now goes with that key's write.
+            // The row of a moved item is handled with the write of its new key.
             let own = stored.filter(|_| !moved.contains(&key));
             let (previous, gone) = match (origin, own) {
                 (Some(origin), Some(own)) if origin.key == own.key => (Some(own), None),
@@ -282,11 +283,11 @@ impl<'a, S: Store> ItemBatch<'a, S> {
             };
             let previous = match previous {
                 Some(row) => {
-                    // What another item has left here is removed.
+                    // Deletes the row that another item had left under this key.
                     commits.extend(gone.map(|gone| draft.remove_document(gone)));
                     Some(draft.previous_version(row).await?)
                 }
-                // Another item in the place of one that was removed.
+                // A new item in place of a deleted one.
                 None => gone.map(Previous::without_birth),
             };
             let position = Some(position);
@@ -296,13 +297,13 @@ impl<'a, S: Store> ItemBatch<'a, S> {
     }
 }
 
-/// Keys whose stored rows are those of items that have another key now.
+/// Returns keys whose stored rows belong to items that were moved to another key.
 fn moved_keys(pending: &BTreeMap<Bytes, PendingItem>) -> HashSet<Bytes> {
     let origins = pending.iter().filter_map(|(key, pending)| Some((key, pending.origin.as_ref()?)));
     origins.filter(|(key, row)| row.key != *key).map(|(_, row)| row.key.clone()).collect()
 }
 
-/// What was only read, or came and went, has to be as it was.
+/// Returns a commit that only requires the key to be unchanged.
 fn unchanged_commit<S: Store>(
     draft: &WriteDraft<'_, S>,
     key: &Bytes,
@@ -312,13 +313,13 @@ fn unchanged_commit<S: Store>(
     let mut conditions = draft.row_conditions(key);
     conditions.extend(stored.map(|row| Condition::Before(row.expires_at.ms)));
     let id = draft.view.collection.id;
-    // An item that came and went is a change without any other trace.
+    // A created and deleted item counts as a change although it leaves no other trace.
     Commit::new(conditions, move |stamp| {
         written.then(|| put_last_change(id, stamp.seq)).into_iter().collect()
     })
 }
 
-/// Several commits as one. A key that one removes and another puts is put.
+/// Merges several commits into one. A key that one deletes and another puts is put.
 fn merge_commits(commits: Vec<Commit>) -> Commit {
     if commits.len() == 1 {
         return as_one(commits);
@@ -326,7 +327,8 @@ fn merge_commits(commits: Vec<Commit>) -> Commit {
     let Commit { conditions, write, fence, frees } = as_one(commits);
     let write = Box::new(move |stamp: Stamp| {
         let mut out = write(stamp);
-        // An item that moves onto the key of a removed one, or takes over its unique value.
+        // For example an item that moves to the key of a deleted one, or takes over its unique
+        // value.
         let put: HashSet<(Space, Bytes)> = out
             .iter()
             .filter_map(|mutation| match mutation {
@@ -344,7 +346,7 @@ fn merge_commits(commits: Vec<Commit>) -> Commit {
     Commit { conditions, write, fence, frees }
 }
 
-/// Each write put its event in the first place of the commit.
+/// Numbers the events, all of which were recorded as the first of the commit.
 fn number_events(out: &mut [Mutation], stamp: u64) {
     let first = keys::event(stamp, 0);
     let mut positions = 0_u32..;
@@ -358,9 +360,9 @@ fn number_events(out: &mut [Mutation], stamp: u64) {
     }
 }
 
-/// Fails when what is there is not the version that the action is about.
+/// Fails if the existing item is not the requested version.
 fn check_version(wanted: VersionMatch, held: Option<&Item>) -> Result<(), Error> {
-    // Where there is nothing the action itself says so, or makes it.
+    // A missing item is handled by the action itself.
     if held.is_none_or(|item| wanted.matches_stamp(item.stamp)) {
         return Ok(());
     }

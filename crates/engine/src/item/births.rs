@@ -1,15 +1,15 @@
-//! A walk over items in the order in which they were made: the order that clients expect of a
-//! container without an order of their own, as far as they can notice it.
+//! Scans items in the order of their creation, the order that clients expect of a container by
+//! default, as far as they can observe it.
 //!
-//! No index has that order. The births of all items are read first, a bounded number at a time, the
-//! earliest of all that are left:
+//! No index has that order. The births of all items are read, and each round selects a bounded
+//! number of the earliest remaining ones:
 //!
 //! ```text
-//!  births:  7 3 9 1 5 …   ──▶ the earliest FEW_ITEMS after the last place ──▶ given in order ──▶ again
+//!  births:  7 3 9 1 5 ...   --> the first FEW_ITEMS after the last position --> emit --> repeat
 //! ```
 //!
-//! So it is for few items: each round reads the births of all of them. Backward, from the item that was
-//! created last, it gives the items without a value that end a descending order.
+//! This suits only small containers, since each round reads all births. The backward direction,
+//! from the newest item, yields the items without a value at the end of a descending order.
 
 use std::{
     cmp::Ordering,
@@ -31,48 +31,48 @@ use crate::{
     yielding::yield_if_due,
 };
 
-/// Which items are walked.
+/// The items to scan.
 #[derive(Clone, Copy)]
 pub(super) enum BirthSource<'a> {
-    /// All of a range of keys.
+    /// All items in a key range.
     Range(&'a KeyRange),
-    /// Those with these keys.
+    /// Items with these row keys.
     Keys(&'a VecDeque<Bytes>),
-    /// All that have no value at a path of properties.
+    /// All items without a value at a path of properties.
     Without(&'a [String]),
 }
 
-/// The place of an item in this order.
+/// Encodes the position of an item in this order.
 pub(super) fn birth_place(birth: u64) -> [u8; 8] {
     birth.to_be_bytes()
 }
 
-/// The items that come next after a place.
+/// The next items after a position.
 struct Nearest<'a> {
-    /// Only items behind it count; `None` at the beginning.
+    /// Only items after this position count; `None` at the start.
     after: Option<&'a [u8]>,
     direction: Direction,
-    /// Keys of rows by their places; never more than [`FEW_ITEMS`].
+    /// Row keys by position; at most [`FEW_ITEMS`].
     found: BTreeMap<[u8; 8], Bytes>,
-    /// Whether there are others behind these.
+    /// Whether more items follow these.
     more: bool,
 }
 
 impl Nearest<'_> {
-    /// Takes a row, and drops the one that comes last when there are too many.
+    /// Adds a row, and removes the last one if there are too many.
     fn offer_row(&mut self, row: &Row) {
         let place = birth_place(row.birth);
         let behind = match self.direction {
             Direction::Forward => Ordering::Greater,
             Direction::Backward => Ordering::Less,
         };
-        // Others were given by an earlier page.
+        // Returned by an earlier page.
         if self.after.is_some_and(|after| place.as_slice().cmp(after) != behind) {
             return;
         }
         self.found.insert(place, row.key.clone());
         if FEW_ITEMS < self.found.len() {
-            // It is met again in the next round.
+            // The next round finds it again.
             match self.direction {
                 Direction::Forward => self.found.pop_last(),
                 Direction::Backward => self.found.pop_first(),
@@ -81,7 +81,7 @@ impl Nearest<'_> {
         }
     }
 
-    /// Keys of rows in their order, and the place of the last one where others follow.
+    /// Returns the row keys in order, and the last position if more items follow.
     fn into_order(self) -> (Vec<Bytes>, Option<[u8; 8]>) {
         let (last, more) = match self.direction {
             Direction::Forward => (self.found.last_key_value(), self.more),
@@ -97,13 +97,13 @@ impl Nearest<'_> {
 }
 
 impl<S: Store> LiveView<S> {
-    /// Whether a container has so few items that they may be walked in this order.
+    /// Returns whether a container is small enough to be scanned in this order.
     pub(super) async fn has_few(&self) -> Result<bool, Halt> {
         let few = i64::try_from(FEW_ITEMS).unwrap_or(i64::MAX);
         Ok(self.total_amount().await?.documents <= few)
     }
 
-    /// Gives the items of a walk in the order of their births, to their end.
+    /// Emits all items of a scan in the order of their births.
     pub(super) async fn scan_all_births(
         &self,
         source: BirthSource<'_>,
@@ -116,8 +116,8 @@ impl<S: Store> LiveView<S> {
         Ok(())
     }
 
-    /// Gives items in the order of their births, or in the reverse, those behind a place. Returns
-    /// whether more are wanted at their end.
+    /// Emits items after a position in the order of their births or the reverse. Returns whether
+    /// more are wanted at the end.
     pub(super) async fn scan_births(
         &self,
         source: BirthSource<'_>,
@@ -133,7 +133,7 @@ impl<S: Store> LiveView<S> {
             let (keys, last) = nearest.into_order();
             for key in keys {
                 let row = self.get_row(&key).await?;
-                // It was live in this very view.
+                // It was live in this same view.
                 let row = row.ok_or_else(|| Error::corrupt("a row is gone from its snapshot"))?;
                 if giver.give_item(row).await? == Flow::Enough {
                     return Ok(Flow::Enough);
@@ -144,7 +144,7 @@ impl<S: Store> LiveView<S> {
         }
     }
 
-    /// Finds the items that come next after a place.
+    /// Finds the next items after a position.
     async fn read_births(
         &self,
         source: BirthSource<'_>,
@@ -154,7 +154,7 @@ impl<S: Store> LiveView<S> {
         let mut pages = match source {
             BirthSource::Keys(keys) => {
                 for key in keys {
-                    // A point read of which only the header is used.
+                    // Only the header of each row is used.
                     yield_if_due(context, CANDIDATE_WORK).await?;
                     let row = self.get_row(key).await?;
                     let row = row.ok_or_else(|| Error::corrupt("an index entry has no row"))?;

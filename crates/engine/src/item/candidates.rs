@@ -1,13 +1,13 @@
-//! Which items can meet a condition, as the indexes that hold its paths say: keys of rows in their
-//! order. `None` where no index helps, or too many items would be named.
+//! Finds the items that can meet a condition, using indexes of its paths: sorted row keys, or
+//! `None` if no index helps or there are too many.
 //!
 //! ```text
 //!  a = 1 and (b = 2 or c > 3)
-//!    And: the narrowest part that an index knows; here a = 1      (every item is checked again)
-//!    Or:  the union of all parts, each of which an index must know
+//!    And: the most selective part that an index serves; here a = 1    (every item is rechecked)
+//!    Or:  the union of all parts, each of which an index must serve
 //! ```
 //!
-//! An index only ever leaves items out, so the answer is the same with and without it.
+//! An index only excludes items, so the result is the same with and without it.
 
 use std::collections::{BTreeSet, VecDeque};
 
@@ -27,10 +27,10 @@ use crate::{
     view::{LiveView, Pages, charge_keys},
 };
 
-/// Keys that a part of a condition leaves, or that nothing is known.
+/// Row keys that can meet a part of a condition; `None` if unknown.
 type CandidateKeys = Option<BTreeSet<Bytes>>;
 
-/// The keys within a range of all items that can meet a condition.
+/// Returns the row keys within a range of all items that can meet a condition.
 pub(super) async fn find_candidates<S: Store>(
     view: &LiveView<S>,
     sarg: &Sarg,
@@ -45,7 +45,7 @@ pub(super) async fn find_candidates<S: Store>(
     Ok(search.keys_meeting(sarg).await?.map(|keys| keys.into_iter().collect()))
 }
 
-/// One condition being looked up in one view.
+/// The lookup of one condition in one view.
 struct CandidateSearch<'a, S: Store> {
     view: &'a LiveView<S>,
     range: &'a KeyRange,
@@ -54,7 +54,7 @@ struct CandidateSearch<'a, S: Store> {
 }
 
 impl<S: Store> CandidateSearch<'_, S> {
-    /// Keys of all items that can meet a condition.
+    /// Returns the row keys of all items that can meet a condition.
     async fn keys_meeting(&mut self, sarg: &Sarg) -> Result<CandidateKeys, Halt> {
         match sarg {
             Sarg::All => Ok(None),
@@ -74,8 +74,8 @@ impl<S: Store> CandidateSearch<'_, S> {
                 Ok(Some(all))
             }
             Sarg::And(parts) => {
-                // The narrowest kinds of tests first; the first one that helps is enough, since
-                // every item is looked at again.
+                // The most selective part that an index serves suffices, since every item is
+                // rechecked.
                 for part in by_width(parts) {
                     let found = Box::pin(self.keys_meeting(part)).await?;
                     if found.is_some() {
@@ -87,7 +87,8 @@ impl<S: Store> CandidateSearch<'_, S> {
         }
     }
 
-    /// Keys of all items whose value at a path passes a test, by an index that holds the path.
+    /// Returns the row keys of all items whose value at a path passes a test, using the path's
+    /// index.
     async fn keys_passing(
         &mut self,
         path: &[PathStep],
@@ -107,7 +108,7 @@ impl<S: Store> CandidateSearch<'_, S> {
         Ok(Some(found))
     }
 
-    /// Adds the keys of a range of entries; returns whether they were not too many.
+    /// Adds the row keys of a range of entries; returns false if there are too many.
     async fn collect_range(
         &mut self,
         index: &IndexSpec,
@@ -126,7 +127,7 @@ impl<S: Store> CandidateSearch<'_, S> {
                 self.range.start.as_slice() <= key.as_ref()
                     && self.range.end.as_ref().is_none_or(|end| key.as_ref() < end.as_slice())
             }));
-            // A walk over the rows is cheaper than so many point reads.
+            // Scanning the rows is cheaper than that many point reads.
             if MAX_CANDIDATES < looked {
                 return Ok(false);
             }
@@ -135,7 +136,7 @@ impl<S: Store> CandidateSearch<'_, S> {
     }
 }
 
-/// Where the entries of values that pass a test are, in their order.
+/// Returns the ranges of entries whose values pass a test, in order.
 pub(super) fn test_ranges(prefix: &[u8], test: &ValueTest) -> Vec<KeyRange> {
     let after = |part: &[u8]| [prefix, part].concat();
     let within = |start: Vec<u8>, end: Vec<u8>| KeyRange { start, end: Some(end) };
@@ -149,14 +150,14 @@ pub(super) fn test_ranges(prefix: &[u8], test: &ValueTest) -> Vec<KeyRange> {
             points.iter().map(|point| KeyRange::with_prefix(&after(point))).collect()
         }
         ValueTest::Range { lower, upper } => {
-            // Comparisons never cross types: the other end is that of the type.
+            // Comparisons stay within a type, which bounds the open side.
             let any = lower.as_ref().or(upper.as_ref());
             let Some((one, _)) = any else { return vec![KeyRange::with_prefix(prefix)] };
             let class = vec![type_byte(one.as_ref())];
             let edge = |value: ValueRef<'_>| {
                 let mut edge = kept_component(value);
-                // Of a long value only its beginning is in the index: an excluded bound is included
-                // then.
+                // Only the prefix of a long value is indexed, so an exclusive bound becomes
+                // inclusive.
                 let cut = KEPT_PATH_COMPONENT_BYTES < edge.len();
                 edge.truncate(KEPT_PATH_COMPONENT_BYTES);
                 (edge, cut)
@@ -179,7 +180,8 @@ pub(super) fn test_ranges(prefix: &[u8], test: &ValueTest) -> Vec<KeyRange> {
         }
         ValueTest::Prefix(text) => {
             let mut start = kept_component(ValueRef::String(text));
-            // Without its terminator a text is a prefix of those it begins.
+            // Without its terminator, the encoding of a string is a prefix of those of its
+            // extensions.
             start.pop();
             start.truncate(KEPT_PATH_COMPONENT_BYTES);
             vec![KeyRange::with_prefix(&after(&start))]
@@ -189,14 +191,14 @@ pub(super) fn test_ranges(prefix: &[u8], test: &ValueTest) -> Vec<KeyRange> {
     }
 }
 
-/// A value as index entries have it.
+/// Encodes a value as in index entries.
 fn kept_component(value: ValueRef<'_>) -> Vec<u8> {
     let mut out = Vec::new();
     path_component(value, &mut out);
     out
 }
 
-/// The first byte of all values of a type. Both truth values are of one type.
+/// Returns the first byte shared by all values of a type; both booleans have the same type.
 pub(super) fn type_byte(value: ValueRef<'_>) -> u8 {
     kept_component(value).first().copied().unwrap_or_default()
 }

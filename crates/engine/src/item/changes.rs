@@ -1,8 +1,7 @@
-//! The change feed, latest version of each item: an index by the stamp of the last write, so that
-//! it never shows what has expired or was overwritten or removed.
+//! The change feed of latest versions: an index by the stamp of the last write, so that it never
+//! returns expired, overwritten or deleted items.
 //!
-//! A page ends between two commits, never within one: a reader goes on after a stamp, and would
-//! miss the rest of a commit that was cut in two.
+//! A page never splits a commit: readers continue after a stamp and would miss the rest.
 
 use std::sync::Arc;
 
@@ -22,43 +21,43 @@ use crate::{
     yielding::yield_if_due,
 };
 
-/// Which changes are wanted.
+/// Selects the changes of a page.
 #[derive(Clone, Debug)]
 pub struct ChangesWanted {
-    /// Those of commits after this one.
+    /// Changes of commits after this one.
     pub after: u64,
-    /// And not before this second.
+    /// Changes not before this second.
     pub since_s: i64,
-    /// Of items in this part.
+    /// Items in this part of the container.
     pub range: ItemRange,
-    /// About how many; all of one commit come together.
+    /// Approximate number of items; those of one commit are not split.
     pub items: usize,
-    /// About how many bytes.
+    /// Approximate size in bytes.
     pub bytes: usize,
 }
 
-/// A page of changes in the order of commits.
+/// A page of changes in commit order.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ChangePage {
-    /// Items as they are now.
+    /// Current versions of the items.
     pub items: Vec<Item>,
-    /// Go on after this commit.
+    /// Position of the next page: changes after this commit.
     pub next: u64,
-    /// Whether there may be more already.
+    /// Whether more changes may already exist.
     pub more: bool,
-    /// The commits that the answer certainly knows.
+    /// All commits up to this `seq` are certainly covered.
     pub seq: u64,
 }
 
 impl<S: Store> Engine<S> {
-    /// A page of changes.
+    /// Returns a page of changes.
     pub async fn item_changes(
         &self,
         collection: &Arc<Collection>,
         wanted: &ChangesWanted,
         context: &Context,
     ) -> Result<ChangePage, Error> {
-        // The position after a page is the last change, which has to be known.
+        // The position after a page is that of the last change, which must be known.
         self.last_change(collection).await?;
         let change =
             read_in_view!(self, collection, |view| view.read_changes(wanted, context).await);
@@ -66,13 +65,12 @@ impl<S: Store> Engine<S> {
     }
 }
 
-/// The order of changes as an index.
+/// Returns the change order as an index.
 pub(crate) fn changes_index() -> IndexSpec {
     IndexSpec { id: keys::CHANGES, ready: true, ..IndexSpec::new("changes", Vec::new()) }
 }
 
 impl<S: Store> LiveView<S> {
-    /// The next page in this view.
     async fn read_changes(
         &self,
         wanted: &ChangesWanted,
@@ -81,8 +79,8 @@ impl<S: Store> LiveView<S> {
         let index = changes_index();
         let mut found = ChangePage { next: wanted.after, seq: self.seq, ..ChangePage::default() };
         let (mut bytes, mut last) = (0, wanted.after);
-        // The snapshot may hold more than is certain: an item that was written there is nowhere
-        // else.
+        // Not bounded by `seq`: the snapshot may be newer, and an item written since then appears
+        // only there.
         let mut pages = Pages::of(KeyRange {
             start: keys::changes_after(wanted.after.saturating_add(1)),
             ..KeyRange::with_prefix(&keys::index_prefix(keys::CHANGES))

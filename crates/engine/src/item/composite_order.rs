@@ -1,6 +1,6 @@
-//! A composite scan: whether an index over several paths gives the order that a walk over a whole
-//! container asks for. Such an index holds every item, with a place for values that are missing, so
-//! that nothing has to be sorted or added.
+//! Composite scans: uses an index over several paths that yields the order of a scan over a whole
+//! container. Such an index contains every item, including those with missing values, so nothing
+//! has to be sorted or added.
 
 use store::{Direction, KeyRange};
 
@@ -10,18 +10,17 @@ use crate::{
     keys,
 };
 
-/// An index that holds every item in the order that was asked for.
+/// A scan of an index that contains every item in the requested order.
 pub(super) struct CompositeScan<'a> {
-    /// Its paths are those of the order.
     pub(super) index: &'a IndexSpec,
-    /// All of its entries, or those from a place on.
+    /// All of its entries, or those from a position on.
     pub(super) range: KeyRange,
-    /// Backward where the order is the index's, turned round.
+    /// Backward if the requested order is the reverse of the index's.
     pub(super) direction: Direction,
 }
 
-/// The index of these paths, in these directions or all of them turned round. Items with the same
-/// values come in the order of their births, turned where the first path descends.
+/// Returns a scan of the index with these paths in these or all inverted directions. Items with
+/// equal values are ordered by birth, reversed if the first path is descending.
 pub(super) fn plan_composite<'a>(record: &'a Record, scan: &Scan) -> Option<CompositeScan<'a>> {
     if scan.order.is_empty() || !scan.range.is_all() {
         return None;
@@ -35,7 +34,7 @@ pub(super) fn plan_composite<'a>(record: &'a Record, scan: &Scan) -> Option<Comp
     })
 }
 
-/// The entries of an index from a place on, in the order of the walk.
+/// Returns the range of entries from a position on, in scan direction.
 fn seek_range(index: u32, direction: Direction, seek: Option<&[u8]>) -> KeyRange {
     let prefix = keys::index_prefix(index);
     let mut range = KeyRange::with_prefix(&prefix);

@@ -1,9 +1,9 @@
-//! Containers: collections of items come and change, each with its definition in one commit.
+//! Creates and changes containers: collections of items, each with its definition in one commit.
 //!
-//! A change of the definition is in force at once but for two things, which need work on what is
-//! stored: indexes of paths that were not indexed before, and a feed, which begins when every item
-//! that is there is in its timeline. Where a container has a feed, expirations that are due by the
-//! old definition are published before it changes (`feed/publish.rs`).
+//! A changed definition takes effect at once except for what needs work on stored items: indexes of
+//! newly indexed paths, and a feed, which starts once every existing item is in its timeline. If a
+//! container has a feed, expirations due by the old definition are published first
+//! (`feed/publish.rs`).
 
 use std::sync::Arc;
 
@@ -23,24 +23,23 @@ use crate::{
 };
 use expiry::DefaultTtl;
 
-/// What a container is, beside its items.
+/// The definition of a container.
 #[derive(Clone, Debug)]
 pub struct ContainerDefinition {
-    /// Its default TTL.
+    /// Default TTL.
     pub default: DefaultTtl,
-    /// How row keys begin; never changes.
+    /// Layout of row keys; never changes.
     pub partition: Partition,
-    /// Its indexes, by name; unique ones never change.
+    /// Indexes, identified by name; unique ones never change.
     pub indexes: Vec<IndexSpec>,
-    /// How long a feed of all versions and expirations keeps its events, seconds; `None`: no such
-    /// feed.
+    /// Retention of a feed of all versions and expirations, seconds; `None` for no such feed.
     pub retention_s: Option<i64>,
-    /// What the door keeps with it.
+    /// Options that the API stores with it.
     pub options: Document,
 }
 
 impl<S: Store> Engine<S> {
-    /// Makes a container; an error when it exists.
+    /// Creates a container; fails if it exists.
     pub async fn create_container(
         &self,
         namespace: &Namespace,
@@ -57,7 +56,7 @@ impl<S: Store> Engine<S> {
                 ruled_ts: stamp.at_ms.div_euclid(1000),
                 feed: None,
             });
-            // There is nothing yet that would have to be added.
+            // The container is empty, so its indexes are complete.
             wanted.indexes.iter().for_each(|spec| add_index(record, spec, true));
             keep_named_paths(record, stamp, true);
             if wanted.default != DefaultTtl::Off {
@@ -69,8 +68,8 @@ impl<S: Store> Engine<S> {
         self.create_with(Model::Items, namespace, Arc::new(fill)).await
     }
 
-    /// Changes a container's definition, when it is still the version with this stamp. What is to
-    /// be indexed anew waits for [`transform_indexes`](Self::transform_indexes).
+    /// Changes a container's definition if its version still has the given stamp. New indexes are
+    /// built by [`transform_indexes`](Self::transform_indexes).
     pub async fn replace_container(
         &self,
         collection: &Arc<Collection>,
@@ -79,7 +78,7 @@ impl<S: Store> Engine<S> {
     ) -> Result<(), Error> {
         let floors = self.inner.rules().floors();
         let wanted = definition.clone();
-        // Checked where the change is made, so that no other change comes in between.
+        // Checked within the change, so that no other change can intervene.
         let edit: Box<RecordEdit<()>> = Box::new(move |state: &CollectionState| {
             let changed = state.record.items.map(|items| items.changed);
             if version.is_some() && version != changed {
@@ -98,20 +97,19 @@ impl<S: Store> Engine<S> {
             self.change_with_backfill(collection, &*edit).await?.1
         };
         self.build_counters(collection, begun).await?;
-        // A feed begins when every item that is there is in its timeline.
+        // A feed starts once every existing item is in its timeline.
         self.build_indexes(collection, |index| index.shape == IndexShape::Timeline).await
     }
 
-    /// Begins a container's feed of all versions and expirations, unless it has one or its options do not
-    /// permit it; its definition stays as it is. Returns once events are kept, where it is this call that
-    /// begins it.
+    /// Starts a container's feed of all versions and expirations, unless it has one or its options
+    /// do not permit it. If this call starts it, returns once events are recorded.
     pub async fn begin_feed(
         &self,
         collection: &Arc<Collection>,
         retention_s: i64,
         permits: fn(&Document) -> bool,
     ) -> Result<(), Error> {
-        // Checked where the change is made, so that no other definition comes in between.
+        // Checked within the change, so that no other definition can intervene.
         let edit: Box<RecordEdit<()>> = Box::new(move |state: &CollectionState| {
             let has_none = state.record.items.is_some_and(|items| items.feed.is_none());
             if !has_none || !permits(&state.record.options) {
@@ -124,20 +122,20 @@ impl<S: Store> Engine<S> {
         });
         let (changed, begun) = self.change_with_backfill(collection, &*edit).await?;
         if changed.is_none() {
-            // The call that has begun it builds its timeline.
+            // The call that started the feed builds its timeline.
             return Ok(());
         }
         self.build_counters(collection, begun).await?;
         self.build_indexes(collection, |index| index.shape == IndexShape::Timeline).await
     }
 
-    /// Completes the indexes of a container that are not in force yet.
+    /// Builds all incomplete indexes of a container.
     pub async fn transform_indexes(&self, collection: &Arc<Collection>) -> Result<(), Error> {
         self.build_indexes(collection, |_| true).await
     }
 }
 
-/// Puts a new definition into a record. Indexes that are still wanted stay as they are; unique ones
+/// Applies a new definition to a record. Indexes that are still wanted are unchanged; unique ones
 /// never change.
 fn replace_definition(
     record: &mut Record,
@@ -160,7 +158,7 @@ fn replace_definition(
     set_feed(record, wanted.retention_s, stamp, false);
 }
 
-/// Replaces indexes by those that are wanted: what is still wanted, or still allowed, stays as it is.
+/// Replaces the indexes by the wanted ones; those still wanted or allowed are unchanged.
 fn replace_indexes(record: &mut Record, wanted: &[IndexSpec], stamp: Stamp) {
     let policy = wanted.iter().find_map(IndexSpec::policy);
     let allows = |held: &KeptPath| policy.is_some_and(|policy| policy.covers_path(&held.steps));
@@ -171,7 +169,7 @@ fn replace_indexes(record: &mut Record, wanted: &[IndexSpec], stamp: Stamp) {
             || wanted.iter().any(|spec| is_same(held, spec))
     };
     let gone = record.indexes.iter().filter(|held| !stays(held) && held.has_entries());
-    // Compaction frees their entries.
+    // Compaction drops their entries.
     record.dropped.extend(gone.map(|held| held.id));
     record.indexes.retain(stays);
     for spec in wanted {
@@ -182,14 +180,14 @@ fn replace_indexes(record: &mut Record, wanted: &[IndexSpec], stamp: Stamp) {
     keep_named_paths(record, stamp, false);
 }
 
-/// Whether an index is the one that is wanted. One of all paths of a policy, which earlier versions
-/// made, is as good as the policy.
+/// Returns whether an index is the wanted one. An index of all paths of a policy, from an earlier
+/// version, counts as the policy.
 fn is_same(held: &IndexSpec, spec: &IndexSpec) -> bool {
     let same_policy = spec.policy().is_some() && held.policy() == spec.policy();
     held.key == spec.key && held.unique == spec.unique && (same_policy || held.shape == spec.shape)
 }
 
-/// Begins, changes or ends a feed; in an `empty` container it is complete at once.
+/// Starts, changes or ends a feed; in an `empty` container it is complete at once.
 fn set_feed(record: &mut Record, retention_s: Option<i64>, stamp: Stamp, empty: bool) {
     let Some(items) = &mut record.items else { return };
     let now_s = stamp.at_ms.div_euclid(1000);
@@ -202,7 +200,7 @@ fn set_feed(record: &mut Record, retention_s: Option<i64>, stamp: Stamp, empty: 
             record.indexes.retain(|index| index.shape != IndexShape::Timeline);
         }
         (Some(retention_s), Some(feed)) => {
-            // A longer retention brings nothing back.
+            // A longer retention does not restore events.
             feed.floor_s = feed.floor_s.max(now_s.saturating_sub(feed.retention_s));
             feed.retention_s = retention_s;
         }
