@@ -1,16 +1,16 @@
-//! Every key the engine writes is built here. Big-endian, order-preserving, self-delimiting.
+//! Builds every key that the engine writes: big-endian, order-preserving and self-delimiting.
 //!
 //! ```text
 //! catalog   m <model> <database> 0 <collection> 0      collection record
 //!           n                                          next collection id
-//!           g <collection>                             dropped, but its rows may still be there
+//!           g <collection>                             dropped; its data may still exist
 //!           f <collection>                             what copies may drop of it
 //! counts    <collection> c <class>                     totals of a class
 //!           <collection> s <build> <class> <level> <bucket>   sums by second and coarser
 //!           <collection> s <build> 3 <index> <level> <bucket>   the same by the dates of an index
-//!           <collection> t                             written by whoever trims the counters
+//!           <collection> t                             written by each trim of the counters
 //!           <collection> l                             stamp of the last change of an item
-//! resources r <part components>                        small record of a door
+//! resources r <part components>                        small record of an API
 //! rows      <id component>                             row of a document
 //!           <hash> <partition components> <id component>   row of an item
 //! index     <index> <components> <id component>        entry of an index
@@ -22,7 +22,7 @@
 //!           0 <stamp> <row key>                        entry of an item in the order of changes
 //!           <index> <class> <second> <row key>         entry of an item in a timeline
 //!           ffffffff <stamp> <position>                event of a feed
-//!           fffffffe                                   how far expirations have been published
+//!           fffffffe                                   floors of published expirations
 //! ```
 
 use bytes::Bytes;
@@ -35,31 +35,31 @@ use select::sarg::PathStep;
 
 use crate::names::{Model, Namespace, Partition};
 
-/// Key of the counter of collection ids.
+/// Key of the next collection id.
 pub(crate) const NEXT_ID: &[u8] = b"n";
 
-/// Prefix of the ids of dropped collections whose spaces may still be there.
+/// Prefix of dropped collections whose spaces may still exist.
 pub(crate) const GONE: &[u8] = b"g";
 
-/// Key of a dropped collection's id.
+/// Returns the key that marks a collection as dropped.
 pub(crate) fn dropped_collection(collection: u32) -> Bytes {
     Bytes::from([GONE, &collection.to_be_bytes()].concat())
 }
 
-/// The id in the key of a dropped collection.
+/// Parses the collection id in such a key.
 pub(crate) fn dropped_collection_id(key: &[u8]) -> Option<u32> {
     Some(u32::from_be_bytes(key.strip_prefix(GONE)?.try_into().ok()?))
 }
 
-/// Prefix of what copies may drop of each collection.
+/// Prefix of the floors by which copies may drop rows.
 pub(crate) const FLOORS: &[u8] = b"f";
 
-/// Key of what copies may drop of a collection.
+/// Returns the key of a collection's floors for copies.
 pub(crate) fn collection_floors(collection: u32) -> Bytes {
     Bytes::from([FLOORS, &collection.to_be_bytes()].concat())
 }
 
-/// The id in the key of what copies may drop of a collection.
+/// Parses the collection id in such a key.
 pub(crate) fn floored_collection_id(key: &[u8]) -> Option<u32> {
     Some(u32::from_be_bytes(key.strip_prefix(FLOORS)?.try_into().ok()?))
 }
@@ -67,7 +67,7 @@ pub(crate) fn floored_collection_id(key: &[u8]) -> Option<u32> {
 /// Prefix of all collection records.
 pub(crate) const RECORDS: &[u8] = b"m";
 
-/// Key of a collection's record. A name has no zero byte.
+/// Returns the key of a collection's record. Names contain no zero byte.
 pub(crate) fn record(model: Model, namespace: &Namespace) -> Bytes {
     let mut key = vec![b'm', model.code()];
     for part in [&namespace.database, &namespace.collection] {
@@ -77,14 +77,14 @@ pub(crate) fn record(model: Model, namespace: &Namespace) -> Bytes {
     Bytes::from(key)
 }
 
-/// Key of a row by its id.
+/// Returns the row key of a document id.
 pub(crate) fn row(id: ValueRef<'_>) -> Vec<u8> {
     let mut key = Vec::with_capacity(16);
     encode(id, TypeOrder::Bson, false, &mut key);
     key
 }
 
-/// Key of a door's small record.
+/// Returns the key of an API's small record.
 pub(crate) fn resource(parts: &[&str]) -> Vec<u8> {
     let mut key = vec![b'r'];
     for part in parts {
@@ -93,7 +93,7 @@ pub(crate) fn resource(parts: &[&str]) -> Vec<u8> {
     key
 }
 
-/// Beginning of the row keys of a logical partition.
+/// Returns the prefix of a logical partition's row keys.
 pub(crate) fn partition_prefix(hash: &[u8], values: &[ValueRef<'_>]) -> Vec<u8> {
     let mut key = Vec::with_capacity(hash.len() + 32);
     key.extend_from_slice(hash);
@@ -103,7 +103,7 @@ pub(crate) fn partition_prefix(hash: &[u8], values: &[ValueRef<'_>]) -> Vec<u8> 
     key
 }
 
-/// The logical partition that a row key begins with.
+/// Returns the logical partition prefix of a row key.
 pub(crate) fn partition_of(row_key: &[u8], partition: Partition) -> &[u8] {
     let rest = row_key.get(usize::from(partition.hash_bytes)..);
     let id = (0..partition.values).fold(rest, |rest, _| skip(rest?, false));
@@ -111,7 +111,7 @@ pub(crate) fn partition_of(row_key: &[u8], partition: Partition) -> &[u8] {
     row_key.get(..len).unwrap_or(row_key)
 }
 
-/// Beginning of the entries of values at a path.
+/// Returns the prefix of entries for values at a path.
 pub(crate) fn item_path(id: u32, path: &[PathStep]) -> Vec<u8> {
     let mut key = index_prefix(id);
     for step in path {
@@ -124,42 +124,42 @@ pub(crate) fn item_path(id: u32, path: &[PathStep]) -> Vec<u8> {
     key
 }
 
-/// Appends the step to a property of this name.
+/// Appends a step to the property with this name.
 pub(crate) fn push_property(name: &str, path: &mut Vec<u8>) {
     encode(ValueRef::String(name), TypeOrder::Json, false, path);
 }
 
-/// Appends the step to any element of an array.
+/// Appends a step to the elements of an array.
 pub(crate) fn push_elements(path: &mut Vec<u8>) {
     path.push(1);
 }
 
-/// Behind the steps of a path.
+/// Follows the steps of a path.
 pub(crate) const PATH_END: u8 = 0;
 
-/// The index that holds items in the order of their last changes.
+/// Index id of the order of changes.
 pub(crate) const CHANGES: u32 = 0;
 
-/// Key of an item's last change.
+/// Returns the key of an item's last change.
 pub(crate) fn change(stamp: u64, row_key: &[u8]) -> Bytes {
     let mut key = changes_after(stamp);
     key.extend_from_slice(row_key);
     Bytes::from(key)
 }
 
-/// Where the changes of a commit begin.
+/// Returns the start of a commit's changes.
 pub(crate) fn changes_after(stamp: u64) -> Vec<u8> {
     let mut key = index_prefix(CHANGES);
     key.extend_from_slice(&stamp.to_be_bytes());
     key
 }
 
-/// The stamp in the key of an item's last change.
+/// Parses the stamp in the key of a change or event.
 pub(crate) fn stamp_of_change(key: &[u8]) -> Option<u64> {
     Some(u64::from_be_bytes(*key.get(4..)?.first_chunk()?))
 }
 
-/// Where the entries of a class in a timeline begin from this second on.
+/// Returns the start of a class's timeline entries from this second on.
 pub(crate) fn timeline_from(id: u32, class: u8, second: i64) -> Vec<u8> {
     let mut key = index_prefix(id);
     key.push(class);
@@ -167,7 +167,7 @@ pub(crate) fn timeline_from(id: u32, class: u8, second: i64) -> Vec<u8> {
     key
 }
 
-/// Key of an item in a timeline: when it was written or will expire. `None` for one that never
+/// Returns the timeline key of an item by the second of its write or deadline; `None` if it never
 /// expires.
 pub(crate) fn timeline_entry(id: u32, class: Class, ts: i64, row_key: &[u8]) -> Option<Bytes> {
     let second = match class {
@@ -180,39 +180,39 @@ pub(crate) fn timeline_entry(id: u32, class: Class, ts: i64, row_key: &[u8]) -> 
     Some(Bytes::from(key))
 }
 
-/// The index that holds the events of a feed.
+/// Index id of feed events.
 pub(crate) const EVENTS: u32 = u32::MAX;
 
-/// Key of an event: the commit that entered it, and its position in that.
+/// Returns the key of an event: the stamp of its commit and its position in it.
 pub(crate) fn event(stamp: u64, position: u32) -> Bytes {
     let mut key = events_after(stamp);
     key.extend_from_slice(&position.to_be_bytes());
     Bytes::from(key)
 }
 
-/// Where the events of a commit begin.
+/// Returns the start of a commit's events.
 pub(crate) fn events_after(stamp: u64) -> Vec<u8> {
     let mut key = index_prefix(EVENTS);
     key.extend_from_slice(&stamp.to_be_bytes());
     key
 }
 
-/// Key of how far expirations have been published.
+/// Returns the key of the floors of published expirations.
 pub(crate) fn published_floors() -> Bytes {
     Bytes::from((EVENTS - 1).to_be_bytes().to_vec())
 }
 
-/// Prefix of all entries of an index.
+/// Returns the prefix of all entries of an index.
 pub(crate) fn index_prefix(index: u32) -> Vec<u8> {
     index.to_be_bytes().to_vec()
 }
 
-/// The index an entry belongs to.
+/// Parses the index id of an entry.
 pub(crate) fn index_of(entry: &[u8]) -> Option<u32> {
     Some(u32::from_be_bytes(*entry.first_chunk()?))
 }
 
-/// Code of a class in keys of counts.
+/// Code of a class in counter keys.
 pub(crate) fn class_code(class: Class) -> u8 {
     match class {
         Class::Inherit => 0,
@@ -221,38 +221,38 @@ pub(crate) fn class_code(class: Class) -> u8 {
     }
 }
 
-/// Key of the totals of a class.
+/// Returns the key of a class's totals.
 pub(crate) fn class_total(collection: u32, class: u8) -> Bytes {
     let mut key = collection.to_be_bytes().to_vec();
     key.extend_from_slice(&[b'c', class]);
     Bytes::from(key)
 }
 
-/// Key that a commit which trims the counters writes, so that no two trim the same.
+/// Returns the key that every trim of the counters writes, so that concurrent trims conflict.
 pub(crate) fn trim_marker(collection: u32) -> Vec<u8> {
     let mut key = counter_prefix(collection);
     key.push(b't');
     key
 }
 
-/// Key of the stamp of a container's last change.
+/// Returns the key of a container's last change.
 pub(crate) fn last_change(collection: u32) -> Bytes {
     let mut key = counter_prefix(collection);
     key.push(b'l');
     Bytes::from(key)
 }
 
-/// Prefix of everything counted of a collection.
+/// Returns the prefix of all counters of a collection.
 pub(crate) fn counter_prefix(collection: u32) -> Vec<u8> {
     collection.to_be_bytes().to_vec()
 }
 
-/// The collection that a count belongs to.
+/// Parses the collection id of a counter.
 pub(crate) fn collection_of_counter(key: &[u8]) -> Option<u32> {
     Some(u32::from_be_bytes(*key.first_chunk()?))
 }
 
-/// Prefix of the sums of one build.
+/// Returns the prefix of the sums of one build.
 pub(crate) fn bucket_prefix(collection: u32, build: u64) -> Vec<u8> {
     let mut key = collection.to_be_bytes().to_vec();
     key.push(b's');
@@ -260,16 +260,16 @@ pub(crate) fn bucket_prefix(collection: u32, build: u64) -> Vec<u8> {
     key
 }
 
-/// Which instants sums by second are about.
+/// The instants that buckets refer to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Buckets {
-    /// `_ts` or the deadline of a class.
+    /// Second of the write or deadline, for a class.
     Class(u8),
-    /// The dates of an index.
+    /// Dates of an index.
     Date(u32),
 }
 
-/// Key of the sum of one bucket; `build` keeps abandoned counters apart.
+/// Returns the key of a bucket; `build` separates abandoned counter builds.
 pub(crate) fn bucket_key(
     collection: u32,
     build: u64,
@@ -290,7 +290,7 @@ pub(crate) fn bucket_key(
     Bytes::from(key)
 }
 
-/// The bucket of the key of a sum.
+/// Parses the bucket in a key of a sum.
 pub(crate) fn bucket_in_key(key: &[u8]) -> Option<i64> {
     let bucket = u64::from_be_bytes(*key.last_chunk()?);
     Some((bucket ^ (1 << 63)) as i64)

@@ -1,14 +1,14 @@
-//! Long operations take turns: only so many of them compute at once, so that there is always a
-//! worker for what is short, however many long ones there are.
+//! Limits how many long operations compute at once, so that a worker is always available for short
+//! operations.
 //!
 //! ```text
-//!  operation ── polled ── polled ── let others run ── (now it is long) ── lane? ── polled ── …
-//!                                                         │ none is free
-//!                                                         └ waits in line, in no lane
+//!  operation -- polled -- polled -- yields -- (now it is long) -- lane? -- polled -- ...
+//!                                                                  | none is free
+//!                                                                  +- waits in the queue
 //! ```
 //!
-//! An operation is long once it has let others run. It waits for its turn between two steps and
-//! never while it holds one, so that whatever it waits for inside a step can come.
+//! An operation is long once it has yielded. It waits for a lane between two steps and never while
+//! it holds one, so that anything a step waits for can make progress.
 
 use std::{
     cell::{Cell, RefCell},
@@ -21,29 +21,27 @@ use std::{
 
 use parking_lot::{Mutex, MutexGuard};
 thread_local! {
-    /// Whether the step under way on this thread let others run.
+    /// Whether the current step of this thread has yielded.
     static RESTED: Cell<bool> = const { Cell::new(false) };
-    /// The lane that the step under way on this thread is in.
+    /// The lane that the current step of this thread holds.
     static LANE: RefCell<Option<Lane>> = const { RefCell::new(None) };
 }
 
-/// Notes that the step under way lets others run: it is part of a long operation.
+/// Records that the current step yields, so its operation is long.
 pub(crate) fn note_rest() {
     RESTED.set(true);
 }
 
-/// The step under way keeps its thread to itself from here on, and no worker: its lane is free for
-/// another one.
+/// Releases the current step's lane: it keeps its thread but no longer occupies a worker.
 pub fn leave_lane() {
     LANE.with_borrow_mut(Option::take);
 }
 
-/// How a server runs work that keeps its thread for long: the work has no worker meanwhile. It runs
-/// the work once, before it returns.
+/// Runs work that occupies its thread for long without occupying a worker; calls it once before
+/// returning.
 pub type RunApart = fn(&mut dyn FnMut());
 
-/// Polls an operation apart from the workers: each of its steps may take long, others are served
-/// meanwhile.
+/// Polls an operation with `run_apart`, since each of its steps may take long.
 pub async fn poll_apart<T>(
     run_apart: RunApart,
     mut operation: Pin<&mut impl Future<Output = T>>,
@@ -56,32 +54,30 @@ pub async fn poll_apart<T>(
     .await
 }
 
-/// How many long operations compute at once. Clones are the same lanes.
+/// The lanes in which long operations compute. Clones share the same lanes.
 #[derive(Clone, Debug)]
 pub struct Lanes(Arc<SharedLanes>);
 
-/// What all clones share.
 #[derive(Debug)]
 struct SharedLanes {
-    /// How many lanes there are.
+    /// Number of lanes.
     count: usize,
     state: Mutex<LaneState>,
 }
 
-/// Who computes and who waits.
 #[derive(Debug, Default)]
 struct LaneState {
-    /// Lanes that are in use, or given to one that was not polled yet.
+    /// Lanes in use or granted to a waiting operation.
     taken: usize,
-    /// The number of the next one that has to wait.
+    /// Queue number of the next waiting operation.
     next: u64,
-    /// Who waits, the first first.
+    /// Waiting operations, first come first.
     waiting: VecDeque<(u64, Waker)>,
-    /// Who was given a lane and has not begun yet.
+    /// Operations that were granted a lane and have not been polled since.
     given: Vec<u64>,
 }
 
-/// A lane that is taken.
+/// A lane that is in use.
 #[derive(Debug)]
 struct Lane(Lanes);
 
@@ -91,15 +87,15 @@ impl Drop for Lane {
     }
 }
 
-/// An operation that may have to wait.
+/// An operation's state in the lanes.
 #[derive(Debug)]
 struct WaitingPlace<'a> {
-    /// Not a clone: most operations are short, and the number of clones is a line of memory that all
-    /// processors would write.
+    /// A reference, because most operations are short and a shared reference count would be
+    /// contended by all processors.
     lanes: &'a Lanes,
-    /// It takes turns from now on.
+    /// Whether it needs a lane from now on.
     is_long: bool,
-    /// Its number in line, while it waits.
+    /// Its queue number while it waits.
     number: Option<u64>,
 }
 
@@ -119,14 +115,14 @@ impl Drop for WaitingPlace<'_> {
 }
 
 impl Default for Lanes {
-    /// One for each processor: the server has one worker more.
+    /// One lane per processor; the server has one more worker.
     fn default() -> Self {
         Self::new(std::thread::available_parallelism().map_or(1, usize::from))
     }
 }
 
 impl Lanes {
-    /// This many lanes.
+    /// Creates this many lanes.
     pub fn new(count: usize) -> Self {
         Self(Arc::new(SharedLanes { count: count.max(1), state: Mutex::default() }))
     }
@@ -135,19 +131,18 @@ impl Lanes {
         self.0.state.lock()
     }
 
-    /// Runs an operation: once it is long it takes turns with others. It stays where it is: an
-    /// operation that is handed on by value would be in the memory of its connection twice.
+    /// Runs an operation, which takes turns once it is long. Takes it by reference: moving it would
+    /// store it twice in its connection's future.
     pub async fn run<T>(&self, operation: Pin<&mut impl Future<Output = T>>) -> T {
         self.take_turns(operation, false).await
     }
 
-    /// Runs something that is known to take long from its beginning.
+    /// Runs an operation that is known to be long.
     pub async fn run_long<T>(&self, operation: Pin<&mut impl Future<Output = T>>) -> T {
         self.take_turns(operation, true).await
     }
 
-    /// Polls an operation, in a lane once it is long. The lane is taken for each step and let go
-    /// after it.
+    /// Polls an operation, holding a lane for each step once it is long.
     async fn take_turns<T>(
         &self,
         mut operation: Pin<&mut impl Future<Output = T>>,
@@ -159,7 +154,7 @@ impl Lanes {
                 return Poll::Pending;
             }
             let lane = place.is_long.then(|| Lane(self.clone()));
-            // One operation may run inside another's step.
+            // Operations may be nested within a step.
             let around = LANE.replace(lane);
             let rested = RESTED.replace(false);
             let polled = operation.as_mut().poll(context);
@@ -170,7 +165,7 @@ impl Lanes {
         .await
     }
 
-    /// Whether it is this one's turn.
+    /// Returns whether the operation may run now; otherwise queues it.
     fn try_enter(&self, place: &mut WaitingPlace<'_>, context: &Context<'_>) -> bool {
         let mut state = self.lock();
         let Some(number) = place.number else {
@@ -195,7 +190,7 @@ impl Lanes {
         false
     }
 
-    /// A lane becomes free: it is the next one's.
+    /// Frees a lane and grants it to the next waiting operation.
     fn pass_on(&self) {
         let mut state = self.lock();
         match state.waiting.pop_front() {
@@ -219,7 +214,7 @@ mod tests {
     use super::*;
     use crate::yielding::yield_now;
 
-    /// An operation of this many steps that notes how many are in a step at once.
+    /// An operation of `count` steps that records the maximum number of concurrent steps.
     async fn steps(count: usize, running: &AtomicUsize, most: &AtomicUsize) {
         for _ in 0..count {
             let now = running.fetch_add(1, SeqCst) + 1;

@@ -1,8 +1,8 @@
-//! The engine: collections of documents that expire exactly on time, over any store. It knows
-//! documents, indexes, views and commits; it knows no protocol and no query language's syntax.
+//! The engine: collections of documents that expire exactly on time, over any store. It implements
+//! documents, indexes, views and commits, but no protocol and no query syntax.
 //!
-//! Every read goes through [`LiveView`], which cannot yield an expired row; every write of a
-//! document is one atomic commit of row, index entries and counts.
+//! Every read goes through [`LiveView`], which cannot return an expired row; every write of a
+//! document is one atomic commit of row, index entries and counters.
 
 mod access;
 mod amount;
@@ -74,7 +74,7 @@ pub use row::Item;
 #[cfg(feature = "switchable-rules")]
 pub use rules::Rules;
 pub use view::{LiveView, ReapHold, Storage};
-// What a door needs of the layers below to name its types and say what it wants.
+// Types of lower layers that the APIs need to use the engine.
 pub use expiry::{Class, DefaultTtl, Lifetime};
 pub use select::statement::Flow;
 pub use store::{Direction, Space, Store};

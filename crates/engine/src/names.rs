@@ -1,21 +1,21 @@
-//! What collections are called: their data model, their name, and how the keys of items begin. Not
-//! which collections there are; see `catalog`.
+//! Names of collections: data model, namespace and the partition layout of item keys. Which
+//! collections exist is in `catalog`.
 
 use std::fmt;
 
-/// Which data model, and so which door, a database belongs to. Their namespaces are apart.
+/// The data model of a database, which decides its API. Each model has its own namespaces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Model {
     /// BSON documents with an `_id`.
     Documents,
     /// JSON items with an `id` and a partition key.
     Items,
-    /// Receipts of writes: of no door's databases.
+    /// Receipts of writes, which belong to no API's databases.
     Receipts,
 }
 
 impl Model {
-    /// In keys and records of the catalog; never changes.
+    /// Code in keys and catalog records; never changes.
     pub(crate) fn code(self) -> u8 {
         match self {
             Self::Documents => b'd',
@@ -24,7 +24,6 @@ impl Model {
         }
     }
 
-    /// The model with this code.
     pub(crate) fn from_code(code: u8) -> Option<Self> {
         [Self::Documents, Self::Items, Self::Receipts]
             .into_iter()
@@ -32,17 +31,17 @@ impl Model {
     }
 }
 
-/// A collection's name.
+/// The name of a collection.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Namespace {
-    /// Database.
+    /// Database name.
     pub database: String,
-    /// Collection.
+    /// Collection name.
     pub collection: String,
 }
 
 impl Namespace {
-    /// A name from its parts.
+    /// Creates a name from its parts.
     pub fn new(database: impl Into<String>, collection: impl Into<String>) -> Self {
         Self { database: database.into(), collection: collection.into() }
     }
@@ -54,11 +53,11 @@ impl fmt::Display for Namespace {
     }
 }
 
-/// The beginning of an item's row key: a hash of fixed length, then the partition key's values.
+/// The layout of an item's row key: a hash of fixed length, then the partition key's values.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Partition {
-    /// Bytes of the hash.
+    /// Length of the hash in bytes.
     pub hash_bytes: u8,
-    /// Values of the partition key.
+    /// Number of partition key values.
     pub values: u8,
 }

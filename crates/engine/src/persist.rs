@@ -1,20 +1,19 @@
-//! How a moved clock becomes durable. The engine does no I/O of its own, so whoever runs it says
-//! it.
+//! Makes moves of the clock durable. The engine does no I/O, so its user provides this.
 
 use std::{future::Future, pin::Pin};
 
 use clock::Checkpoint;
 
-/// Makes checkpoints durable.
+/// Writes clock checkpoints durably.
 pub trait Persist: Send + Sync + 'static {
-    /// Writes a checkpoint; returns when it is durable.
+    /// Writes a checkpoint; returns whether it is durable.
     fn persist_checkpoint(
         &self,
         checkpoint: Checkpoint,
     ) -> Pin<Box<dyn Future<Output = bool> + Send + '_>>;
 }
 
-/// Keeps checkpoints nowhere: for stores that keep nothing either.
+/// Discards checkpoints, for stores without durability.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct KeepNothing;
 

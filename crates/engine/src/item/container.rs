@@ -213,7 +213,7 @@ fn set_feed(record: &mut Record, retention_s: Option<i64>, stamp: Stamp, empty: 
     }
 }
 
-/// Adds an index under the next id; `ready` where there is nothing to build.
+/// Adds an index with the next id; `ready` if there is nothing to build.
 pub(super) fn add_index(record: &mut Record, spec: &IndexSpec, ready: bool) {
     debug_assert!(spec.shape != IndexShape::Fields);
     let id = record.next_index;

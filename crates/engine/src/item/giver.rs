@@ -1,7 +1,6 @@
-//! Gives the items of a walk to who takes them: those that the part of the condition admits that
-//! an index could know. So a sink meets the same items in the same order whether the index was
-//! read or every row was looked at, and what a page holds, where it ends and what it costs are the
-//! same too.
+//! Emits the items of a scan to a sink, filtered by the part of the condition that an index could
+//! serve. The sink therefore sees the same items in the same order with and without an index, and
+//! the content, end and cost of a page are the same too.
 
 use evaluation::Context;
 use select::{sarg::Sarg, statement::Flow};
@@ -15,28 +14,25 @@ use crate::{
     yielding::yield_if_due,
 };
 
-/// How many items are looked at before it is asked again whether an index would have spared many.
+/// Number of examined items after which missing indexes are requested again.
 const ASKED_EVERY: u64 = 1_024;
 
-/// Who takes the items of a walk, and what was given.
+/// The target of a scan's items, and the scan's statistics.
 pub(super) struct Giver<'a> {
-    /// What is walked.
     pub(super) collection: &'a Collection,
-    /// The operation.
     pub(super) context: &'a Context,
-    /// Who takes the items.
     pub(super) sink: &'a mut dyn ItemSink,
-    /// What items have to meet that are given.
+    /// The condition that emitted items meet.
     pub(super) admits: &'a Sarg,
-    /// What was given and looked at.
+    /// Statistics of the scan.
     pub(super) scanned: &'a mut Scanned,
 }
 
 impl Giver<'_> {
-    /// Gives an item, or passes over it.
+    /// Emits an item, or passes over it.
     pub(super) async fn give_item(&mut self, row: Row) -> Result<Flow, Halt> {
         self.scanned.looked += 1;
-        // Already here: nobody may wait for the end of the walk.
+        // Also during the scan, since its client may never read to the end.
         if self.scanned.looked.is_multiple_of(ASKED_EVERY) {
             self.scanned.ask_for_missing(self.collection);
         }
@@ -52,15 +48,14 @@ impl Giver<'_> {
 }
 
 impl Scanned {
-    /// Asks for the paths that the walk goes without, when it has looked at many items that they
-    /// would have spared it.
+    /// Requests indexes for the missing paths if they would have saved examining many items.
     pub(super) fn ask_for_missing(&mut self, collection: &Collection) {
-        // Entries of another path, which is wider, are looked at for want of this one as rows are.
+        // Entries of a less selective index count like rows.
         let spared = match self.ordered {
             true => self.looked,
             false => self.looked + self.entries - self.items,
         };
-        // An index that named so many would not be read.
+        // An index that matches more candidates would not be used.
         let few = self.ordered || self.items <= MAX_CANDIDATES as u64;
         if WANTED_AFTER < spared && few && !self.missing.is_empty() {
             collection.demand.want(std::mem::take(&mut self.missing));

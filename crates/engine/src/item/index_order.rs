@@ -1,18 +1,18 @@
 //! An index-order scan: items in the order of one path's values, without sorting all of them.
 //!
 //! ```text
-//!  entries of /age:   … 17 | 18 | 18 | 30 | "Ann…" "Ann…" "Ann…" | {…} {…} …
-//!                         └ told apart by the entry ┘ └ alike: read, sorted here, then given
+//!  entries of /age:   .. 17 | 18 | 18 | 30 | "Ann.." "Ann.." "Ann.." | {..} {..} ..
+//!                         ordered by the entry | equal in the index: read, sorted, emitted
 //! ```
 //!
-//! Entries tell scalars apart as far as they are kept, and those of equal values are in the order of
-//! births; the items of long texts that begin alike, of arrays and of objects are collected and sorted
-//! here. Items without a value there have no entry: they come before all others, so a scan needs a
-//! condition that leaves them out, or comes to them last.
+//! Entries order scalars as far as they are stored, and equal values by birth. Items with equal
+//! index components (long strings with a common prefix, arrays, objects) are collected and sorted
+//! here. Items without a value have no entry; they sort before all others, so a scan needs a
+//! condition that excludes them, or must reach them last.
 //!
-//! When too many items are alike, memory would have no bound: the scan ends with
-//! [`WalkOutcome::Fallback`], and the caller begins again in the order of keys and leaves the
-//! sorting to the evaluator, which can write to a disk.
+//! If too many items have equal components, memory would be unbounded: the scan ends with
+//! [`WalkOutcome::Fallback`], and the caller restarts in key order and leaves sorting to the
+//! evaluator, which can spill to disk.
 
 use document::{
     ArrayRef, DocRef, Document, ValueRef,
@@ -39,28 +39,28 @@ use crate::{
     yielding::yield_if_due,
 };
 
-/// Where a walk goes.
+/// The plan of an index-order scan.
 pub(super) struct IndexOrderScan<'a> {
-    /// The index by path whose entries are walked.
+    /// The index to scan.
     index: &'a IndexSpec,
-    /// The path, as names of properties.
+    /// The path as property names.
     names: &'a [String],
-    /// The beginning of the path's entries.
+    /// Key prefix of the path's entries.
     prefix: Vec<u8>,
-    /// Which of them, in the order of the walk.
+    /// Ranges of entries in scan order.
     ranges: Vec<KeyRange>,
     /// Backward for a descending order.
     direction: Direction,
-    /// The classes of arrays and objects, of which entries hold no more.
+    /// Type bytes of arrays and objects, whose entries have no content.
     inner: [u8; 2],
-    /// Whether the items without a value come too, in the end.
+    /// Whether items without a value follow at the end.
     without: bool,
-    /// Of these only those with a smaller place in the order of births.
+    /// Of these, only items before this position in birth order.
     without_before: Option<Vec<u8>>,
 }
 
-/// The walk along the order that was asked for; none where the path is not kept, or where another
-/// condition leaves fewer items.
+/// Plans a scan in the requested order; `None` if the path has no index or another condition is
+/// more selective.
 pub(super) fn plan_index_order<'a>(
     record: &'a Record,
     scan: &'a Scan,
@@ -84,7 +84,7 @@ pub(super) fn plan_index_order<'a>(
     ];
     let mut along =
         IndexOrderScan { index, names, prefix, ranges, direction, inner, without, without_before };
-    // A page token: what was given before is left out.
+    // Continue from a page token.
     if let Some(seek) = &scan.seek {
         along.seek_to(seek);
     }
@@ -92,9 +92,9 @@ pub(super) fn plan_index_order<'a>(
 }
 
 impl IndexOrderScan<'_> {
-    /// Leaves out what lies before a place, which may be the beginning of one.
+    /// Skips everything before a position, given in full or as a prefix.
     fn seek_to(&mut self, place: &[u8]) {
-        // Places of a descending order have all bits turned, so that tokens sort as bytes.
+        // Positions of a descending order are bitwise inverted, so that tokens sort as bytes.
         let turned: Vec<u8>;
         let (place, from_end) = match self.direction {
             Direction::Forward => (place, false),
@@ -103,16 +103,16 @@ impl IndexOrderScan<'_> {
                 (turned.as_slice(), true)
             }
         };
-        // The token stands among the items without a value: all entries were given.
+        // The token is among the items without a value: all entries were emitted.
         if place.first() == Some(&type_byte(ValueRef::Undefined)) && from_end {
             let birth = place.get(1..).unwrap_or_default();
             self.ranges.clear();
-            // The item of the token comes again: a JOIN may have more rows of it.
+            // The token's item is emitted again, since a JOIN may have more rows for it.
             self.without_before = Some([birth, &[0]].concat());
             return;
         }
-        // Only as precise as entries are: what is alike is given again from its beginning, and the
-        // caller skips what it has.
+        // Only as precise as entries are: items with equal components are emitted again from the
+        // first, and the caller skips those it already has.
         let edge = [self.prefix.as_slice(), self.known_prefix(place)].concat();
         for range in &mut self.ranges {
             if from_end {
@@ -127,41 +127,41 @@ impl IndexOrderScan<'_> {
         }
     }
 
-    /// The beginning of a place that the key of its entry begins with too.
+    /// Returns the prefix of a position that is also a prefix of its entry's key.
     fn known_prefix<'b>(&self, place: &'b [u8]) -> &'b [u8] {
         let kept = KEPT_PATH_COMPONENT_BYTES;
         if place.first().is_some_and(|class| self.inner.contains(class)) {
             return place.get(..1).unwrap_or_default();
         }
-        // A short value is whole in its entry, with what comes after it in the token.
+        // A short value is completely contained in its entry, with what follows it in the token.
         let whole = skip(place, false).is_some_and(|rest| place.len() - rest.len() <= kept);
         if whole { place } else { place.get(..kept).unwrap_or(place) }
     }
 
-    /// What the entries of values have in common that they do not tell apart; nothing for one that
-    /// is told apart.
+    /// Returns the prefix shared by entries that the index does not order; `None` for a component
+    /// that is ordered by its entry.
     fn alike_prefix<'b>(&self, component: &'b [u8]) -> Option<&'b [u8]> {
         if self.inner.contains(component.first()?) {
             return component.get(..1);
         }
-        // A checksum follows the kept part: it tells values apart but has no order.
+        // The checksum after the truncated part distinguishes values but does not order them.
         let cut = KEPT_PATH_COMPONENT_BYTES < component.len();
         if cut { component.get(..KEPT_PATH_COMPONENT_BYTES) } else { None }
     }
 }
 
-/// How a walk goes.
+/// The result of a step of the scan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum WalkOutcome {
-    /// On, to what comes next.
+    /// Continue.
     On,
-    /// No further: there is enough.
+    /// Stop: the sink has enough.
     Enough,
-    /// No further: too many items are alike, so that sorting has to be left to others.
+    /// Stop: too many equal components, so the caller must sort.
     Fallback,
 }
 
-/// The items of a walk in order.
+/// Emits the items of the scan in order.
 pub(super) async fn walk_index_order<S: Store>(
     view: &LiveView<S>,
     along: &IndexOrderScan<'_>,
@@ -188,18 +188,18 @@ pub(super) async fn walk_index_order<S: Store>(
     Ok(WalkOutcome::On)
 }
 
-/// Items whose entries do not tell their values apart.
+/// Items whose entries have equal components.
 #[derive(Default)]
 struct AlikeRows {
-    /// What their entries have in common.
+    /// The shared component prefix.
     what: Vec<u8>,
-    /// Each with its value as it is ordered.
+    /// Each row with its encoded value.
     rows: Vec<(Vec<u8>, Row)>,
-    /// Of values and rows; see [`MAX_ALIKE_BYTES`].
+    /// Size of values and rows; see [`MAX_ALIKE_BYTES`].
     bytes: usize,
 }
 
-/// A scan under way in one view.
+/// A running scan in one view.
 struct IndexOrderWalk<'a, 'b, S: Store> {
     view: &'a LiveView<S>,
     along: &'a IndexOrderScan<'a>,
@@ -208,7 +208,7 @@ struct IndexOrderWalk<'a, 'b, S: Store> {
 }
 
 impl<S: Store> IndexOrderWalk<'_, '_, S> {
-    /// Gives the items of a range of entries.
+    /// Emits the items of a range of entries.
     async fn walk_entries(&mut self, range: &KeyRange) -> Result<WalkOutcome, Halt> {
         let mut pages =
             Pages::of(range.clone()).in_direction(self.along.direction).growing_slowly();
@@ -227,12 +227,12 @@ impl<S: Store> IndexOrderWalk<'_, '_, S> {
         Ok(WalkOutcome::On)
     }
 
-    /// Gives the item of an entry, or collects it with others like it.
+    /// Emits the item of an entry, or collects it with others of equal components.
     async fn take_entry(&mut self, entry: &Entry) -> Result<WalkOutcome, Halt> {
         let key = unnamed_key(self.along.index, &entry.key, &entry.row_key);
         let component = key.get(self.along.prefix.len()..).unwrap_or_default();
         let what = self.along.alike_prefix(component).unwrap_or_default();
-        // The run of what was alike has ended: its items come first.
+        // The group of equal components has ended; its items come first.
         if !self.alike.rows.is_empty() && what != self.alike.what {
             let way = self.give_alike_sorted().await?;
             if way != WalkOutcome::On {
@@ -240,7 +240,7 @@ impl<S: Store> IndexOrderWalk<'_, '_, S> {
             }
         }
         let row = self.view.row_of(entry).await?;
-        // Told apart by its entry.
+        // Ordered by its entry.
         if what.is_empty() {
             return self.give_row(row).await;
         }
@@ -254,7 +254,7 @@ impl<S: Store> IndexOrderWalk<'_, '_, S> {
         Ok(if MAX_ALIKE_BYTES < self.alike.bytes { WalkOutcome::Fallback } else { WalkOutcome::On })
     }
 
-    /// The items that are alike, sorted.
+    /// Sorts and emits the collected items.
     async fn give_alike_sorted(&mut self) -> Result<WalkOutcome, Halt> {
         let mut rows = std::mem::take(&mut self.alike).rows;
         rows.sort_unstable_by(|(one, row), (other, other_row)| {
@@ -271,7 +271,7 @@ impl<S: Store> IndexOrderWalk<'_, '_, S> {
         Ok(WalkOutcome::On)
     }
 
-    /// Gives an item to the sink.
+    /// Emits an item.
     async fn give_row(&mut self, row: Row) -> Result<WalkOutcome, Halt> {
         let flow = self.giver.give_item(row).await?;
         Ok(if flow == Flow::Enough { WalkOutcome::Enough } else { WalkOutcome::On })

@@ -1,11 +1,11 @@
-//! Paths of a container begin to be kept when queries ask for them, and end when none does for long.
+//! Adds indexes for paths that queries request, and drops those unused for a long time.
 //!
 //! ```text
-//!  a walk looks at many items  ──▶ demand  ──▶ keep_wanted_paths: one commit, then an online build
-//!  a walk reads an entry       ──▶ uses    ──▶ tend_paths: one commit, compaction frees entries
+//!  a scan examines many items  --> demand  --> keep_wanted_paths: one commit, then an online build
+//!  a scan reads an entry       --> uses    --> tend_paths: one commit; compaction drops entries
 //! ```
-//!
-//! No query waits for either. What is noted in memory is lost with the process, and asked for anew;
+//! No query waits for either. Requests in memory are lost with the process and made again; the
+//! record and a started build are durable.
 //! the record and a build that has begun are not.
 
 use std::sync::Arc;
@@ -24,49 +24,48 @@ use crate::{
     limits::MAX_KEPT_PATHS,
 };
 
-/// Seconds of a day.
 const DAY_S: i64 = 86_400;
 
-/// Whether an index of a container is there.
+/// Build state of a container's index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PathProgress {
-    /// Complete.
+    /// The index is complete.
     Ready,
-    /// Being built.
+    /// The index is being built.
     Building,
 }
 
-/// An index of a container, for those who look after it.
+/// The status of a container's index, for operators.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PathStatus {
-    /// Its paths as policies write them, with the word for a direction where it has one.
+    /// Its paths as policies write them, followed by the direction if it has one.
     pub paths: Vec<String>,
-    /// Why it is kept: `query`, `named`, `composite`, `unique`, or `policy` for one of all paths.
+    /// Why it exists: `query`, `named`, `composite`, `unique`, or `policy` for one of all paths.
     pub why: &'static str,
-    /// Whether it is there.
+    /// Its build state.
     pub progress: PathProgress,
-    /// The second since when it is kept, where that is known.
+    /// Second in which it was added, if known.
     pub since_s: Option<i64>,
-    /// The second of a use, not more than a day before the last one, where it may end for want of
-    /// uses.
+    /// Second of a recent use, at most a day before the last one, if the index is dropped when
+    /// unused.
     pub used_s: Option<i64>,
     /// Its uses since the server started.
     pub uses: IndexUsage,
 }
 
 impl<S: Store> Engine<S> {
-    /// Whether [`keep_wanted_paths`](Self::keep_wanted_paths) has anything to do.
+    /// Returns whether [`keep_wanted_paths`](Self::keep_wanted_paths) has anything to do.
     pub fn wants_paths(&self, collection: &Collection) -> bool {
         collection.demand.is_wanted()
     }
 
-    /// Asks for paths to be kept, as a query does that looked at many items for want of them.
+    /// Requests indexes of paths, like a query that examined many items for lack of them.
     pub fn want_paths(&self, collection: &Collection, paths: Vec<PathSteps>) {
         collection.demand.want(paths);
     }
 
-    /// Begins to keep the paths that queries asked for, and builds them. Queries return the same
-    /// meanwhile, and a start goes on with what is left undone.
+    /// Adds and builds indexes of the requested paths. Query results are unaffected meanwhile, and
+    /// a start completes interrupted builds.
     pub async fn keep_wanted_paths(&self, collection: &Arc<Collection>) -> Result<(), Error> {
         let wanted = collection.demand.take_wanted();
         if wanted.is_empty() {
@@ -90,15 +89,15 @@ impl<S: Store> Engine<S> {
         if self.change_record(collection, &*edit).await?.is_none() {
             return Ok(());
         }
-        // Others are built by whoever asked for them.
+        // Other indexes are built by the operations that added them.
         self.build_indexes(collection, |index| {
             index.kept_path().is_some_and(|kept| wanted.contains(&kept.steps))
         })
         .await
     }
 
-    /// Writes down, once a day, which paths of all containers were used, and stops keeping those
-    /// that queries asked for once and none has used for so many days; `None`: they stay.
+    /// Records, once a day, which paths of all containers were used, and drops indexes that queries
+    /// requested and none has used for `unused_days`; `None` keeps them.
     pub async fn tend_paths(&self, unused_days: Option<u32>) -> Result<(), Error> {
         let now_s = self.now().await?.ms.div_euclid(1000);
         let unused_s = unused_days.map(|days| i64::from(days.max(1)).saturating_mul(DAY_S));
@@ -124,7 +123,7 @@ impl<S: Store> Engine<S> {
                 Ok((!nothing).then(|| (Arc::new(apply) as Arc<RecordApply>, ())))
             });
             match self.change_record(collection, &*edit).await {
-                // It was dropped meanwhile.
+                // The collection was dropped meanwhile.
                 Err(_) if collection.is_dropped() => {}
                 changed => changed.map(|_| ())?,
             }
@@ -132,8 +131,8 @@ impl<S: Store> Engine<S> {
         Ok(())
     }
 
-    /// The paths that a container's policy has, included or excluded, as policies write them. Of
-    /// those that are included with a wildcard, what is kept is among the statuses.
+    /// Returns the included or excluded paths of a container's policy, as policies write them.
+    /// Paths indexed under an included wildcard are in [`path_statuses`](Self::path_statuses) only.
     pub fn policy_paths(&self, collection: &Collection, included: bool) -> Vec<String> {
         let state = collection.state();
         let policy = state.record.indexes.iter().find_map(IndexSpec::policy);
@@ -145,7 +144,7 @@ impl<S: Store> Engine<S> {
         shown.collect()
     }
 
-    /// The indexes of a container that have entries.
+    /// Returns the status of each index of a container that has entries.
     pub fn path_statuses(&self, collection: &Collection) -> Vec<PathStatus> {
         let state = collection.state();
         let shown = state.record.indexes.iter().filter_map(|index| {
@@ -167,20 +166,20 @@ impl<S: Store> Engine<S> {
     }
 }
 
-/// An index of a path that is kept from a commit on.
+/// Creates an index of a path, starting with a commit.
 fn path_index(path: &PathSteps, why: KeptFor, stamp: Stamp) -> IndexSpec {
     let now_s = stamp.at_ms.div_euclid(1000);
     IndexSpec::over_path(KeptPath { steps: path.clone(), why, since_s: now_s, used_s: now_s })
 }
 
-/// The paths that queries asked for, with the ids of their indexes.
+/// Returns the ids and paths of indexes that queries requested.
 fn kept_for_queries(record: &Record) -> impl Iterator<Item = (u32, &KeptPath)> {
     let kept = record.indexes.iter().filter_map(|index| Some((index.id, index.kept_path()?)));
     kept.filter(|(_, kept)| kept.why == KeptFor::Query)
 }
 
-/// Keeps the paths that the policy of a record names, and lets others stay for the queries that use
-/// them; `ready` where there is nothing to build.
+/// Adds indexes for the paths that the policy names, and reclassifies others as requested by
+/// queries; `ready` if there is nothing to build.
 pub(super) fn keep_named_paths(record: &mut Record, stamp: Stamp, ready: bool) {
     let policy = record.indexes.iter().find_map(|index| match &index.shape {
         IndexShape::Allowed(policy) => Some(policy.clone()),
@@ -192,7 +191,7 @@ pub(super) fn keep_named_paths(record: &mut Record, stamp: Stamp, ready: bool) {
         let IndexShape::Path(kept) = &mut index.shape else { continue };
         match (kept.why, named.contains(&kept.steps)) {
             (KeptFor::Query, true) => kept.why = KeptFor::Name,
-            // It has all it needs already, and somebody wanted it.
+            // It is complete and was wanted, so it stays as long as queries use it.
             (KeptFor::Name, false) => {
                 kept.why = KeptFor::Query;
                 kept.used_s = stamp.at_ms.div_euclid(1000);
@@ -207,10 +206,10 @@ pub(super) fn keep_named_paths(record: &mut Record, stamp: Stamp, ready: bool) {
     }
 }
 
-/// Takes indexes out of a record, and notes the last uses of others.
+/// Removes indexes from a record, and records the last uses of others.
 fn retire(record: &mut Record, gone: &[u32], used: &[(u32, i64)]) {
     record.indexes.retain(|index| !gone.contains(&index.id));
-    // Compaction frees their entries.
+    // Compaction drops their entries.
     record.dropped.extend(gone);
     for (id, last_s) in used {
         let index = record.indexes.iter_mut().find(|index| index.id == *id);
@@ -220,7 +219,7 @@ fn retire(record: &mut Record, gone: &[u32], used: &[(u32, i64)]) {
     }
 }
 
-/// The paths of an index and why there is one; none for what has no entries of values.
+/// Returns the paths of an index and why it exists; `None` if it has no entries of values.
 fn shown_paths(index: &IndexSpec) -> Option<(Vec<String>, &'static str)> {
     match &index.shape {
         IndexShape::Path(kept) => {

@@ -1,16 +1,16 @@
-//! Items: documents with a partition key and an id of their own, written with conditions and in
-//! batches, read by key, by walk and in the order of their changes.
+//! Items: documents with a partition key and an id, written conditionally and in batches, and read
+//! by key, by scan and in the order of changes.
 //!
 //! ```text
-//!  container   what a collection of items is, and changes of that
-//!  write ──▶ batch ──▶ outcomes       actions that become one commit
+//!  container   definitions of item collections, and their changes
+//!  write --> batch --> outcomes       actions that become one commit
 //!  read        one item by its key
-//!  scan ─┬──▶ candidates              keys that indexes name
-//!        ├──▶ index_order             the entries of one path, in its order
-//!        ├──▶ composite_order         an index of several paths, in its order
-//!        └──▶ births                  few items, in the order in which they were made
-//!  allowed     what of a walk a policy lets indexes know      giver   hands on what counts
-//!  kept_paths  paths that queries ask for begin and end to be indexed
+//!  scan -+--> candidates              row keys found by indexes
+//!        +--> index_order             the entries of one path, in its order
+//!        +--> composite_order         an index of several paths, in its order
+//!        +--> births                  small containers, in order of creation
+//!  allowed     what a policy lets indexes serve      giver   emits the items that count
+//!  kept_paths  adds and drops indexes of requested paths
 //!  changes     the latest version of each item, by its last write
 //! ```
 

@@ -1,5 +1,5 @@
-//! What the actions of a batch return once their commit is stamped: the stamp, the births of items
-//! that the commit made, and whether there was something before.
+//! The results of a batch's actions once its commit is stamped: stamp, births of created items, and
+//! whether items existed before.
 
 use std::collections::BTreeMap;
 
@@ -9,29 +9,29 @@ use store::Stamp;
 use super::ItemDone;
 use crate::row::Item;
 
-/// What became of an action, its stamp apart.
+/// The outcome of an action, except its stamp.
 pub(super) struct ActionOutcome {
-    /// The item's, after the action.
+    /// Key of the item after the action.
     pub(super) key: Bytes,
-    /// There was nothing before.
+    /// Whether the item did not exist before.
     pub(super) created: bool,
-    /// The item after it; none when it was removed.
+    /// The item's body after the action; `None` if it was deleted.
     pub(super) body: Option<Bytes>,
-    /// The stored row where nothing was written.
+    /// The stored row if nothing was written.
     pub(super) read: Option<Item>,
-    /// Of an item that this commit did not make.
+    /// Birth of an item that this commit did not create.
     pub(super) birth: Option<u64>,
-    /// Its place among the items of the commit.
+    /// Position of the item within the commit.
     pub(super) position: usize,
-    /// Index entries that it wrote.
+    /// Number of index entries written.
     pub(super) entries: usize,
 }
 
-/// What the actions answer once they are committed.
+/// The outcomes of all actions of a commit.
 pub(super) struct ActionOutcomes(pub(super) Vec<ActionOutcome>);
 
 impl ActionOutcomes {
-    /// With the places that items have in the commit.
+    /// Sets the positions that items have in the commit.
     pub(super) fn with_positions<T>(mut self, pending: &BTreeMap<Bytes, T>) -> Self {
         for outcome in &mut self.0 {
             let before = pending.range::<Bytes, _>(..&outcome.key);
@@ -40,11 +40,11 @@ impl ActionOutcomes {
         self
     }
 
-    /// What each action answers after a commit with this stamp.
+    /// Returns the result of each action after a commit with this stamp.
     pub(super) fn into_results(self, stamp: Option<Stamp>) -> Vec<ItemDone> {
         let done = |outcome: ActionOutcome| {
             let item = match (outcome.read, outcome.body, stamp) {
-                // One that was read after a write of the same commit has its stamp.
+                // An item read after a write of the same commit has its stamp.
                 (Some(item), _, Some(stamp)) if item.stamp == 0 => {
                     Some(stamped_item(item.key, item.body, outcome.birth, outcome.position, stamp))
                 }
@@ -60,7 +60,7 @@ impl ActionOutcomes {
     }
 }
 
-/// An item as the commit wrote it.
+/// Returns an item as the commit wrote it.
 fn stamped_item(
     key: Bytes,
     body: Bytes,

@@ -1,4 +1,4 @@
-//! Reads one item by its key: one view, one point read. The shortest way through the engine.
+//! Reads one item by its key with one point read in one view.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use crate::{
 };
 
 impl<S: Store> Engine<S> {
-    /// One live item, and the `seq` of the commits that the answer certainly knows.
+    /// Returns a live item, and the `seq` up to which all commits are certainly covered.
     pub async fn read_item(
         &self,
         collection: &Arc<Collection>,

@@ -1,16 +1,16 @@
-//! A walk over items in one view: in the order of their keys, of which an index may leave out what
-//! cannot meet a condition, so that the answer is the same with and without it.
+//! Scans items in one view. An index may exclude items that cannot meet the condition; the result
+//! is the same with and without it.
 //!
 //! ```text
-//!  scan ── an order of one path? ────▶ index_order ──(too many alike)──▶ rows
-//!       ── a condition on a path? ───▶ candidates ──▶ point reads
-//!       ── few items, no order? ─────▶ births
-//!       ── an order of several? ─────▶ composite_order
-//!       ── else ─────────────────────▶ rows of the range
+//!  scan -- order of one path? -------> index_order --(too many equal)--> rows
+//!       -- condition on a path? -----> candidates --> point reads
+//!       -- few items, no order? -----> births
+//!       -- order of several paths? --> composite_order
+//!       -- otherwise ----------------> rows of the range
 //! ```
 //!
-//! The sink is told which order it gets ([`ItemSink::begin`]), and told again when the walk begins
-//! anew in another view: it forgets what it has then.
+//! The sink learns the order of items from [`ItemSink::begin`], which is called again when the scan
+//! restarts in another view; the sink then discards what it has.
 
 use std::{
     collections::{BTreeSet, VecDeque},
@@ -44,30 +44,30 @@ use crate::{
     view::{LiveView, Pages, charge_keys},
 };
 
-/// What is walked.
+/// The parameters of a scan.
 #[derive(Clone, Debug)]
 pub struct Scan {
-    /// Which part of the container.
+    /// The part of the container to scan.
     pub range: ItemRange,
-    /// Only items that may meet this are wanted.
+    /// Only items that may meet this condition are wanted.
     pub sarg: Sarg,
-    /// Only items after this key, or after this place in the order of births.
+    /// Start after this key, or after this position in birth order.
     pub after: Option<Vec<u8>>,
-    /// Whether items come in the order in which they were made. It is not for what has an `order`.
+    /// Whether items come in order of creation. Not combined with an `order`.
     pub births: BirthOrder,
-    /// The order that would spare sorting: paths of properties, each with its direction (`true`:
-    /// descending).
+    /// The requested order: property paths with directions (true: descending). It is used only if
+    /// an index yields it.
     pub order: Vec<(Vec<String>, bool)>,
-    /// Where to begin in that order: the values' components as they are ordered (of a path that
-    /// descends with all bits turned) and the item's birth (turned, when the first path descends), or
-    /// the beginning of these.
+    /// Position in that order from which to start, in full or as a prefix: the encoded values
+    /// (bitwise inverted for a descending path), then the item's birth (inverted if the first path
+    /// is descending).
     pub seek: Option<Vec<u8>>,
-    /// Look at no index.
+    /// Whether to ignore all indexes.
     pub no_index: bool,
 }
 
 impl Scan {
-    /// All items of a part of a container.
+    /// Creates a scan of all items of a part of a container.
     pub fn of(range: ItemRange) -> Self {
         Self {
             range,
@@ -81,82 +81,81 @@ impl Scan {
     }
 }
 
-/// Whether a walk goes in the order in which items were made.
+/// Whether a scan uses the order of creation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BirthOrder {
-    /// It goes in the order of keys.
+    /// Use key order.
     Never,
-    /// It does in a container of few items.
+    /// Use birth order if the container is small.
     WhereFew,
-    /// It goes on in that order.
+    /// Continue in birth order.
     Always,
 }
 
-/// The order in which items come.
+/// The order in which a scan emits items.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ScanOrder {
-    /// That of their keys.
+    /// Order of keys.
     ByKey,
-    /// That in which they were made.
+    /// Order of creation.
     ByBirth,
-    /// The one that was asked for. Items with equal values come in the order of their births, or in
-    /// the reverse where the first path descends.
+    /// The requested order. Items with equal values come in order of creation, or in reverse if the
+    /// first path is descending.
     AsAsked,
 }
 
-/// Who takes the items of a walk.
+/// Receives the items of a scan.
 pub trait ItemSink: Send {
-    /// A walk begins, or begins again in a new view: what was taken so far does not count. Its items
-    /// are those that live at `at`, which is later than an instant that the operation took before
-    /// it.
+    /// Starts or restarts the scan in a view; items received so far must be discarded. The scan's
+    /// items are live at `at`, which is later than any instant the operation read before.
     fn begin(&mut self, comes: ScanOrder, at: Instant) -> Result<(), Error>;
 
-    /// The next item.
+    /// Receives the next item.
     fn item(&mut self, item: &Item) -> Result<Flow, Error>;
 
-    /// An item that an index would have left out, if it were there. Who stops here goes on after it.
+    /// Passes an item that an index would have excluded. A sink that stops here continues after it.
     fn pass_over(&mut self, _item: &Item) -> Result<Flow, Error> {
         Ok(Flow::More)
     }
 }
 
-/// What serves a walk, as far as the policy goes.
+/// How an index may serve a scan under the policy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum IndexUse {
     /// Entries of the values at a path.
     Path(Vec<PathStep>),
-    /// All of the index of this name, for its order.
+    /// The order of the index with this name.
     Order(String),
 }
 
-/// How a walk went.
+/// The statistics of a scan.
 #[derive(Clone, Debug)]
 pub struct Scanned {
-    /// The commits it certainly knew.
+    /// All commits up to this `seq` are certainly covered.
     pub seq: u64,
-    /// What the policy has for the walk, whether or not it was there to be read.
+    /// Indexes that the policy allows for the scan, whether or not they currently exist.
     pub indexes: Vec<IndexUse>,
-    /// Whether one of these has the order that was asked for.
+    /// Whether one of these yields the requested order.
     pub ordered: bool,
-    /// Index entries looked at.
+    /// Number of index entries examined.
     pub entries: u64,
-    /// Items looked at.
+    /// Number of items examined.
     pub looked: u64,
-    /// Those of them that meet what the policy lets indexes know of the condition.
+    /// Number of examined items that meet the indexable part of the condition.
     pub items: u64,
-    /// Their bytes.
+    /// Size of those items.
     pub bytes: u64,
-    /// Whether all was walked.
+    /// Whether the scan reached its end.
     pub ended: bool,
-    /// Until when a walk would give the same again; `None` where that cannot be told.
+    /// Condition under which another scan returns the same items; `None` if unknown.
     pub basis: Option<ScanBasis>,
-    /// When the first of the items that were given expires.
+    /// Earliest expiry of the emitted items.
     pub(super) until: Instant,
-    /// Paths whose indexes name too many items.
+    /// Paths whose indexes match too many items.
     pub(super) wide: Vec<PathSteps>,
-    /// Ids of indexes that were read.
+    /// Ids of the indexes that were read.
     pub(super) read: Vec<u32>,
-    /// Paths that are not kept and would have spared it most.
+    /// Paths whose missing indexes would have helped most.
     pub(super) missing: Vec<PathSteps>,
 }
 
@@ -180,26 +179,27 @@ impl Default for Scanned {
     }
 }
 
-/// What a walk relied on: as long as this holds, another one gives the same items.
+/// The state on which a scan relied: while it is unchanged, another scan returns the same items.
 #[derive(Clone, Debug)]
 pub struct ScanBasis {
-    /// The settings and indexes.
+    /// Settings and indexes.
     state: Arc<CollectionState>,
-    /// All commits that change items and have a stamp up to this one were seen; none had a newer one.
+    /// All commits that change items with stamps up to this were covered, and none had a newer
+    /// stamp.
     begun: u64,
-    /// When the first of its items expires.
+    /// Earliest expiry of the items.
     until: Instant,
 }
 
 impl Scanned {
-    /// What is left of this when the walk begins again in another way.
+    /// Returns the statistics to keep when the scan restarts with another method.
     fn begun_again(&self) -> Self {
         Self { indexes: self.indexes.clone(), ordered: self.ordered, ..Self::default() }
     }
 }
 
 impl<S: Store> Engine<S> {
-    /// Walks items in one view.
+    /// Scans items in one view.
     pub async fn scan_items(
         &self,
         collection: &Arc<Collection>,
@@ -214,7 +214,7 @@ impl<S: Store> Engine<S> {
             begun = collection.last_begun();
             view.scan_in_view(scan, context, sink, &mut scanned).await
         });
-        // A walk that failed may have failed for want of an index.
+        // A failed scan may have failed for lack of an index.
         scanned.ask_for_missing(collection);
         if !scanned.read.is_empty() {
             let now_s = self.inner.clock().last_used().ms.div_euclid(1000);
@@ -222,7 +222,7 @@ impl<S: Store> Engine<S> {
             each.into_iter().for_each(|index| collection.figures.count_use(index, now_s));
         }
         let ((), view) = walked?;
-        // A commit with a newer stamp than the view is certain of may or may not have been seen.
+        // If a newer commit had been stamped, the view may or may not include it.
         let basis = (begun <= view.seq).then(|| ScanBasis {
             state: Arc::clone(&view.state),
             begun,
@@ -231,15 +231,15 @@ impl<S: Store> Engine<S> {
         Ok(Scanned { seq: view.seq, basis, ..scanned })
     }
 
-    /// Whether a walk would still give the items that another one gave: nothing was written, no setting
-    /// has changed and none of the items has expired. Returns the commits that this is certain for.
+    /// Returns whether a scan would still return the same items: nothing was written, no setting
+    /// has changed and no item has expired. If so, returns the `seq` up to which this is certain.
     pub async fn scan_holds(
         &self,
         collection: &Arc<Collection>,
         basis: &ScanBasis,
     ) -> Result<Option<u64>, Error> {
         let view = self.view(collection).await?;
-        // After the view was opened: what it shows was noted before it could be seen.
+        // Read after the view was opened: stamps are recorded before commits become visible.
         let holds = collection.last_begun() == basis.begun
             && Arc::ptr_eq(&view.state, &basis.state)
             && view.instant < basis.until;
@@ -248,7 +248,7 @@ impl<S: Store> Engine<S> {
 }
 
 impl<S: Store> LiveView<S> {
-    /// Walks in this view; see the module for the choice of ways.
+    /// Scans in this view; the module's documentation describes the choice of method.
     async fn scan_in_view(
         &self,
         scan: &Scan,
@@ -256,15 +256,15 @@ impl<S: Store> LiveView<S> {
         sink: &mut dyn ItemSink,
         scanned: &mut Scanned,
     ) -> Result<(), Halt> {
-        // Of rows; index scans have ranges of their own.
+        // For row scans only; index scans use their own ranges.
         let mut range = scan.range.0.clone();
         let births = match scan.births {
             BirthOrder::Never => false,
-            // Once: the next page asks for `Always`, so that it goes on in the order of the first.
+            // Decided on the first page; later pages request `Always`.
             BirthOrder::WhereFew => self.has_few().await?,
             BirthOrder::Always => true,
         };
-        // A token of the order of keys; in the order of births it is a birth.
+        // In birth order, `after` is a birth instead of a key.
         if let Some(after) = scan.after.as_ref().filter(|_| !births) {
             let behind = range.remaining_after(after, Direction::Forward);
             range.start = range.start.max(behind.start);
@@ -294,7 +294,7 @@ impl<S: Store> LiveView<S> {
         self.scan_by_condition(scan, range, births, giver).await
     }
 
-    /// Walks what indexes of single paths leave of a condition, or all there is.
+    /// Scans the candidates that single-path indexes give for a condition, or all items.
     async fn scan_by_condition(
         &self,
         scan: &Scan,
@@ -309,7 +309,7 @@ impl<S: Store> LiveView<S> {
         let missing = missing_paths(record, &scan.sarg, &giver.scanned.wide);
         giver.scanned.missing.extend(missing);
         let Some(keys) = found else {
-            // Candidates are few and come by key: the evaluator sorts them. All are more.
+            // Candidates are few and come in key order, so the evaluator sorts them.
             if !births && let Some(ordered) = composite_order::plan_composite(record, scan) {
                 giver.sink.begin(ScanOrder::AsAsked, self.instant)?;
                 return self.scan_ordered(&ordered, giver).await;
@@ -318,7 +318,6 @@ impl<S: Store> LiveView<S> {
         };
         if births {
             giver.sink.begin(ScanOrder::ByBirth, self.instant)?;
-            // An index may have left few of the items.
             let source = BirthSource::Keys(&keys);
             return self.scan_all_births(source, scan, giver).await;
         }
@@ -326,7 +325,7 @@ impl<S: Store> LiveView<S> {
         self.scan_keys(keys, giver).await
     }
 
-    /// Walks all items of a range, in the order of keys or of births.
+    /// Scans all items of a range, in key or birth order.
     async fn scan_by_rows(
         &self,
         scan: &Scan,
@@ -343,7 +342,7 @@ impl<S: Store> LiveView<S> {
         self.scan_rows(range, giver).await
     }
 
-    /// Items in the order of an index that holds all of them.
+    /// Emits items in the order of an index that contains all of them.
     async fn scan_ordered(
         &self,
         ordered: &CompositeScan<'_>,
@@ -366,11 +365,11 @@ impl<S: Store> LiveView<S> {
         Ok(())
     }
 
-    /// Items with these keys, which an index has named in this view.
+    /// Emits items by keys that an index returned in this view.
     async fn scan_keys(&self, keys: VecDeque<Bytes>, giver: &mut Giver<'_>) -> Result<(), Halt> {
         for key in keys {
             let row = self.get_row(&key).await?;
-            // The entry was live in this view, and so its row is.
+            // The entry was live in this view, so its row is too.
             let row = row.ok_or_else(|| Error::corrupt("an index entry has no row"))?;
             if giver.give_item(row).await? == Flow::Enough {
                 return Ok(());
@@ -380,10 +379,10 @@ impl<S: Store> LiveView<S> {
         Ok(())
     }
 
-    /// Items in the order of their keys.
+    /// Emits items in key order.
     async fn scan_rows(&self, range: KeyRange, giver: &mut Giver<'_>) -> Result<(), Halt> {
         giver.context.budget.note_access(|| "scan".to_owned());
-        // Many walks want few items.
+        // Many scans need few items.
         let mut pages = Pages::of(range).growing_slowly();
         while let Some(page) = self.next_rows(&mut pages).await? {
             charge_keys(giver.context, page.examined).await?;

@@ -1,6 +1,6 @@
-//! Writes of items: any number of actions as one atomic commit, each seeing those before it. What
-//! was decided in a view is a condition of the commit; what is refused is tried again in a new
-//! view, from the first action on.
+//! Writes of items: any number of actions in one atomic commit, each seeing the effects of those
+//! before. Decisions made in a view become conditions of the commit; a refused commit is retried in
+//! a new view from the first action.
 
 use std::sync::Arc;
 
@@ -25,19 +25,19 @@ use crate::{
 use expiry::DefaultTtl;
 use expiry::Lifetime;
 
-/// Which version an action is about.
+/// The item version that an action requires.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum VersionMatch {
-    /// Any.
+    /// Any version.
     Any,
-    /// The one with this stamp.
+    /// The version with this stamp.
     Stamp(u64),
-    /// None: what was named is no version of anything.
+    /// No version: the client's value cannot match any.
     Nothing,
 }
 
 impl VersionMatch {
-    /// Whether it is the version with this stamp.
+    /// Returns whether the version with this stamp qualifies.
     pub(super) fn matches_stamp(self, stamp: u64) -> bool {
         match self {
             Self::Any => true,
@@ -47,26 +47,25 @@ impl VersionMatch {
     }
 }
 
-/// Edits a stored item under the default TTL in force.
+/// Edits a stored item, given the current default TTL.
 pub type Patch = Arc<dyn Fn(&Item, DefaultTtl) -> Result<(DocBuf, Lifetime), Error> + Send + Sync>;
 
-/// What is to be done with an item.
+/// An action on an item.
 #[derive(Clone)]
 pub enum ItemAction {
-    /// Makes it; fails when it exists.
+    /// Creates the item; fails if it exists.
     Create(DocBuf),
-    /// Makes it or puts this in its place.
+    /// Creates or replaces the item.
     Upsert(DocBuf),
-    /// Puts this in its place; fails when it does not exist.
+    /// Replaces the item; fails if it does not exist.
     Replace(DocBuf),
-    /// Puts this in its place, under another key; fails when it does not exist, or another one has
-    /// that key.
+    /// Replaces the item and changes its key; fails if it does not exist or the new key is taken.
     Move(ItemKey, DocBuf),
-    /// Edits it.
+    /// Edits the item.
     Patch(Patch),
-    /// Removes it.
+    /// Deletes the item.
     Delete,
-    /// Reads it.
+    /// Reads the item.
     Read,
 }
 
@@ -84,19 +83,19 @@ impl std::fmt::Debug for ItemAction {
     }
 }
 
-/// One action.
+/// An action with its key and condition.
 #[derive(Clone, Debug)]
 pub struct ItemWrite {
-    /// The item.
+    /// Key of the item.
     pub key: ItemKey,
-    /// What is done with it.
+    /// The action.
     pub action: ItemAction,
-    /// Only when it is this version.
+    /// Required version.
     pub if_match: VersionMatch,
 }
 
 impl ItemWrite {
-    /// Keys of the items that it may change.
+    /// Returns the keys of all items that it may change.
     pub fn changed_keys(&self) -> impl Iterator<Item = &ItemKey> {
         let other = match &self.action {
             ItemAction::Move(to, _) => Some(to),
@@ -106,35 +105,35 @@ impl ItemWrite {
     }
 }
 
-/// What the door says about documents that are about to be written.
+/// The API's rules for documents that are about to be written.
 pub trait ItemWriter: Send + Sync {
-    /// Checks a document against the default TTL in force and says what it asks for its life.
+    /// Validates a document under the current default TTL and returns its requested lifetime.
     fn lifetime_of(&self, default: DefaultTtl, document: DocRef<'_>) -> Result<Lifetime, Error>;
 }
 
-/// What became of an action.
+/// The result of an action.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ItemDone {
-    /// There was nothing before.
+    /// Whether the item did not exist before.
     pub created: bool,
-    /// The item after it; none when it was removed.
+    /// The item after the action; `None` if it was deleted.
     pub item: Option<Item>,
-    /// Entries of indexes that it wrote, for whoever counts costs.
+    /// Number of index entries written, for request charges.
     pub entries: usize,
 }
 
-/// The action that failed, and why. Nothing was written.
+/// The action that failed and its error. Nothing was written.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ItemFailure {
-    /// Its position.
+    /// Position of the action.
     pub at: usize,
-    /// Why.
+    /// Its error.
     pub error: Error,
 }
 
 impl<S: Store> Engine<S> {
-    /// Does all of these actions or none. Returns what became of each and the stamp of the commit
-    /// (of the view, when nothing was written).
+    /// Executes all actions atomically. Returns the result of each and the stamp of the commit, or
+    /// the view's `seq` if nothing was written.
     pub async fn write_items(
         &self,
         collection: &Arc<Collection>,
@@ -172,7 +171,7 @@ impl<S: Store> Engine<S> {
             };
             let seq = view.seq;
             drop(view);
-            // Nothing was written: the answer is that of the view.
+            // Nothing was written, so the result is as of the view.
             let Some(mut commit) = commit else { return Ok((pending.into_results(None), seq)) };
             collection.note_begin_of(&mut commit);
             let outcomes = self.inner.store().commit(vec![commit]).await;
@@ -188,15 +187,14 @@ impl<S: Store> Engine<S> {
 }
 
 impl<S: Store> Engine<S> {
-    /// Removes every item of a part of a container, and returns how many there were.
+    /// Deletes all items in a part of a container; returns their number.
     pub async fn remove_range(
         &self,
         collection: &Arc<Collection>,
         range: &ItemRange,
         context: &Context,
     ) -> Result<usize, Error> {
-        // A page is done when nothing of it was refused; then the next one, with all attempts
-        // again.
+        // A page is complete when none of its deletions was refused; each page has all attempts.
         let (mut removed, mut pages) = (0, Pages::of(range.0.clone()));
         let mut attempts = Attempts::new("too many writers of what is removed");
         while !pages.is_done() {
@@ -210,14 +208,14 @@ impl<S: Store> Engine<S> {
                     pages = next;
                     attempts.start_over();
                 }
-                // What was refused is still there: the same page again.
+                // Refused items still exist: repeat the page.
                 false => attempts.begin_next()?,
             }
         }
         Ok(removed)
     }
 
-    /// Removes the next page of items. Returns whether none of them was refused.
+    /// Deletes the next page of items; returns whether none was refused.
     async fn remove_page(
         &self,
         view: &LiveView<S>,

@@ -1,5 +1,5 @@
-//! Cursors at their beginning: what a query needs is gathered here, and nothing is read. The views
-//! are opened when the first batch is asked for, so that its instant is not older than the request.
+//! Creates cursors: collects what a query needs without reading. Views are opened with the first
+//! batch, so that its instant is not older than the request.
 
 use std::{collections::VecDeque, sync::Arc};
 
@@ -17,7 +17,7 @@ use crate::{
 };
 
 impl<S: Store> Engine<S> {
-    /// Starts a query on a collection; one that does not exist has no documents.
+    /// Starts a query on a collection; a missing collection is empty.
     pub fn begin_query(
         &self,
         model: Model,
@@ -26,7 +26,7 @@ impl<S: Store> Engine<S> {
         context: Arc<Context>,
     ) -> Result<Cursor<S>, Error> {
         let collection = self.collection(model, namespace);
-        // All collections of a query are opened together, so they have to be known before the first
+        // All collections of a query are opened together, so they must be known before the first
         // read.
         let others = other::namespaces_read(&plan.stages, &namespace.database);
         let mut cursor = self.unplanned_cursor(model, namespace, collection, plan, context);
@@ -36,7 +36,7 @@ impl<S: Store> Engine<S> {
         Ok(cursor)
     }
 
-    /// A query that is not planned yet.
+    /// Creates a query without a plan.
     pub(super) fn unplanned_cursor(
         &self,
         model: Model,

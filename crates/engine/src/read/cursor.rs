@@ -1,6 +1,5 @@
-//! A query over several batches. Each batch is read in one view at one instant; between two batches
-//! the cursor holds no view, so that a forgotten cursor keeps neither the reaper nor compaction
-//! back.
+//! A query over several batches. Each batch is read in one view at one instant; between batches the
+//! cursor holds no view, so that an idle cursor delays neither reaping nor compaction.
 //!
 //! ```text
 //!             Finder ──rows──▶ Walking ─────────────────┐
@@ -9,14 +8,14 @@
 //!   matches)        └──rows──▶ (stages: sort, group …) ─┘     and rows read ahead)
 //! ```
 //!
-//! A walk goes on after its last key. What was live when it was read may expire before it is
-//! returned: rows wait in `held_back`, and stages hold rows over many batches. So every document
-//! carries the number of the view that found it live, and a batch of a later view looks its stored
-//! documents up again first (`fill.rs`).
+//! A scan continues after its last key. Documents may expire between being read and being returned:
+//! rows wait in `held_back`, and stages hold rows over several batches. Each document therefore
+//! carries the number of the view that found it live, and a batch in a later view first rechecks
+//! its stored documents (`fill.rs`).
 //!
-//! The first batch begins again as a whole when its view met a commit in flight: nothing was
-//! returned yet, and so all of it can have one instant. A later batch returns what it has by then,
-//! or waits and goes on where it was.
+//! If the view of the first batch is undecidable because of a commit in flight, the batch restarts,
+//! since nothing was returned and all of it can have one instant. A later batch returns what it
+//! has, or waits and continues.
 
 use std::{collections::VecDeque, sync::Arc};
 
@@ -36,67 +35,66 @@ use crate::{
     view::{Views, open_together},
 };
 
-/// A query and how far it got.
+/// A query and its progress.
 pub struct Cursor<S: Store> {
     pub(super) engine: Engine<S>,
     pub(super) model: Model,
-    /// Where stages look for other collections that are named without a database.
+    /// Database of collections that stages name without one.
     pub(super) database: String,
-    /// `None` where no collection has the name: the query then finds nothing.
+    /// `None` if the collection does not exist; the query is then empty.
     pub(super) collection: Option<Arc<Collection>>,
-    /// Which of the views it walks.
+    /// Index of the collection's view among the query's views.
     pub(super) place: u32,
-    /// Collections that the stages read besides.
+    /// Other collections that the stages read.
     pub(super) others: Vec<Namespace>,
-    /// The filter, the order and the hint that the finder is planned from.
+    /// Filter, order and hint from which the finder is planned.
     pub(super) find: Find,
-    /// The stages that were asked for; those that the plan needs are in `work`.
+    /// The requested stages; those that the plan still needs are in `work`.
     pub(super) asked: Vec<Stage>,
-    /// The operation: its effort, time limit and memory.
+    /// Work budget, time limit and memory of the operation.
     pub(super) context: Arc<Context>,
-    /// Finds rows; `None` where there is no collection.
+    /// Finds rows; `None` without a collection.
     pub(super) finder: Option<Finder>,
-    /// Indexes that it has used, which count once; `None`: they do not count.
+    /// Indexes used so far, each counted once; `None` if uses are not counted.
     pub(super) used: Option<Arc<UsedIndexes>>,
     pub(super) work: Work,
-    /// Documents that did not fit the last batch, or were read ahead of it, in their order.
+    /// Documents that did not fit the last batch or were read ahead, in order.
     pub(super) held_back: VecDeque<HeldBack>,
-    /// What the cursor holds between two requests, beside what its stages do.
+    /// Memory held between requests, besides that of the stages.
     pub(super) share: Share,
-    /// Stored documents get a last field that says in which second they were written.
+    /// Whether stored documents get an additional last field with the second of their write.
     pub(super) with_second: bool,
-    /// Counts the views that were opened: the number of the one that is being read. 0 before the
-    /// first.
+    /// Number of views opened so far, which identifies the current view; 0 before the first.
     pub(super) view: u64,
-    /// The number of the view that the first batch is read in. Stages may hold rows from then on.
+    /// Number of the first batch's view; stages may hold rows since then.
     pub(super) first_view: u64,
 }
 
-/// What becomes of the rows that are found.
+/// How the rows found are processed.
 pub(super) enum Work {
-    /// They are returned as they are stored, at most this many more where there is a limit.
+    /// Rows are returned as stored, up to an optional limit.
     Walking { remaining: Option<u64> },
-    /// Stages make documents of them.
+    /// Stages transform the rows.
     Running(Box<Running>),
 }
 
-/// Stages at work.
+/// The running stages of a query.
 pub(super) struct Running {
-    /// The stages as planned, which `exec` was made from.
+    /// The planned stages, from which `exec` was created.
     pub(super) stages: Arc<[Stage]>,
-    /// The machine that takes rows and makes documents of them.
+    /// Executes the stages.
     pub(super) exec: Exec,
-    /// Where rows are only counted: the stages above are those behind that.
+    /// The count in progress if rows are only counted; `stages` are those after the count.
     pub(super) counting: Option<Counting>,
-    /// Every row was given to the stages.
+    /// Whether the stages have received all rows.
     pub(super) input_ended: bool,
 }
 
-/// A count of rows under way.
+/// A running count of rows.
 pub(super) struct Counting {
-    /// What is made of the number.
+    /// How the count becomes a row.
     pub(super) tally: Tally,
-    /// Rows so far.
+    /// Number of rows so far.
     pub(super) rows: u64,
 }
 
@@ -107,15 +105,14 @@ impl<S: Store> std::fmt::Debug for Cursor<S> {
 }
 
 impl<S: Store> Cursor<S> {
-    /// Plans the query and puts the cursor at its beginning.
+    /// Plans the query and resets the cursor.
     pub(super) fn plan_query(&mut self, state: Option<&CollectionState>) -> Result<(), Error> {
         self.finder = match state {
             Some(state) => Some(Finder::new(state, &self.find, self.used.as_ref())?),
             None => None,
         };
         let mut stages = self.asked.clone();
-        // An access path that gives the order of the first sort stands in its place; the sort's own
-        // limit stays as a stage.
+        // If the access path yields the order of the first sort, only that sort's limit remains.
         let sorted = self.finder.as_ref().is_some_and(Finder::is_sorted);
         if sorted && let Some(Stage::Sort { limit, .. }) = stages.first() {
             match *limit {
@@ -124,7 +121,7 @@ impl<S: Store> Cursor<S> {
             }
         }
         if let Some(finder) = &mut self.finder
-            // A count subtracts the rows that are skipped.
+            // A count handles skipped rows itself.
             && Tally::of_stages(&stages).is_none()
         {
             skip_by_keys(finder, &mut stages);
@@ -148,24 +145,24 @@ impl<S: Store> Cursor<S> {
         Ok(())
     }
 
-    /// How it runs.
+    /// Returns how the query runs.
     pub fn explain(&self) -> Explain {
         self.finder.as_ref().map(Finder::explain).unwrap_or_default()
     }
 
-    /// Its use of indexes is not counted. For a query that is only explained.
+    /// Disables counting index uses, for a query that is only explained.
     pub fn leave_uncounted(&mut self) {
         self.used = None;
         self.finder.iter_mut().for_each(Finder::leave_uncounted);
     }
 
-    /// Stored documents get a last field `_ts`: the second since 1970 in which they were written.
-    /// Documents that stages made do not.
+    /// Adds a last field `_ts`, the second of the write since 1970, to stored documents, but not to
+    /// those created by stages.
     pub fn add_write_second(&mut self) {
         self.with_second = true;
     }
 
-    /// Whether a sort is left to the stages because no index gives its order.
+    /// Returns whether stages must sort because no index yields the order.
     pub fn sorts_in_stages(&self) -> bool {
         match &self.work {
             Work::Walking { .. } => false,
@@ -176,14 +173,14 @@ impl<S: Store> Cursor<S> {
         }
     }
 
-    /// The next batch, read at its own instant.
+    /// Returns the next batch, read at its own instant.
     ///
     /// # Errors
     ///
-    /// [`Kind::Gone`] when the collection was dropped, or an index that the walk is on; what the
-    /// stages fail with; [`Kind::Conflict`] when the view could never tell what is live.
+    /// [`Kind::Gone`] if the collection or the scanned index was dropped; errors of the stages;
+    /// [`Kind::Conflict`] if no view was decidable within the attempts.
     pub async fn next_batch(&mut self, limit: BatchLimit) -> Result<Batch, Error> {
-        // Views are opened in the loop; whether this is the first batch is known before it only.
+        // Must be read before the loop, which opens views.
         let is_first = self.view == 0;
         let mut batch = Batch::of_operation(&self.context);
         let mut attempts = Attempts::new("a query met too many changes of what it reads");
@@ -192,15 +189,15 @@ impl<S: Store> Cursor<S> {
             attempts.begin_next()?;
             let views = self.open_views().await?;
             let state = views.main().map(|view| Arc::clone(&view.state));
-            // The plan names an index and ranges of its keys. It is good for any view in which that
-            // index means the same documents.
+            // The plan refers to an index and ranges of its keys, and is valid in any view where
+            // that index covers the same documents.
             let is_good = match (&self.finder, &state) {
                 (Some(finder), Some(state)) => finder.is_still_valid(state),
                 (finder, _) => finder.is_none(),
             };
             if is_first {
                 if again || !is_good {
-                    // Nothing was returned yet: begin again, so that the batch has one instant.
+                    // Nothing was returned yet: restart, so that the batch has one instant.
                     batch = Batch::of_operation(&self.context);
                     self.plan_query(state.as_deref())?;
                 }
@@ -214,9 +211,9 @@ impl<S: Store> Cursor<S> {
             match self.fill_batch(&views, limit, &mut batch).await {
                 Ok(()) if batch.done => return Ok(batch),
                 Ok(()) => {}
-                // What there is can be returned; the next batch looks again.
+                // Return what is complete; the next batch retries.
                 Err(Halt::LookAgain) if !is_first && !batch.documents.is_empty() => {}
-                // One wait is enough for all views, which were opened together.
+                // All views were opened together, so one wait suffices.
                 Err(Halt::LookAgain) => {
                     views.wait_for_in_flight(&self.engine.inner.views).await;
                     again = true;
@@ -229,7 +226,7 @@ impl<S: Store> Cursor<S> {
         }
     }
 
-    /// Goes on in a new view: what was read ahead in an earlier one is read again.
+    /// Continues in a new view: rows read ahead in an earlier view are read again.
     fn resume_in_view(&mut self) {
         self.finder.iter_mut().for_each(Finder::resume_after_last);
         if let Work::Running(running) = &mut self.work {
@@ -237,7 +234,7 @@ impl<S: Store> Cursor<S> {
         }
     }
 
-    /// Nobody asks for a while: what can be read again is let go, the rest is counted.
+    /// Releases what can be read again, and accounts for the memory held between batches.
     fn pause_between_batches(&mut self) -> Result<(), Error> {
         self.finder.iter_mut().for_each(Finder::forget_read_ahead);
         self.context.holding.release_expression();
@@ -245,17 +242,17 @@ impl<S: Store> Cursor<S> {
         Ok(self.share.set(CURSOR_BYTES + held.sum::<usize>())?)
     }
 
-    /// Holds this many bytes more as long as the cursor is there: what was asked takes memory too.
+    /// Reserves additional memory for the cursor's lifetime, such as that of the request.
     pub fn keep_memory(&self, bytes: usize) -> Result<(), Error> {
         Ok(self.context.holding.keep_for_operation(bytes)?)
     }
 
-    /// Bytes that the operation holds.
+    /// Returns the bytes that the operation holds.
     pub fn memory_used(&self) -> usize {
         self.context.holding.used_bytes()
     }
 
-    /// Opens the views that this batch is read in.
+    /// Opens the views of this batch.
     async fn open_views(&mut self) -> Result<Views<S>, Error> {
         self.view += 1;
         let main = self.collection.as_ref();
@@ -269,8 +266,8 @@ impl<S: Store> Cursor<S> {
     }
 }
 
-/// Has the walk skip the rows that the first stages skip, where it need not read them. A limit before
-/// or behind becomes a limit of what is left.
+/// Moves a leading skip stage into the finder if rows can be skipped by keys. Adjacent limits
+/// become a limit on what remains.
 fn skip_by_keys(finder: &mut Finder, stages: &mut Vec<Stage>) {
     let (rows, limit, taken) = match stages.as_slice() {
         [Stage::Skip(rows), ..] => (*rows, None, 1),
@@ -287,12 +284,11 @@ fn skip_by_keys(finder: &mut Finder, stages: &mut Vec<Stage>) {
     }
 }
 
-/// The error of a batch that cannot be read. [`Halt::LookAgain`] is handled by the caller, and the
-/// others come from writes alone.
+/// Returns the error of a batch that cannot be read. [`Halt::LookAgain`] is handled by the caller,
+/// and the other variants occur only in writes.
 fn halt_error(halt: Halt) -> Error {
     match halt {
         Halt::Failed(error) => error,
-        // Reads meet neither.
         Halt::LookAgain | Halt::Multikey(_) | Halt::Unpublished => {
             Error::new(Kind::Conflict, "retries exhausted")
         }

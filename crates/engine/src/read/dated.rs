@@ -1,5 +1,4 @@
-//! Stored documents that say when they were written: a last field `_ts` is added to the bytes,
-//! without decoding the document.
+//! Adds a last field `_ts` with the second of the write to stored documents, without decoding them.
 //!
 //! ```text
 //!  length u32 | fields … | 0          stored
@@ -10,14 +9,14 @@ use bytes::Bytes;
 
 use crate::row::Row;
 
-/// The beginning of a field `_ts` with a 64-bit number.
+/// Type and name of the field `_ts`, a 64-bit integer.
 const SECOND_FIELD: &[u8] = b"\x12_ts\0";
 
-/// A stored document with the second of its write after its own fields.
+/// Returns a stored document with the second of its write appended.
 pub(super) fn with_second(row: &Row) -> Bytes {
     let body = row.value.slice(row.start..);
     let Some(header) = row.header() else { return body };
-    // The document ends with a zero byte, which the new field goes in front of.
+    // The new field precedes the document's terminating zero byte.
     let Some((_, fields)) = body.split_last() else { return body };
     let mut out = Vec::with_capacity(body.len() + SECOND_FIELD.len() + 9);
     out.extend_from_slice(fields);
@@ -25,7 +24,7 @@ pub(super) fn with_second(row: &Row) -> Bytes {
     out.extend_from_slice(&header.ts.to_le_bytes());
     out.push(0);
     let len = u32::try_from(out.len()).unwrap_or(u32::MAX);
-    // The length counts itself and the last zero.
+    // The length includes itself and the terminator.
     if let Some(place) = out.get_mut(..4) {
         place.copy_from_slice(&len.to_le_bytes());
     }

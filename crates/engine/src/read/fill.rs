@@ -1,15 +1,15 @@
-//! Fills a batch: takes the next document from what was held back, from the walk or from the
-//! stages, checks it again where it was read in an earlier view, and puts it into the batch.
+//! Fills a batch: takes the next document from those held back, the scan or the stages, rechecks it
+//! if it was read in an earlier view, and adds it to the batch.
 //!
 //! ```text
-//!  next_document ──▶ check_again ──▶ put_in_batch ──▶ batch
-//!    held_back          │ expired       │ no room
-//!    walk_rows          ▼               ▼
-//!    run_stages      left out        held_back (first in line)
+//!  next_document --> check_again --> put_in_batch --> batch
+//!    held_back          | expired       | does not fit
+//!    walk_rows          v               v
+//!    run_stages      dropped         held_back (first)
 //! ```
 //!
-//! Nothing is lost on the way: a document that cannot be checked in this view, or for which there
-//! is no room, goes back to the front of `held_back`, and its turn is the first in the next batch.
+//! No document is lost: one that cannot be checked in this view, or that does not fit, returns to
+//! the front of `held_back` and is the first of the next batch.
 
 use bytes::Bytes;
 use document::DocBuf;
@@ -31,14 +31,14 @@ use crate::{
 };
 
 impl<S: Store> Cursor<S> {
-    /// Adds documents to a batch until it is full or there are no more.
+    /// Adds documents to a batch until it is full or the query ends.
     pub(super) async fn fill_batch(
         &mut self,
         views: &Views<S>,
         limit: BatchLimit,
         batch: &mut Batch,
     ) -> Result<(), Halt> {
-        // A batch that met a commit in flight is filled further in the next view.
+        // A batch interrupted by a commit in flight is continued in the next view.
         let mut bytes = batch.documents.iter().map(Bytes::len).sum::<usize>();
         while batch.documents.len() < limit.documents {
             let wanted = limit.documents - batch.documents.len();
@@ -59,12 +59,12 @@ impl<S: Store> Cursor<S> {
         Ok(())
     }
 
-    /// Whether a plain limit is used up.
+    /// Returns whether a plain limit is exhausted.
     fn is_at_limit(&self) -> bool {
         matches!(self.work, Work::Walking { remaining: Some(0) })
     }
 
-    /// The next document in the order of the query; `None` at the end.
+    /// Returns the next document in query order; `None` at the end.
     async fn next_document(
         &mut self,
         views: &Views<S>,
@@ -76,7 +76,7 @@ impl<S: Store> Cursor<S> {
         if let Some(held) = self.held_back.pop_front() {
             return Ok(Some(held));
         }
-        // The work is taken out, since both ways need the cursor as a whole; it is put back below.
+        // `work` is taken out because both paths need the whole cursor; it is restored below.
         let walking = Work::Walking { remaining: None };
         match std::mem::replace(&mut self.work, walking) {
             Work::Walking { remaining } => {
@@ -84,7 +84,6 @@ impl<S: Store> Cursor<S> {
                 self.walk_rows(views, wanted, remaining).await
             }
             Work::Running(mut running) => {
-                // The stages ask the cursor for rows, so they are taken out of it meanwhile.
                 let next = self.run_stages(&mut running, views, wanted).await;
                 self.work = Work::Running(running);
                 next
@@ -92,13 +91,14 @@ impl<S: Store> Cursor<S> {
         }
     }
 
-    /// What is left of a document in these views; `None` when it has expired since it was read.
+    /// Returns what remains of a document in these views; `None` if it has expired since it was
+    /// read.
     async fn check_again(
         &mut self,
         views: &Views<S>,
         held: HeldBack,
     ) -> Result<Option<HeldBack>, Halt> {
-        // What is made of no stored document in particular does not expire.
+        // Documents that are not derived from particular stored documents do not expire.
         if held.checked_in == self.view || !held.source.is_known() {
             return Ok(Some(held));
         }
@@ -106,15 +106,15 @@ impl<S: Store> Cursor<S> {
             Ok(expired) if expired.is_empty() => Ok(Some(held)),
             Ok(expired) => Ok(held.without_expired(&expired)?),
             Err(halt) => {
-                // It is checked again in the next view.
+                // The next view checks it again.
                 self.held_back.push_front(held);
                 Err(halt)
             }
         }
     }
 
-    /// Puts what waits in front of the batch into it as long as it was found in this view: there is
-    /// nothing to wait for. Returns whether there was room.
+    /// Adds held documents that were found in this view to the batch, which needs no waiting.
+    /// Returns whether they fit.
     fn put_checked(
         &mut self,
         batch: &mut Batch,
@@ -132,8 +132,8 @@ impl<S: Store> Cursor<S> {
         Ok(true)
     }
 
-    /// Puts a document into the batch, or holds it back. Returns whether there was room for it;
-    /// there always is for the first.
+    /// Adds a document to the batch, or holds it back. Returns whether it fits; the first always
+    /// does.
     fn put_in_batch(
         &mut self,
         batch: &mut Batch,
@@ -141,8 +141,8 @@ impl<S: Store> Cursor<S> {
         bytes: &mut usize,
         held: HeldBack,
     ) -> Result<bool, Halt> {
-        // Between two stages it might have been larger. What a stage of another query asked for goes
-        // on between stages.
+        // Larger documents are allowed between stages, also in a nested query that a stage
+        // requested.
         if batch.sources.is_none() && MAX_RETURNED_BYTES < held.document.len() {
             return Err(Error::from(too_large(held.document.len())).into());
         }
@@ -154,7 +154,7 @@ impl<S: Store> Cursor<S> {
             if batch.documents.is_empty() || batch.sources.is_some() {
                 return Err(short.into());
             }
-            // What there is can be sent.
+            // Documents already in the batch can be sent.
             self.held_back.push_front(held);
             return Ok(false);
         }
@@ -169,12 +169,11 @@ impl<S: Store> Cursor<S> {
         Ok(true)
     }
 
-    /// Whether a limit among the stages is used up, so that no further batch is needed to say so.
+    /// Returns whether a limit stage is exhausted, so that this batch can be marked as the last.
     ///
-    /// A client asks for a limited number of documents and expects the last batch to say that it is
-    /// the last. The stages are asked for one more document for that, but only where this reads
-    /// nothing: all of them have to be of the kinds that work row by row or on rows they have
-    /// already.
+    /// Clients that request a limited number of documents expect the last batch to say so. The
+    /// stages are therefore asked for one more document, but only if that reads nothing: all stages
+    /// must work row by row or on rows they already hold.
     fn is_spent(&mut self) -> Result<bool, Halt> {
         let Work::Running(running) = &mut self.work else { return Ok(false) };
         let limited = running.stages.iter().any(|stage| matches!(stage, Stage::Limit(_)));
@@ -188,7 +187,7 @@ impl<S: Store> Cursor<S> {
                     | Stage::Sort { .. }
             )
         };
-        // What is held back comes first, so there is a next batch anyway.
+        // Held documents need another batch anyway.
         if !limited || !self.held_back.is_empty() || !running.stages.iter().all(cheap) {
             return Ok(false);
         }
@@ -202,7 +201,7 @@ impl<S: Store> Cursor<S> {
         }
     }
 
-    /// The next row as it is stored, and more that were read with it.
+    /// Returns the next row as stored; holds back others read with it.
     async fn walk_rows(
         &mut self,
         views: &Views<S>,
@@ -213,19 +212,19 @@ impl<S: Store> Cursor<S> {
         let (Some(view), Some(finder)) = (views.view_at(place), &mut self.finder) else {
             return Ok(None);
         };
-        // A killed operation, or one whose time is over, ends between two pages.
+        // A cancelled or timed-out operation ends between pages.
         self.context.budget.check()?;
         let left = remaining.and_then(|left| usize::try_from(left).ok()).unwrap_or(usize::MAX);
         let rows =
             finder.take_matching(view, &self.context, wanted.min(left).min(PAGE_ROWS)).await?;
         let mut held = rows.into_iter().map(|row| HeldBack::of_row(row, place, dated, checked_in));
-        // The others wait in front of the batch; they count as checked in this view.
+        // The remaining rows are held back as checked in this view.
         let first = held.next();
         self.held_back.extend(held);
         Ok(first)
     }
 
-    /// The next document that the stages make.
+    /// Returns the next document that the stages produce.
     async fn run_stages(
         &mut self,
         running: &mut Running,
@@ -234,11 +233,11 @@ impl<S: Store> Cursor<S> {
     ) -> Result<Option<HeldBack>, Halt> {
         loop {
             match running.exec.next()? {
-                // Stages may have held what it is made of since the first view.
+                // Stages may have held its source rows since the first view.
                 Next::Row(row) => return Ok(Some(HeldBack::of_stages(row, self.first_view))),
                 Next::Done => return Ok(None),
                 Next::Want(request) => {
-                    // The stage counts them for itself.
+                    // The stage accounts for them itself.
                     let (rows, _held) = self.rows_for_stage(views, request).await?;
                     running.exec.supply(rows)?;
                 }
@@ -254,7 +253,7 @@ impl<S: Store> Cursor<S> {
         }
     }
 
-    /// Gives the stages a page of rows.
+    /// Passes a page of rows to the stages.
     async fn feed_stages(
         &mut self,
         running: &mut Running,
@@ -271,7 +270,7 @@ impl<S: Store> Cursor<S> {
         if running.counting.is_some() {
             return count_on(running, view, finder, &self.context).await;
         }
-        // Stages that hold nothing are given no more than the batch needs.
+        // Streaming stages get no more rows than the batch needs.
         let streaming = exec::is_streaming(&running.stages);
         let wanted = if streaming { wanted.min(PAGE_ROWS) } else { PAGE_ROWS };
         let rows = finder.take_matching(view, &self.context, wanted).await?;
@@ -279,8 +278,7 @@ impl<S: Store> Cursor<S> {
             running.input_ended = true;
             running.exec.finish_input();
         }
-        // Origins are only made where they can matter: they cost a copy of each row's key and
-        // header.
+        // Origins are created only if needed, since they copy each row's key and header.
         let carried = carries_origin(&running.stages);
         for row in rows {
             if !running.exec.may_use(row.document()) {
@@ -294,7 +292,7 @@ impl<S: Store> Cursor<S> {
     }
 }
 
-/// Counts a page more; at the end the stages get the row that is made of the number.
+/// Counts another page; at the end passes the resulting row to the stages.
 async fn count_on<S: Store>(
     running: &mut Running,
     view: &LiveView<S>,
@@ -309,7 +307,7 @@ async fn count_on<S: Store>(
         _ => finder.count_page(view, context, wanted).await?,
     };
     if let Some(live) = page {
-        // A page may hold more than are wanted.
+        // A page may contain more rows than needed.
         counting.rows += live.min(left.unwrap_or(live));
         return Ok(());
     }
@@ -322,9 +320,9 @@ async fn count_on<S: Store>(
     Ok(())
 }
 
-/// Whether stored documents can come out of the stages, so that it matters where they are from.
-/// The stages listed here make documents of their own: a group's sum stays right when a document
-/// that went into it expires later, since it was live at the instant it was read.
+/// Returns whether stored documents can reach the output, so that their origins matter. The stages
+/// listed here create new documents: a group's result stays valid when a source document expires
+/// later, since it was live when read.
 fn carries_origin(stages: &[Stage]) -> bool {
     let makes = |stage: &Stage| {
         matches!(

@@ -1,5 +1,5 @@
-//! What a query looks for and how it wants to be found, and what it says about its plan. The plan
-//! itself is made in `access`.
+//! The filter, order and hint of a query, and the description of its plan. Plans are made in
+//! `access`.
 
 use std::sync::Arc;
 
@@ -11,69 +11,69 @@ use crate::{
     catalog::ID_INDEX,
 };
 
-/// What is looked for.
+/// The selection of a query.
 #[derive(Clone, Debug)]
 pub struct Find {
-    /// Which documents.
+    /// Filter of the documents.
     pub filter: Arc<Filter>,
-    /// The order that would spare sorting.
+    /// Requested order; used if an index yields it.
     pub sort: Option<Sort>,
-    /// A wish for an access path.
+    /// Requested access path.
     pub hint: Hint,
 }
 
 impl Find {
-    /// All documents that a filter means, in any order.
+    /// Selects all documents that match a filter, in any order.
     pub fn new(filter: Filter) -> Self {
         Self { filter: Arc::new(filter), sort: None, hint: Hint::None }
     }
 }
 
-/// What an index is like.
+/// Properties of an index.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct IndexTraits {
-    /// No two live documents share a value.
+    /// Whether live documents must not share a value.
     pub unique: bool,
-    /// Documents without any of its fields are left out.
+    /// Whether documents without any of its fields are left out.
     pub sparse: bool,
-    /// Only documents that meet a filter of its own are in it.
+    /// Whether it covers only documents that match its own filter.
     pub partial: bool,
-    /// Some document has more than one entry in it.
+    /// Whether some document has more than one entry.
     pub multikey: bool,
 }
 
-/// How a query was or would be run.
+/// How a query was or would be executed.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Explain {
-    /// The index that is read; `None` where all rows are. Rows are kept in the index of `_id`, which
-    /// is named where a range or the order of `_id` is used.
+    /// The index that is read; `None` for a full scan. The primary key `_id_` is named if a range
+    /// or the order of `_id` is used.
     pub index: Option<String>,
-    /// Its key pattern.
+    /// Key pattern of the index.
     pub pattern: Document,
-    /// What the index is like.
+    /// Properties of the index.
     pub traits: IndexTraits,
-    /// One document is read by its `_id`.
+    /// Whether one document is read by its `_id`.
     pub by_id: bool,
-    /// Whether rows come in the order of the sort.
+    /// Whether rows arrive in the sort order.
     pub sorted: bool,
-    /// Backward.
+    /// Whether the scan is backward.
     pub backward: bool,
-    /// Entries of the index are counted, and no document is read.
+    /// Whether index entries are counted without reading documents.
     pub counted: bool,
-    /// How each access path is run, where there are several.
+    /// Executions of the branches, if there are several access paths.
     pub branches: Vec<Explain>,
-    /// Whether these are merged in the order of the sort.
+    /// Whether the branches are merged in the sort order.
     pub merged: bool,
-    /// Ranges of the index that are walked.
+    /// Number of index ranges scanned.
     pub ranges: usize,
-    /// Entries looked at so far, expired ones left out.
+    /// Number of live index entries examined so far.
     pub keys_examined: u64,
-    /// Documents looked at so far, expired ones left out.
+    /// Number of live documents examined so far.
     pub documents_examined: u64,
 }
 
 impl Explain {
-    /// Describes a choice that uses this index, before anything was looked at.
+    /// Describes a chosen access path before its execution.
     pub(super) fn of_choice(chosen: &ChosenAccess, used: Option<u32>) -> Self {
         let mut explain = Self {
             sorted: chosen.sorted,
@@ -100,7 +100,7 @@ impl Explain {
         explain
     }
 
-    /// Names the index of `_id`, of which so many ranges are walked.
+    /// Names the primary key, of which `ranges` ranges are scanned.
     fn walk_ids(&mut self, ranges: usize) {
         self.index = Some("_id_".to_owned());
         self.ranges = ranges;

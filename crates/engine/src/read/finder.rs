@@ -1,23 +1,23 @@
-//! Walks the candidates of an access path in a view and returns the rows that the filter matches.
-//! It remembers where it is, so that it can go on in a later view.
+//! Scans the candidates of an access path in a view and returns the rows that match the filter. It
+//! keeps its position, so that it can continue in a later view.
 //!
 //! ```text
-//!  ranges:      [────────)   [─────────)   [──────)      `at` is the range being walked
+//!  ranges:      [────────)   [─────────)   [──────)      `at` is the current range
 //!                   │  └ last: the last candidate that was used
 //!                   └ ahead: read with the page, not used yet
 //! ```
 //!
-//! Rows and index entries come in pages, ids are looked up one by one. Rows are taken from their page
-//! without waiting for anything. An entry or an id leads to its row, which is read; an index with
-//! arrays may name a row several times, and `seen` returns it once.
+//! Rows and index entries are read in pages, ids individually. Rows are taken from their page
+//! without awaiting. An entry or id leads to a read of its row; since a multikey index may name a
+//! row several times, `seen` removes duplicates.
 //!
-//! The keys of long values are cut, so that their order is not known from them: `long_keys` puts the
-//! rows of equal beginnings in order where the order matters.
+//! Keys of long values are truncated and do not give their order: `long_keys` sorts rows with equal
+//! key prefixes where the order matters.
 //!
-//! A query may take several access paths: `branches` walks them with a finder each.
+//! With several access paths, `branches` runs one finder for each.
 //!
-//! What a view cannot tell ([`Halt::LookAgain`]) stops the walk in front of that candidate. Rows
-//! that were found by then are returned, since they are certain.
+//! If the view is undecidable ([`Halt::LookAgain`]), the scan stops before that candidate. Rows
+//! found so far are certain and are returned.
 
 mod ahead;
 mod branches;
@@ -48,7 +48,7 @@ use crate::{
     yielding::yield_if_due,
 };
 
-/// What leads to a row that may match.
+/// A reference to a row that may match.
 #[derive(Debug)]
 enum Candidate {
     /// An index entry, whose row is not read yet.
@@ -57,56 +57,55 @@ enum Candidate {
     Id(Vec<u8>),
 }
 
-/// How far the walk over one range has got.
+/// Progress of the scan of one range.
 #[derive(Debug)]
 enum Progress {
-    /// Its first page was not read.
+    /// No page was read yet.
     NotBegun,
-    /// Possibly to its end, which is met when what was read ahead is used up.
+    /// Some pages were read; the range ends when those and the rows read ahead are used up.
     Walking(Pages),
 }
 
-/// A walk over candidates.
+/// A scan over candidates.
 #[derive(Debug)]
 pub(crate) struct Finder {
-    /// Checked on every row: what of the filter the ranges of the access path do not say.
+    /// The residual filter, checked on every row.
     filter: Arc<Filter>,
-    /// The access path, its direction, and whether it gives the order of the sort.
+    /// The access path, its direction, and whether it yields the sort order.
     chosen: ChosenAccess,
-    /// Index definitions may change between views; a plan is only good while they do not.
-    /// The stamp of the collection's creation: another one of the same name is another collection.
+    /// Stamp of the collection's creation, by which a plan detects that the name denotes another
+    /// collection.
     created: u64,
-    /// The range being walked.
+    /// Index of the current range.
     at: usize,
-    /// How far the walk over it has got.
     progress: Progress,
-    /// Read ahead from the range being walked, where it is one of rows.
+    /// Rows read ahead from the current range, for row scans.
     rows_ahead: VecDeque<Row>,
-    /// The same of any other walk: what leads to rows.
+    /// Candidates read ahead, for all other scans.
     ahead: VecDeque<Candidate>,
-    /// Where the last candidate that was used is in the walk; ids have none.
+    /// Key of the last used candidate; ids have none.
     last: Option<Bytes>,
-    /// Rows met through an index that may name a row several times.
+    /// Rows already returned, for an index that may name a row several times.
     seen: Option<SeenRows>,
-    /// What puts rows with long keys in order; `None` where no order is asked of the walk.
+    /// Sorts rows with truncated keys; `None` if no order is needed.
     long_keys: Option<LongKeys>,
-    /// The index that it uses, until the walk is begun, and what the operation has used.
+    /// The index whose use is not counted yet, and where to count it.
     uncounted: Option<(Arc<UsedIndexes>, u32)>,
-    /// What is told about the plan, and how much was looked at.
+    /// Description and statistics of the plan.
     explain: Explain,
-    /// Whether the keys of candidates tell which rows are meant, so that rows can be skipped by them.
+    /// Whether keys of candidates suffice to skip rows.
     by_keys: bool,
-    /// How many rows at the beginning are still to be skipped by their keys.
+    /// Number of leading rows still to be skipped by key.
     to_skip: u64,
-    /// The walks of several access paths, which do all the work where there are any.
+    /// The finders of several access paths, which then do all the work.
     branches: Option<Branches>,
 }
 
 impl Finder {
-    /// Nobody asks for a while: what was read ahead is read again then.
+    /// Drops rows read ahead, which are read again later.
     pub(crate) fn forget_read_ahead(&mut self) {
         self.branches.iter_mut().for_each(Branches::forget_read_ahead);
-        // The position among ids is behind what was read ahead.
+        // The position among ids includes those read ahead.
         if matches!(self.chosen.access, Access::Ids(_)) {
             self.at -= self.ahead.len();
         }
@@ -114,15 +113,15 @@ impl Finder {
         self.long_keys.iter_mut().for_each(LongKeys::forget_rows);
     }
 
-    /// Goes on after the last candidate in another view: what was read ahead is read again.
+    /// Continues after the last used candidate in another view; drops rows read ahead.
     pub(crate) fn resume_after_last(&mut self) {
         if let Some(branches) = &mut self.branches {
             branches.resume_after_last();
             return;
         }
         self.forget_read_ahead();
-        // A page may have been read to its end without being used: the walk goes on after the last
-        // candidate that was used, not after the last that was read.
+        // A page may have been read without being used up, so the scan continues after the last
+        // candidate used, not the last one read.
         self.progress = match (&self.last, self.range_at(self.at)) {
             (Some(last), Some(range)) => Progress::Walking(
                 self.pages_over(range.remaining_after(last, self.chosen.direction)),
@@ -131,7 +130,7 @@ impl Finder {
         };
     }
 
-    /// The range at a position; `None` after the last one, and for ids.
+    /// Returns a range by index; `None` after the last one and for ids.
     fn range_at(&self, at: usize) -> Option<&KeyRange> {
         match &self.chosen.access {
             Access::Ids(_) | Access::Branches { .. } => None,
@@ -139,7 +138,7 @@ impl Finder {
         }
     }
 
-    /// Up to `wanted` rows that the filter means, fewer where they are large; none at the end.
+    /// Returns up to `wanted` matching rows, fewer if they are large; none at the end.
     pub(crate) async fn take_matching<S: Store>(
         &mut self,
         view: &LiveView<S>,
@@ -167,12 +166,12 @@ impl Finder {
             }
             if !self.rows_ahead.is_empty() {
                 self.take_rows_ahead(context, wanted, &mut found, &mut bytes)?;
-                // It stopped in front of a row where others are to run.
+                // It stopped before a row because a yield is due.
                 yield_if_due(context, 0).await?;
                 continue;
             }
             let Some(candidate) = self.ahead.pop_front() else {
-                // Not more than is wanted: a page of the store costs more than what is used of it.
+                // No more than wanted, since rows read but not used are wasted work.
                 match self.read_more(view, context, wanted - found.len()).await {
                     Ok(true) => continue,
                     Ok(false) => break,
@@ -193,8 +192,8 @@ impl Finder {
         Ok(found)
     }
 
-    /// Reads the row of a candidate and returns it if it matches. Where the view cannot tell, the
-    /// candidate is the next one again.
+    /// Reads the row of a candidate and returns it if it matches. If the view is undecidable, the
+    /// candidate stays the next one.
     async fn look_at<S: Store>(
         &mut self,
         candidate: Candidate,
@@ -227,14 +226,14 @@ impl Finder {
         Ok(self.is_meant(&row, context)?.then_some(row))
     }
 
-    /// Looks at a row: whether it meets what the ranges do not say.
+    /// Checks a row against the residual filter.
     fn is_meant(&mut self, row: &Row, context: &Context) -> Result<bool, Error> {
         self.explain.documents_examined += 1;
         Ok(self.filter.is_always() || self.filter.matches(row.document(), context)?)
     }
 
-    /// Takes the rows that were read ahead and match, until there are `wanted` or a turn of others is
-    /// due. Nothing is waited for, so that a row costs no more than itself.
+    /// Takes matching rows read ahead, until `wanted` or until a yield is due. Does not await,
+    /// which keeps the cost per row minimal.
     fn take_rows_ahead(
         &mut self,
         context: &Context,
@@ -258,26 +257,27 @@ impl Finder {
                 passed_over = Some(row.key);
             }
         }
-        // Where the walk goes on in another view; noted once, since keys are shared between threads.
+        // The resume position, stored once per call because keys are reference-counted across
+        // threads.
         if self.rows_ahead.len() < before {
             self.last = passed_over.or_else(|| found.last().map(|row| row.key.clone()));
         }
         Ok(())
     }
 
-    /// What this view cannot tell of is the next candidate of a later one.
+    /// Makes an undecidable candidate the next one of a later view.
     fn put_back(&mut self, candidate: Candidate) {
         if let (Candidate::Entry(entry), Some(seen)) = (&candidate, &mut self.seen) {
             seen.forget(&entry.row_key);
         }
-        // Ids are not read ahead over views; their position is the number of those that were used.
+        // Ids are not read ahead across views; their position counts those used.
         match candidate {
             Candidate::Id(_) => self.at -= 1,
             other => self.ahead.push_front(other),
         }
     }
 
-    /// Whether the row of an entry was not met through another entry before.
+    /// Returns whether the row of an entry was not seen through another entry.
     fn is_new(&mut self, entry: &Entry, context: &Context) -> Result<bool, Halt> {
         let Some(seen) = &mut self.seen else { return Ok(true) };
         Ok(seen.note(&entry.row_key, context)?)

@@ -1,9 +1,9 @@
-//! Documents that a query holds back between batches, and what of them is still live.
+//! Documents that a query holds back between batches, and which of them are still live.
 //!
-//! A document may be made of several stored ones (a join brings in documents of other collections).
-//! Its [`Source`] names them by their origins: the collection's place among the views, the row's
-//! key, and the header it was read with. When one of them has expired, the document is made again
-//! without it; it goes as a whole only when its own stored document has expired.
+//! A document may be derived from several stored ones (a join adds documents of other collections).
+//! Its [`Source`] lists their origins: the view index of the collection, the row's key, and the
+//! header with which it was read. If a joined document has expired, the result is rebuilt without
+//! it; the result is dropped only if its own stored document has expired.
 
 use std::collections::HashSet;
 
@@ -20,29 +20,28 @@ use crate::{
     view::Views,
 };
 
-/// A document on its way out, with what says whether it is still live.
+/// A document to be returned, with the data to check whether it is still live.
 #[derive(Debug)]
 pub(super) struct HeldBack {
     pub(super) document: Bytes,
-    /// The stored documents that it was made of, as far as that matters.
+    /// The stored documents that it was derived from, as far as needed.
     pub(super) source: HeldSource,
-    /// The number of the view that it was found live in: it is checked again before another view's
-    /// batch returns it.
+    /// Number of the view in which it was found live; a batch of another view rechecks it.
     pub(super) checked_in: u64,
 }
 
-/// Where a document on its way out came from. Most go into a batch of the view that found them, and
-/// nobody asks: so the origin of a row is made when it is asked for.
+/// The source of a document. The origin of a plain row is created only on demand, because most
+/// documents are returned in the view that found them.
 #[derive(Debug)]
 pub(super) enum HeldSource {
-    /// One row: its collection's place, its key and its header.
+    /// A single row: view index of its collection, key and header.
     Row { place: u32, key: Bytes, header: Bytes },
-    /// What stages say.
+    /// A source reported by the stages.
     Stages(Source),
 }
 
 impl HeldSource {
-    /// Whether it came from anything that is stored.
+    /// Returns whether it refers to stored documents.
     pub(super) fn is_known(&self) -> bool {
         match self {
             Self::Row { .. } => true,
@@ -58,7 +57,7 @@ impl HeldSource {
         }
     }
 
-    /// The same in the form that stages carry along.
+    /// Converts to the form that stages use.
     pub(super) fn into_source(self) -> Source {
         match self {
             Self::Row { place, key, header } => {
@@ -70,7 +69,7 @@ impl HeldSource {
 }
 
 impl HeldBack {
-    /// A row as it was found in this view; `dated` where it is to say when it was written.
+    /// Wraps a row found in this view; `dated` adds the second of its write.
     pub(super) fn of_row(row: Row, place: u32, dated: bool, checked_in: u64) -> Self {
         let (key, header) = (row.key.clone(), row.value.slice(..row.start));
         let source = HeldSource::Row { place, key, header };
@@ -78,13 +77,13 @@ impl HeldBack {
         Self { document, source, checked_in }
     }
 
-    /// A document that came out of stages.
+    /// Wraps a document that the stages produced.
     pub(super) fn of_stages(row: exec::Row, checked_in: u64) -> Self {
         let source = HeldSource::Stages(row.source);
         Self { document: row.document.into_bytes(), source, checked_in }
     }
 
-    /// What is left of it without the documents that these origins mean.
+    /// Returns what remains without the documents of these origins.
     pub(super) fn without_expired(
         self,
         expired: &HashSet<Box<[u8]>>,
@@ -97,7 +96,7 @@ impl HeldBack {
     }
 }
 
-/// The origins of what has expired since: of the document itself and of those joined to it.
+/// Returns the origins of documents that have expired since, including joined ones.
 pub(super) async fn expired_in<S: Store>(
     views: &Views<S>,
     held: &HeldBack,
@@ -113,19 +112,19 @@ pub(super) async fn expired_in<S: Store>(
     Ok(expired)
 }
 
-/// Whether a document that was read in an earlier view is live in this one. The header read earlier
-/// is not enough: a later write may have shortened its life, and others may have seen it expire.
+/// Returns whether a document read in an earlier view is live in this one. The earlier header does
+/// not suffice: a later write may have shortened its life, and its expiry may have been observed.
 async fn is_still_live<S: Store>(views: &Views<S>, origin: &[u8]) -> Result<bool, Halt> {
-    // What cannot be read is not shown.
+    // An unreadable origin counts as expired.
     let Some((place, key, header)) = origin::split_origin(origin) else { return Ok(false) };
     let Some(view) = views.view_at(place) else { return Ok(false) };
-    // The common case costs no read.
+    // Common case without a read.
     if !view.state.record.settings.can_expire() {
         return Ok(true);
     }
     let (header, _) = Header::split(header)?;
     let row = view.get_row(key).await?;
-    // A new document under the same id is another one: the one that was read has expired, or was
-    // removed, and must not come back.
+    // A new document under the same id does not count: the one that was read has expired or was
+    // deleted and must not reappear.
     Ok(row.is_some_and(|row| row.birth == header.birth))
 }

@@ -1,10 +1,10 @@
-//! Reads: what a query looks for, how it walks its candidates, and cursors over several views.
+//! Reads: queries, scans of candidates, and cursors over several views.
 //!
 //! ```text
-//!  begin ──▶ cursor ──▶ fill ──▶ finder ──▶ view        rows that the filter matches
-//!             │           ├──▶ held                     is a document of an earlier view still live?
-//!             │           └──▶ other ──▶ (a cursor)     rows of other collections for stages
-//!             └ opens the views of one batch
+//!  begin --> cursor --> fill --> finder --> view        rows that match the filter
+//!             |           +--> held                     rechecks documents of earlier views
+//!             |           +--> other --> (a cursor)     rows of other collections for stages
+//!             + opens the views of one batch
 //! ```
 
 mod begin;

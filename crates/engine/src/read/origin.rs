@@ -1,5 +1,5 @@
-//! Where a document on its way came from: the place of its collection among the views, its row's
-//! key and header, as opaque bytes that stages carry along without knowing them.
+//! The origin of a document: view index of its collection, row key and header, as opaque bytes that
+//! stages carry.
 //!
 //! ```text
 //!  place u32 | length of the key u32 | key | header
@@ -7,18 +7,18 @@
 
 use crate::row::Row;
 
-/// The origin of a row of the collection at this place.
+/// Returns the origin of a row in the collection with this view index.
 pub(crate) fn of_row(row: &Row, place: u32) -> Box<[u8]> {
     of_key(place, &row.key, row.value.get(..row.start).unwrap_or_default())
 }
 
-/// The same by the row's key and its header.
+/// Returns the origin from the row's key and header.
 pub(crate) fn of_key(place: u32, key: &[u8], header: &[u8]) -> Box<[u8]> {
     let len = u32::try_from(key.len()).unwrap_or(u32::MAX);
     [&place.to_be_bytes()[..], &len.to_be_bytes(), key, header].concat().into_boxed_slice()
 }
 
-/// Place, key and header.
+/// Splits an origin into view index, key and header.
 pub(crate) fn split_origin(origin: &[u8]) -> Option<(u32, &[u8], &[u8])> {
     let (place, rest) = origin.split_first_chunk()?;
     let (len, rest) = rest.split_first_chunk()?;

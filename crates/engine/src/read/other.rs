@@ -1,6 +1,6 @@
-//! The rows of other collections that stages ask for: read in the views that were opened together
-//! with the query's own, so that a whole batch has one instant. Each request is a query of its own,
-//! planned and filled like the outer one, but in one piece: a stage gets all rows or an error.
+//! Rows of other collections that stages request, read in views opened together with the query's
+//! own, so that a batch has one instant. Each request is a nested query, planned and filled like
+//! the outer one but in one piece: a stage gets all rows or an error.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use crate::{
     view::Views,
 };
 
-/// The other collections that stages read, each once.
+/// Returns the other collections that stages read, without duplicates.
 pub(super) fn namespaces_read(stages: &[Stage], database: &str) -> Vec<Namespace> {
     let mut names = Vec::new();
     for (other, collection) in exec::other_collections(stages) {
@@ -30,7 +30,7 @@ pub(super) fn namespaces_read(stages: &[Stage], database: &str) -> Vec<Namespace
 }
 
 impl<S: Store> Cursor<S> {
-    /// The rows of another collection that a stage wants, and what they hold.
+    /// Returns the requested rows of another collection and their memory reservation.
     pub(super) async fn rows_for_stage(
         &self,
         views: &Views<S>,
@@ -38,7 +38,7 @@ impl<S: Store> Cursor<S> {
     ) -> Result<(Vec<exec::Row>, Share), Halt> {
         let database = request.database.unwrap_or_else(|| self.database.clone());
         let namespace = Namespace::new(database, request.collection);
-        // The names were collected from the same stages before the views were opened.
+        // The views were opened for the names in these same stages.
         let place = views.place_of(&namespace).ok_or_else(|| {
             let message = format!("{namespace} is read but was not opened");
             Error::new(Kind::Conflict, message)
@@ -53,10 +53,10 @@ impl<S: Store> Cursor<S> {
         inner.used.clone_from(&self.used);
         inner.plan_query(view.map(|view| &*view.state))?;
         let all = BatchLimit { documents: usize::MAX, bytes: MAX_LOOKUP_BYTES };
-        // The origins come along: an outer document expires in part when an inner one does.
+        // Origins are needed: an outer document partly expires when an inner one does.
         let sources = Some(Vec::new());
         let mut batch = Batch { sources, ..Batch::of_operation(&inner.context) };
-        // Boxed, since filling a batch may ask for rows again (a stage inside a stage).
+        // Boxed, because filling a batch may request rows recursively.
         Box::pin(inner.fill_batch(views, all, &mut batch)).await?;
         if !batch.done {
             let message = "documents of another collection exceed the memory limit of a stage";

@@ -1,4 +1,4 @@
-//! What a query is (a filter, then stages), and what one batch of its answer may hold.
+//! A query (a filter, then stages), and the limits of a batch.
 
 use bytes::Bytes;
 use evaluation::Context;
@@ -10,60 +10,59 @@ use pipeline::{
 
 use crate::access::Hint;
 
-/// What a query is: a filter, then stages.
+/// A query: a filter, then stages.
 #[derive(Clone, Debug)]
 pub struct Plan {
-    /// Which documents.
+    /// Filter of the documents.
     pub filter: Filter,
-    /// What is done to them.
+    /// Stages applied to them.
     pub stages: Vec<Stage>,
-    /// A wish for an access path.
+    /// Requested access path.
     pub hint: Hint,
 }
 
 impl Plan {
-    /// A filter without stages.
+    /// Creates a plan without stages.
     pub fn new(filter: Filter) -> Self {
         Self { filter, stages: Vec::new(), hint: Hint::None }
     }
 
-    /// The same plan with these stages.
+    /// Replaces the stages.
     pub fn with_stages(self, stages: Vec<Stage>) -> Self {
         Self { stages, ..self }
     }
 }
 
-/// How much a batch may hold; one document always fits.
+/// Maximum size of a batch; one document always fits.
 #[derive(Clone, Copy, Debug)]
 pub struct BatchLimit {
-    /// Documents.
+    /// Maximum number of documents.
     pub documents: usize,
-    /// Bytes of documents.
+    /// Maximum bytes of documents.
     pub bytes: usize,
 }
 
 impl Batch {
-    /// One without documents yet, of this operation.
+    /// Creates an empty batch of an operation.
     pub(super) fn of_operation(context: &Context) -> Self {
         Self { held: context.holding.share(), ..Self::default() }
     }
 
-    /// Bytes of the documents.
+    /// Returns the total bytes of the documents.
     pub fn bytes(&self) -> usize {
         self.documents.iter().map(Bytes::len).sum()
     }
 }
 
-/// Documents of one batch.
+/// The documents of one batch.
 #[derive(Debug, Default)]
 pub struct Batch {
-    /// Well-formed BSON, one a document.
+    /// Documents as well-formed BSON.
     pub documents: Vec<Bytes>,
-    /// There is nothing after it.
+    /// Whether this is the last batch.
     pub done: bool,
-    /// What the documents hold until they are sent.
+    /// Memory reserved for the documents until they are sent.
     pub held: Share,
-    /// Where they came from, when that is asked for.
-    /// One for each document; only queries inside a query ask for them.
+    /// Source of each document; recorded only for nested queries.
     pub(super) sources: Option<Vec<Source>>,
 }

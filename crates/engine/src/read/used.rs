@@ -1,27 +1,28 @@
-//! Which indexes an operation has used. Each is counted once, however often the operation begins a
-//! walk: in a later view, for a stage that reads another collection row by row, or for a document
-//! that was written by somebody else meanwhile.
+//! The indexes that an operation has used. Each is counted once, even if the operation starts
+//! several scans: in a later view, for a stage that reads another collection per row, or after a
+//! conflict.
 
 use parking_lot::Mutex;
 
 use crate::catalog::Collection;
 
-/// Indexes that were counted. The operation alone has the locks, and takes them once a walk.
+/// The indexes already counted. Only the operation takes the locks, once per scan.
 #[derive(Debug, Default)]
 pub(crate) struct UsedIndexes {
-    /// By the ids of their collections and their own.
+    /// Ids of collection and index.
     counted: Mutex<Vec<(u32, u32)>>,
-    /// Uses that do not count yet, by index and second.
+    /// Uses by index and second that are counted only on success.
     deferred: Option<Mutex<Vec<(u32, i64)>>>,
 }
 
 impl UsedIndexes {
-    /// For an operation on one collection that may come to nothing: uses count when it says so.
+    /// Creates a set for an operation on one collection that may fail; uses count once it reports
+    /// success.
     pub(crate) fn deferred() -> Self {
         Self { deferred: Some(Mutex::default()), ..Self::default() }
     }
 
-    /// The operation uses an index in this second.
+    /// Records that the operation uses an index in this second.
     pub(super) fn note(&self, collection: &Collection, index: u32, now_s: i64) {
         let mut counted = self.counted.lock();
         if counted.contains(&(collection.id, index)) {
@@ -34,7 +35,7 @@ impl UsedIndexes {
         }
     }
 
-    /// The uses that did not count so far count.
+    /// Counts the deferred uses.
     pub(crate) fn count_deferred(&self, collection: &Collection) {
         let Some(deferred) = &self.deferred else { return };
         for (index, now_s) in std::mem::take(&mut *deferred.lock()) {

@@ -1,4 +1,4 @@
-//! Reads candidates ahead of a walk, page by page and range by range.
+//! Reads candidates ahead of a scan, page by page and range by range.
 
 use evaluation::Context;
 use store::{KeyRange, Store};
@@ -12,8 +12,7 @@ use crate::{
 };
 
 impl Finder {
-    /// Reads candidates ahead in the order of the walk; false at the end. A page is small where
-    /// little is wanted.
+    /// Reads candidates ahead in scan order; false at the end. Pages are small if little is wanted.
     pub(super) async fn read_more<S: Store>(
         &mut self,
         view: &LiveView<S>,
@@ -35,7 +34,7 @@ impl Finder {
         Ok(true)
     }
 
-    /// The walk is opened in a view: the first time, its index counts as used.
+    /// Records the access; the index counts as used the first time.
     pub(super) fn note_access<S: Store>(&mut self, view: &LiveView<S>, context: &Context) {
         context.budget.note_access(|| self.chosen.access.way());
         if let Some((used, index)) = self.uncounted.take() {
@@ -43,8 +42,8 @@ impl Finder {
         }
     }
 
-    /// The walk in front of its next page; `None` at the end of all ranges. It is a copy, and put
-    /// back once the page is there: a read that fails or stops has not moved the walk.
+    /// Returns the state before the next page; `None` after all ranges. It is a copy that the
+    /// caller stores when the page was read, so a failed read does not move the scan.
     pub(super) fn begin_page(&mut self, wanted: usize) -> Option<Pages> {
         loop {
             let pages = match &self.progress {
@@ -54,20 +53,20 @@ impl Finder {
             if !pages.is_done() {
                 return Some(pages.at_most(wanted.clamp(FIRST_PAGE_ROWS, PAGE_ROWS)));
             }
-            // What was read ahead of this range is used up: the next one.
+            // Everything read ahead of this range is used up: go to the next range.
             self.at += 1;
             self.progress = Progress::NotBegun;
             self.last = None;
         }
     }
 
-    /// A walk over what is left of a range.
+    /// Returns a page iterator over a range.
     pub(super) fn pages_over(&self, range: KeyRange) -> Pages {
         Pages::of(range).in_direction(self.chosen.direction)
     }
 
-    /// Reads the next page of the range being walked. Returns how many candidates were looked at,
-    /// expired ones included.
+    /// Reads the next page of the current range. Returns the number of candidates examined,
+    /// including expired ones.
     async fn read_ahead<S: Store>(
         &mut self,
         view: &LiveView<S>,
@@ -81,7 +80,7 @@ impl Finder {
             }
             _ => {
                 let page = view.next_rows(pages).await?.unwrap_or_default();
-                // All before were used: a page is read when there are no more.
+                // The previous rows are used up, or no page would be read.
                 self.rows_ahead = page.items.into();
                 page.examined
             }

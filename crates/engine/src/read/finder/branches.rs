@@ -1,14 +1,14 @@
-//! The walks of a query that takes several access paths: one for each alternative of an `$or`, or one
-//! for each of several values of a field. Each row is returned once, however many of them lead to it.
+//! The finders of a query with several access paths: one per alternative of an `$or`, or one per
+//! value of a field. Each row is returned once, even if several branches reach it.
 //!
 //! ```text
-//!  one after the other:   branch 0 ─▶ branch 1 ─▶ …             in no order
-//!  merged:                head of branch 0 ┐
-//!                         head of branch 1 ┴─▶ the first one    each branch is in the order of the sort
+//!  sequential:            branch 0 --> branch 1 --> ...         in no order
+//!  merged:                head of branch 0 +
+//!                         head of branch 1 +--> the least    each branch is in sort order
 //! ```
 //!
-//! A head is the next candidate of a branch. Where it is an entry of an index, its place in the order is
-//! read off its key, so that the row of an entry is not read before its turn.
+//! A head is the next candidate of a branch. For an index entry, its sort position is decoded from
+//! the key, so that rows are not read before their turn.
 
 use evaluation::Context;
 use pipeline::sort::{Sort, SortKey};
@@ -24,36 +24,35 @@ use crate::{
     view::LiveView,
 };
 
-/// The walks of a query with several access paths.
+/// The branches of a query.
 #[derive(Debug)]
 pub(super) struct Branches {
     branches: Vec<Branch>,
-    /// The order that they are merged in; without it they are walked one after the other.
+    /// The order in which they are merged; `None` runs them sequentially.
     order: Option<Sort>,
-    /// The rows that were returned; `None` where no two branches lead to one row.
+    /// Rows returned so far; `None` if no two branches reach the same row.
     seen: Option<SeenRows>,
 }
 
-/// One of the walks.
+/// One branch.
 #[derive(Debug)]
 struct Branch {
     finder: Finder,
-    /// The place of its next candidate in the order, once that is known.
+    /// Sort position of its next candidate, once known.
     head: Option<SortKey>,
-    /// It has no more candidates.
+    /// Whether it has no more candidates.
     ended: bool,
 }
 
 impl Branches {
-    /// Merges the walks of these finders in an order, which each of them has to give. Without an order
-    /// they are walked one after the other.
+    /// Merges finders in an order that each of them yields, or runs them sequentially without one.
     pub(super) fn new(finders: Vec<Finder>, order: Option<Sort>, disjoint: bool) -> Self {
         let branch = |finder| Branch { finder, head: None, ended: false };
         let branches = finders.into_iter().map(branch).collect();
         Self { branches, order, seen: (!disjoint).then(SeenRows::default) }
     }
 
-    /// Returns up to `wanted` rows, fewer where they are large, and none at the end.
+    /// Returns up to `wanted` rows, fewer if they are large, and none at the end.
     pub(super) async fn take_matching<S: Store>(
         &mut self,
         view: &LiveView<S>,
@@ -69,7 +68,7 @@ impl Branches {
             let rows = match more {
                 Ok(Some(rows)) => rows,
                 Ok(None) => break,
-                // The rows that were found by then are certain.
+                // Rows found so far are certain.
                 Err(Halt::LookAgain) if !found.is_empty() => break,
                 Err(halt) => return Err(halt),
             };
@@ -83,7 +82,7 @@ impl Branches {
         Ok(found)
     }
 
-    /// Takes rows of the first branch that has some. Returns `None` at the end.
+    /// Takes rows from the first branch that has any; `None` at the end.
     async fn take_next<S: Store>(
         &mut self,
         view: &LiveView<S>,
@@ -100,7 +99,7 @@ impl Branches {
         Ok(None)
     }
 
-    /// Takes the first of all heads, and returns its row if that matches. Returns `None` at the end.
+    /// Takes the least head and returns its row if it matches; `None` at the end.
     async fn take_first<S: Store>(
         &mut self,
         view: &LiveView<S>,
@@ -112,7 +111,7 @@ impl Branches {
         Ok(Some(row.into_iter().collect()))
     }
 
-    /// Skips a row of merged walks without reading it. Returns false at the end.
+    /// Skips a row of merged branches without reading it; false at the end.
     pub(super) async fn skip_row<S: Store>(
         &mut self,
         view: &LiveView<S>,
@@ -123,7 +122,7 @@ impl Branches {
         Ok(branch.finder.pass_front())
     }
 
-    /// Reads all heads and returns the branch with the first of them; of equal ones the first branch.
+    /// Determines all heads and returns the branch with the least one; the first branch on a tie.
     async fn first_branch<S: Store>(
         &mut self,
         view: &LiveView<S>,
@@ -141,18 +140,18 @@ impl Branches {
         }))
     }
 
-    /// Whether a row was not returned before.
+    /// Returns whether a row was not returned before.
     fn is_new(&mut self, row: &Row, context: &Context) -> Result<bool, Error> {
         let Some(seen) = &mut self.seen else { return Ok(true) };
         seen.note(&row.key, context)
     }
 
-    /// Whether all walks are still good in a view.
+    /// Returns whether all finders are still valid in a view.
     pub(super) fn are_still_valid(&self, state: &CollectionState) -> bool {
         self.branches.iter().all(|branch| branch.finder.is_still_valid(state))
     }
 
-    /// Forgets what was read ahead: it is read again.
+    /// Drops rows read ahead, which are read again later.
     pub(super) fn forget_read_ahead(&mut self) {
         for branch in &mut self.branches {
             branch.head = None;
@@ -160,7 +159,7 @@ impl Branches {
         }
     }
 
-    /// Goes on behind the last candidates that were used, in another view.
+    /// Continues after the last used candidates, in another view.
     pub(super) fn resume_after_last(&mut self) {
         for branch in &mut self.branches {
             branch.head = None;
@@ -168,17 +167,17 @@ impl Branches {
         }
     }
 
-    /// Does not count the uses of their indexes.
+    /// Disables counting index uses.
     pub(super) fn leave_uncounted(&mut self) {
         self.branches.iter_mut().for_each(|branch| branch.finder.leave_uncounted());
     }
 
-    /// Whether they are merged in the order of the sort.
+    /// Returns whether the branches are merged in sort order.
     pub(super) fn are_merged(&self) -> bool {
         self.order.is_some()
     }
 
-    /// Returns how each of them is run.
+    /// Returns how each branch is executed.
     pub(super) fn explain(&self) -> Vec<Explain> {
         self.branches.iter().map(|branch| branch.finder.explain()).collect()
     }

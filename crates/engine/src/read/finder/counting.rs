@@ -1,4 +1,4 @@
-//! Counts by keys alone: no row is read.
+//! Counts by keys and headers, without reading rows.
 
 use evaluation::Context;
 use store::Store;
@@ -11,8 +11,8 @@ use crate::{
 };
 
 impl Finder {
-    /// Counts the next page of what is meant, by headers alone; `None` at the end. Only where
-    /// [`plan_count`](Self::plan_count) says so.
+    /// Counts the next page of matching rows; `None` at the end. Requires that
+    /// [`plan_count`](Self::plan_count) succeeded.
     pub(crate) async fn count_page<S: Store>(
         &mut self,
         view: &LiveView<S>,

@@ -1,5 +1,5 @@
-//! The front of a walk: its next candidate, which can be compared with those of other walks, taken, or
-//! skipped without reading its row.
+//! The front of a finder: its next candidate, which can be compared with other finders' candidates,
+//! taken, or skipped without reading its row.
 
 use document::key::{Component, decode};
 use evaluation::Context;
@@ -19,8 +19,8 @@ use crate::{
 };
 
 impl Finder {
-    /// Returns what the next candidate of a walk in this order sorts by, and `None` at the end. The
-    /// candidate may still turn out not to match.
+    /// Returns the sort key of the next candidate of a scan in this order; `None` at the end. The
+    /// candidate may still not match.
     pub(super) async fn peek_key<S: Store>(
         &mut self,
         view: &LiveView<S>,
@@ -49,7 +49,7 @@ impl Finder {
         Ok(None)
     }
 
-    /// Makes the next candidate known, if it is not. Returns false at the end.
+    /// Ensures that the next candidate is read ahead; false at the end.
     async fn read_front<S: Store>(
         &mut self,
         view: &LiveView<S>,
@@ -70,7 +70,7 @@ impl Finder {
         }
     }
 
-    /// Takes the next candidate, which has to be known, and returns its row if that matches.
+    /// Takes the next candidate, which must be read ahead; returns its row if it matches.
     pub(super) async fn take_front<S: Store>(
         &mut self,
         view: &LiveView<S>,
@@ -90,7 +90,7 @@ impl Finder {
         }
     }
 
-    /// Skips the next candidate, which has to be known and to match. Returns false where there is none.
+    /// Skips the next candidate, which must be read ahead and match; false if there is none.
     pub(super) fn pass_front(&mut self) -> bool {
         if self.next_long().is_some() {
             return true;
@@ -105,7 +105,7 @@ impl Finder {
         true
     }
 
-    /// Skips the rows that are to be skipped, by their keys.
+    /// Skips the planned number of leading rows by their keys.
     pub(super) async fn skip_rows<S: Store>(
         &mut self,
         view: &LiveView<S>,
@@ -125,8 +125,8 @@ impl Finder {
     }
 }
 
-/// Returns what the document of an index entry sorts by; `None` where the key lacks a value of the
-/// order, or has only the beginning of one.
+/// Decodes the sort key of an index entry's document; `None` if the key lacks a field of the order
+/// or a value is truncated.
 fn key_of_entry(index: &IndexSpec, key: &[u8], order: &Sort) -> Option<SortKey> {
     let mut rest = key.get(keys::index_prefix(index.id).len()..)?;
     let mut values = Vec::with_capacity(index.key.len() + 1);
@@ -144,7 +144,7 @@ fn key_of_entry(index: &IndexSpec, key: &[u8], order: &Sort) -> Option<SortKey> 
             (_, Component::Value(value)) => out.push(value.clone()),
             (_, Component::Cut) => return None,
         }
-        // No two documents have the same id: the rest of the order decides nothing.
+        // Ids are unique, so later parts of the order do not matter.
         if path == "_id" {
             break;
         }
@@ -152,7 +152,7 @@ fn key_of_entry(index: &IndexSpec, key: &[u8], order: &Sort) -> Option<SortKey> 
     Some(SortKey(out))
 }
 
-/// Returns what a document sorts by in an order that begins with `_id`; `None` where the id was cut.
+/// Decodes the sort key of an id, for an order that starts with `_id`; `None` if truncated.
 fn key_of_id(id: &[u8], order: &Sort) -> Option<SortKey> {
     order.parts.first().filter(|part| part.path.as_str() == "_id")?;
     match decode(id, false)? {

@@ -1,17 +1,17 @@
-//! Rows in the order of a sort where the keys of their values were cut.
+//! Sorts rows whose index keys contain truncated values.
 //!
-//! A key holds the beginning of a long value and a checksum, so that keys of equal beginnings stand
-//! in no order of their values. A walk that gives the order of a sort takes all rows of such a
-//! beginning together, and puts them in order by their documents.
+//! A key contains a prefix of a long value and a checksum, so keys with equal prefixes are not
+//! ordered by value. A scan that must yield a sort order collects all rows of such a prefix (a run)
+//! and sorts them by their documents.
 //!
 //! ```text
 //!  keys:   a   b   kkk…#9   kkk…#2   kkk…#5   z
-//!          │   │   └──────────┬──────────┘    │
-//!          as they come   one run: sorted     as they come
+//!          |   |   +----------+----------+    |
+//!          in order   one run: sorted         in order
 //! ```
 //!
-//! The position of the walk stays in front of a run until the last of its rows was returned. In
-//! another view the run is gathered again, and what was returned is passed over.
+//! The scan's position stays before a run until its last row was returned. In another view the run
+//! is collected again, and rows already returned are skipped.
 
 use bytes::Bytes;
 use document::{
@@ -35,45 +35,44 @@ use crate::{
     yielding::yield_if_due,
 };
 
-/// What puts rows with long keys in order.
+/// Sorts rows with truncated keys.
 #[derive(Debug)]
 pub(super) struct LongKeys {
-    /// The order that the walk gives.
+    /// The order that the scan yields.
     sort: Sort,
-    /// Of each component of a key that has a part in the order, whether it descends.
+    /// For each key component that is part of the order: whether it is descending.
     components: Vec<bool>,
-    /// Bytes in front of the first component.
+    /// Bytes before the first component.
     before: usize,
-    /// The run that is being returned.
+    /// The run being returned.
     run: Option<Run>,
-    /// The last row of a run that was returned, until the run is over.
+    /// The last returned row of the run, until the run ends.
     returned: Option<Returned>,
 }
 
-/// Rows whose keys have an equal beginning.
+/// Rows whose keys share a truncated prefix.
 #[derive(Debug)]
 struct Run {
-    /// The beginning.
     prefix: Vec<u8>,
-    /// The rows that were not returned yet, in order.
+    /// Rows not returned yet, sorted.
     rows: VecDeque<(SortKey, Row)>,
-    /// The key of the last candidate of the run in the order of the walk.
+    /// Key of the run's last candidate in scan order.
     end: Bytes,
-    /// The memory that they take.
+    /// Memory reserved for the rows.
     _held: Share,
 }
 
-/// A row of a run that was returned.
+/// A returned row of a run.
 #[derive(Debug)]
 struct Returned {
-    /// The beginning of the run's keys.
+    /// The run's key prefix.
     prefix: Vec<u8>,
     key: SortKey,
     row: Bytes,
 }
 
 impl LongKeys {
-    /// Of a walk that gives this order; `None` where there is no order, or no walk.
+    /// Creates the sorter of a scan; `None` if it has no order or does not scan ranges.
     pub(super) fn of_walk(chosen: &ChosenAccess, sort: Option<&Sort>) -> Option<Self> {
         let sort = sort.filter(|sort| chosen.sorted && !sort.parts.is_empty())?;
         let (components, before) = match &chosen.access {
@@ -94,15 +93,15 @@ impl LongKeys {
         Some(Self { sort: sort.clone(), components, before, run: None, returned: None })
     }
 
-    /// Drops the rows of a run: they are read again.
+    /// Drops the rows of a run, which are read again later.
     pub(super) fn forget_rows(&mut self) {
         self.run = None;
     }
 
-    /// How much of a key is the beginning of a run; `None` where all of it that has a part in the
-    /// order is whole. A component that the range gives whole is equal in all keys of the range.
+    /// Returns the length of the run's prefix in a key; `None` if no relevant component is
+    /// truncated. A component fixed by the range is equal in all its keys.
     fn run_prefix(&self, key: &[u8], range_start: &[u8]) -> Option<usize> {
-        // Most keys are short.
+        // Fast path for short keys.
         if key.len() <= self.before + KEPT_KEY_COMPONENT_BYTES {
             return None;
         }
@@ -120,14 +119,15 @@ impl LongKeys {
         None
     }
 
-    /// The order of two rows of a run; equal ones by their ids, so that it is the same in each view.
+    /// Compares two rows of a run; ties are broken by id, so that the order is the same in each
+    /// view.
     fn compare(&self, a: (&SortKey, &Bytes), b: (&SortKey, &Bytes)) -> Ordering {
         self.sort.compare(a.0, b.0).then_with(|| a.1.cmp(b.1))
     }
 }
 
 impl Finder {
-    /// The next row of the run that is being returned.
+    /// Returns the next row of the current run.
     pub(super) fn next_long(&mut self) -> Option<Row> {
         let long = self.long_keys.as_mut()?;
         let run = long.run.as_mut()?;
@@ -139,7 +139,7 @@ impl Finder {
                 Some(row)
             }
             None => {
-                // The run is over: the walk goes on behind it.
+                // The run has ended: the scan continues after it.
                 self.last = Some(run.end.clone());
                 (long.run, long.returned) = (None, None);
                 None
@@ -147,7 +147,7 @@ impl Finder {
         }
     }
 
-    /// Whether a run is being returned and has more rows. One without is over.
+    /// Returns whether a run is being returned and has more rows; ends it otherwise.
     pub(super) fn is_in_long(&mut self) -> bool {
         if self.next_long_key().is_none() {
             self.next_long();
@@ -156,18 +156,18 @@ impl Finder {
         true
     }
 
-    /// Returns what the next row of the run that is being returned sorts by.
+    /// Returns the sort key of the next row of the current run.
     pub(super) fn next_long_key(&self) -> Option<&SortKey> {
         let run = self.long_keys.as_ref()?.run.as_ref()?;
         run.rows.front().map(|(key, _)| key)
     }
 
-    /// Whether the next candidate begins a run. What was not read ahead yet is not looked at.
+    /// Returns whether the next candidate starts a run; considers only candidates read ahead.
     pub(super) fn is_before_long(&self) -> bool {
         self.next_prefix().is_some()
     }
 
-    /// The beginning of the run that the next candidate belongs to.
+    /// Returns the prefix of the run that contains the next candidate.
     fn next_prefix(&self) -> Option<Vec<u8>> {
         let long = self.long_keys.as_ref()?;
         let key = self.next_key()?;
@@ -176,7 +176,7 @@ impl Finder {
         key.get(..len).map(<[u8]>::to_vec)
     }
 
-    /// The key of the next candidate that was read ahead.
+    /// Returns the key of the next candidate read ahead.
     fn next_key(&self) -> Option<&Bytes> {
         match (self.rows_ahead.front(), self.ahead.front()) {
             (Some(row), _) => Some(&row.key),
@@ -185,14 +185,13 @@ impl Finder {
         }
     }
 
-    /// Reads all rows of the run that the next candidate begins and puts them in order. Where the
-    /// view cannot tell of one, the walk is again where it was before.
+    /// Reads and sorts all rows of the run that starts with the next candidate. If the view is
+    /// undecidable, the scan's position is restored.
     pub(super) async fn gather_long<S: Store>(
         &mut self,
         view: &LiveView<S>,
         context: &Context,
     ) -> Result<(), Halt> {
-        // Rows that were read ahead and used are behind the position only now.
         let Some(prefix) = self.next_prefix() else { return Ok(()) };
         let gathered = self.rows_of_run(view, context, &prefix).await;
         if gathered.is_err() {
@@ -210,8 +209,8 @@ impl Finder {
         Ok(())
     }
 
-    /// The rows of a run that the filter means, the key of its last candidate, and the memory that
-    /// they take.
+    /// Returns the matching rows of a run, the key of its last candidate, and their memory
+    /// reservation.
     async fn rows_of_run<S: Store>(
         &mut self,
         view: &LiveView<S>,
@@ -223,7 +222,7 @@ impl Finder {
         let mut end = Bytes::new();
         loop {
             let Some(key) = self.next_key() else {
-                // A run lies within one range: the next one begins with another key.
+                // A run lies within one range.
                 let more = matches!(&self.progress, Progress::Walking(pages) if !pages.is_done());
                 if more && self.read_more(view, context, PAGE_ROWS).await? {
                     continue;
@@ -246,7 +245,7 @@ impl Finder {
             if self.is_meant(&row, context)? {
                 let Some(long) = &self.long_keys else { continue };
                 let key = long.sort.key_of(row.document());
-                // It is refused where it is more than is left for the operation.
+                // Fails if it exceeds the operation's memory.
                 held.grow(row.value.len() + key.memory_bytes())?;
                 rows.push((key, row));
             }

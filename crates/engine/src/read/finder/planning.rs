@@ -1,4 +1,4 @@
-//! A walk before it is begun: which way it takes, what it leaves to stages, and what is told of it.
+//! Plans a finder: its access path, what it leaves to stages, and its description.
 
 use std::{collections::VecDeque, sync::Arc};
 
@@ -21,7 +21,7 @@ use crate::{
 };
 
 impl Finder {
-    /// Plans a walk of an operation that has used these indexes so far; `None`: it is not counted.
+    /// Plans a finder; `used` records the operation's index uses, or `None` to not count them.
     pub(crate) fn new(
         state: &CollectionState,
         find: &Find,
@@ -31,7 +31,7 @@ impl Finder {
         let by_keys = chosen.is_skipped_by_keys();
         let branches = match &mut chosen.access {
             Access::Branches { branches, disjoint } => {
-                // The order that all of them give.
+                // The order that all branches yield.
                 let order = find.sort.as_ref();
                 let order = order.filter(|sort| chosen.sorted && !sort.parts.is_empty());
                 let finder = |ChosenBranch { filter, chosen }| {
@@ -47,7 +47,7 @@ impl Finder {
         Ok(Self { by_keys, branches, ..Self::of_choice(state, find, chosen, used) })
     }
 
-    /// A walk over the candidates of an access path.
+    /// Creates a finder for the candidates of one access path.
     fn of_choice(
         state: &CollectionState,
         find: &Find,
@@ -81,7 +81,7 @@ impl Finder {
         }
     }
 
-    /// Returns how it runs, and how much was looked at.
+    /// Returns the execution's description and statistics.
     pub(crate) fn explain(&self) -> Explain {
         let mut explain = self.explain.clone();
         if let Some(branches) = &self.branches {
@@ -92,8 +92,8 @@ impl Finder {
                 explain.documents_examined += branch.documents_examined;
             }
         } else if matches!(self.chosen.access, Access::Rows(_)) {
-            // A row is an entry of the index of `_id` as well. Where that is not used, all rows are
-            // looked at, those that are skipped too.
+            // A row is also an entry of the primary key. If that is not used, all rows, including
+            // skipped ones, count as examined documents.
             match explain.index {
                 Some(_) => explain.keys_examined += explain.documents_examined,
                 None => explain.documents_examined += std::mem::take(&mut explain.keys_examined),
@@ -102,19 +102,18 @@ impl Finder {
         explain
     }
 
-    /// The use of its index is not counted.
+    /// Disables counting index uses.
     pub(crate) fn leave_uncounted(&mut self) {
         self.uncounted = None;
         self.branches.iter_mut().for_each(Branches::leave_uncounted);
     }
 
-    /// Whether rows come in the order of the sort.
+    /// Returns whether rows arrive in sort order.
     pub(crate) fn is_sorted(&self) -> bool {
         self.chosen.sorted
     }
 
-    /// Skips this many rows at the beginning by their keys. Returns false where rows have to be read
-    /// to know which are skipped.
+    /// Plans to skip this many leading rows by their keys; false if rows must be read for that.
     pub(crate) fn plan_skip(&mut self, rows: u64) -> bool {
         if self.by_keys {
             self.to_skip = rows;
@@ -122,7 +121,7 @@ impl Finder {
         self.by_keys
     }
 
-    /// What stages want of the rows, if that is their number and no row has to be read to know it.
+    /// Returns the count that the stages need, if it can be determined without reading rows.
     pub(crate) fn plan_count(&mut self, stages: &[Stage]) -> Option<Tally> {
         let by_keys = self.chosen.is_counted_by_keys() && self.to_skip == 0;
         let tally = by_keys.then(|| Tally::of_stages(stages)).flatten();
@@ -130,14 +129,14 @@ impl Finder {
         tally
     }
 
-    /// Whether the collection is still the one, and the index still there, that was planned for.
+    /// Returns whether the planned collection and index still exist.
     pub(crate) fn is_still_valid(&self, state: &CollectionState) -> bool {
         if let Some(branches) = &self.branches {
             return branches.are_still_valid(state);
         }
         self.created == state.record.created
-            // An index that got its first arrays may name a row several times, which this walk,
-            // planned without `seen`, would return as often.
+            // An index that has become multikey may name rows several times, for which this finder
+            // was planned without `seen`.
             && match &self.chosen.access {
                 Access::Index { index, .. } => state
                     .record

@@ -1,4 +1,4 @@
-//! The rows that a walk has returned, where several candidates may lead to one row.
+//! The rows that a scan has returned, if several candidates may lead to one row.
 
 use std::collections::HashSet;
 
@@ -7,18 +7,18 @@ use memory::Share;
 
 use crate::{error::Error, limits::SEEN_BYTES};
 
-/// Keys of rows, which count as memory of the operation.
+/// A set of row keys whose memory is charged to the operation.
 #[derive(Debug, Default)]
 pub(super) struct SeenRows {
     keys: HashSet<Box<[u8]>>,
-    /// The memory that they take, once there is one.
+    /// Memory reserved for the keys, once there are any.
     held: Option<Share>,
 }
 
 impl SeenRows {
-    /// Notes a row, and returns whether it was not noted before.
+    /// Adds a row; returns whether it was new.
     pub(super) fn note(&mut self, row_key: &[u8], context: &Context) -> Result<bool, Error> {
-        // A copy: the block of the store that the key came in shall not wait with it.
+        // Copied, so that the key does not keep the store's block in memory.
         if !self.keys.insert(row_key.into()) {
             return Ok(false);
         }
@@ -27,7 +27,7 @@ impl SeenRows {
         Ok(true)
     }
 
-    /// Forgets a row whose candidate comes again.
+    /// Removes a row whose candidate will be read again.
     pub(super) fn forget(&mut self, row_key: &[u8]) {
         self.keys.remove(row_key);
     }
