@@ -1,9 +1,8 @@
-//! What the reaper knows of each collection, and the drop predicate that compactions ask. It takes
-//! no decision: `expire::reap` says which floors are in force here.
+//! The reaper's state for each collection, and the drop predicate that compactions use. Decisions
+//! about which floors take effect are made in `expire::reap`.
 //!
-//! The predicate runs inside a compaction, for every row and entry, without a view: it compares a
-//! header with reap floors and nothing else. Once it has said "drop" for a row it always will,
-//! since floors only rise.
+//! The predicate runs within a compaction for every row and entry, without a view: it compares a
+//! header with reap floors only. Its answer "drop" for a row is final, since floors only rise.
 
 use std::{
     collections::{BTreeMap, VecDeque},
@@ -22,33 +21,34 @@ use crate::{
     catalog::ReapFloors,
 };
 
-/// The state of one collection, since the start of the server.
+/// The reaping state of one collection since the start of the server.
 #[derive(Debug, Default)]
 pub(crate) struct CollectionReaping {
-    /// Samples by the time they were taken, oldest first.
+    /// Floors sampled from views, with the time of sampling, oldest first.
     pub(crate) samples: VecDeque<(Duration, ReapFloors)>,
-    /// In force for compactions; `None` until the first sample is old enough.
+    /// Floors in effect for compactions; `None` until the first sample is old enough.
     pub(crate) allowed: Option<Arc<ReapFloors>>,
     /// What had expired by the floors of the last compaction.
     pub(crate) reaped: Amount,
     /// The floors of the last compaction.
     pub(crate) reaped_floors: Option<Arc<ReapFloors>>,
-    /// A compaction that makes something superfluous, and the `seq` that it filtered through.
+    /// The `seq` that the last compaction filtered through and its floors, if it makes a dropped
+    /// index removable.
     pub(crate) compacted: Option<(u64, Arc<ReapFloors>)>,
-    /// What had expired and was still stored when that was last estimated.
+    /// The expired and still stored amount, as last estimated.
     pub(crate) backlog: Unreaped,
-    /// Where the counters do not know what expired, the collection is not walked before this.
+    /// Without usable counters, the collection is not scanned before this time.
     pub(crate) walk_after: Duration,
 }
 
-/// By the collection's id.
+/// State by collection id.
 pub(crate) type Collections = BTreeMap<u32, CollectionReaping>;
 
-/// Shared with the store, whose compactions ask it on threads of their own.
+/// The drop predicate, shared with the store's compaction threads.
 #[derive(Debug, Default)]
 struct FloorPredicate {
     collections: Mutex<Collections>,
-    /// Nothing is dropped while this is set, in compactions under way neither.
+    /// While set, nothing is dropped, not even by running compactions.
     paused: Arc<AtomicBool>,
 }
 
@@ -60,7 +60,7 @@ impl FloorPredicate {
 
 impl DropPredicate for FloorPredicate {
     fn filter_for(&self, space: Space) -> DropFilter {
-        // Nothing in the catalog or among the counters expires.
+        // Nothing in the catalog or the counters expires.
         let id = match space {
             Space::Rows(id) | Space::Index(id) => id,
             Space::Catalog | Space::Counts => return Box::new(|_, _| false),
@@ -77,14 +77,14 @@ impl DropPredicate for FloorPredicate {
 /// The reaper's state.
 #[derive(Debug)]
 pub(crate) struct Reaper {
-    /// How long ago a document has to have expired before its bytes may go.
+    /// How long a document must have expired before its bytes may be dropped.
     pub(crate) delay: Duration,
     floored: Arc<FloorPredicate>,
-    /// Counted for metrics.
+    /// Number of passes, for metrics.
     pub(crate) passes: AtomicU64,
-    /// Documents that compactions dropped, as far as it is known.
+    /// Number of documents dropped by compactions, as far as known.
     pub(crate) reaped_documents: AtomicU64,
-    /// How often it was paused: a compaction in which that changes has not filtered everything.
+    /// Number of pauses. A compaction during which this changes has not filtered everything.
     pauses: AtomicU64,
 }
 
@@ -99,25 +99,25 @@ impl Reaper {
         }
     }
 
-    /// Whether nothing is dropped now.
+    /// Returns whether reaping is paused.
     pub(crate) fn is_paused(&self) -> bool {
         self.floored.paused.load(Ordering::SeqCst)
     }
 
-    /// How often it has been paused so far; `None`: it is now. A compaction that reads the same number
-    /// before and after dropped all that it was allowed to.
+    /// Returns the number of pauses so far, or `None` during one. A compaction that reads the same
+    /// number before and after has dropped all that it was allowed to.
     pub(crate) fn pauses(&self) -> Option<u64> {
         let pauses = self.pauses.load(Ordering::SeqCst);
         (!self.is_paused()).then_some(pauses)
     }
 
-    /// Drops nothing from now on, in compactions under way neither; or drops again what the floors of
-    /// a next sample allow.
+    /// Pauses dropping at once, including running compactions, or resumes it with the floors of the
+    /// next sample.
     pub(crate) fn set_paused(&self, paused: bool) {
         if paused {
             self.floored.paused.store(true, Ordering::SeqCst);
             self.pauses.fetch_add(1, Ordering::SeqCst);
-            // What is in force after the pause comes of a sample that was taken after it.
+            // After the pause only floors sampled later take effect.
             for of in self.lock().values_mut() {
                 of.allowed = None;
             }
@@ -126,12 +126,12 @@ impl Reaper {
         }
     }
 
-    /// What is known of each collection.
+    /// Locks the state of all collections.
     pub(crate) fn lock(&self) -> MutexGuard<'_, Collections> {
         self.floored.lock()
     }
 
-    /// What compactions ask.
+    /// Returns the predicate for compactions.
     pub(crate) fn predicate(&self) -> Arc<dyn DropPredicate> {
         Arc::clone(&self.floored) as Arc<dyn DropPredicate>
     }

@@ -1,6 +1,6 @@
-//! Small records that a door keeps beside its collections, by path: databases, users, scripts. A
-//! change of one, or of several together, is a commit; all of them are held in memory, since there are
-//! few and every request asks for some.
+//! Small records ("resources") that an API keeps beside its collections, by path: databases, users,
+//! scripts. A change of one or several is a commit; all are cached in memory, since there are few
+//! and every request needs some.
 
 use std::{
     collections::BTreeMap,
@@ -21,14 +21,14 @@ use crate::{
     view::{Pages, Storage},
 };
 
-/// A small record.
+/// A small record of an API.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Resource {
-    /// Where it is.
+    /// Path of the record.
     pub path: Vec<String>,
-    /// What the door keeps.
+    /// Content, defined by the API.
     pub body: Document,
-    /// Stamp of its last change: its version.
+    /// Stamp of its last change, which is its version.
     pub stamp: u64,
     /// Stamp of its creation.
     pub birth: u64,
@@ -36,33 +36,33 @@ pub struct Resource {
     pub ts: i64,
 }
 
-/// What has to be there for a change.
+/// The state of a record that a change requires.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Expected {
-    /// Nothing.
+    /// No record exists.
     Absent,
-    /// Some version.
+    /// A record exists, in any version.
     Present,
-    /// The version with this stamp.
+    /// The record has the version with this stamp.
     Version(u64),
 }
 
-/// A change of one record, among those that take place together.
+/// A change of one record, possibly part of an atomic set.
 #[derive(Clone, Debug)]
 pub struct ResourceChange {
     pub(crate) path: Vec<String>,
-    /// `None`: the record is removed, and all below it.
+    /// New content; `None` removes the record and all below it.
     pub(crate) body: Option<Document>,
     pub(crate) expect: Expected,
 }
 
 impl ResourceChange {
-    /// Sets the record at a path.
+    /// Creates a change that sets the record at a path.
     pub fn put(path: &[&str], body: Document, expect: Expected) -> Self {
         Self { path: owned_path(path), body: Some(body), expect }
     }
 
-    /// Removes the record at a path and all below it.
+    /// Creates a change that removes the record at a path and all below it.
     pub fn remove(path: &[&str], expect: Expected) -> Self {
         Self { path: owned_path(path), body: None, expect }
     }
@@ -72,27 +72,27 @@ fn owned_path(path: &[&str]) -> Vec<String> {
     path.iter().map(|part| (*part).to_owned()).collect()
 }
 
-/// Small records by their keys in the catalog, in the order of their paths.
+/// Records by their catalog keys, which sort by path.
 pub(crate) type ByKey = BTreeMap<Bytes, Arc<Resource>>;
 
-/// All of them, as last committed.
+/// The cache of all records, as last committed.
 #[derive(Debug, Default)]
 pub(crate) struct Resources {
     pub(crate) held: Arc<ArcSwap<ByKey>>,
-    /// Changes are made one after the other: each holds this until its commit is published or refused.
+    /// Serializes changes: held until a change's commit is published or refused.
     pub(crate) changing: Arc<tokio::sync::Mutex<()>>,
-    /// How often `held` became another one: it is counted after each time.
+    /// Number of replacements of `held`, incremented after each.
     pub(crate) changes: Arc<AtomicU64>,
 }
 
 impl Resources {
-    /// Reads what is stored.
+    /// Reads the stored records.
     pub(crate) async fn open<S: Store>(store: &Storage<S>) -> Result<Self, Error> {
         let held = Arc::new(ArcSwap::from_pointee(Self::stored_resources(store).await?));
         Ok(Self { held, changing: Arc::default(), changes: Arc::default() })
     }
 
-    /// Reads again what is stored.
+    /// Re-reads the stored records.
     pub(crate) async fn reload<S: Store>(&self, store: &Storage<S>) -> Result<(), Error> {
         let _one = self.changing.lock().await;
         self.held.store(Arc::new(Self::stored_resources(store).await?));
@@ -113,7 +113,7 @@ impl Resources {
     }
 }
 
-/// The value of a record in the catalog, for whoever makes a store that no engine has open.
+/// Encodes a record for a store on which no engine is open.
 pub fn stored_resource(path: &[&str], body: Document, stamp: Stamp) -> Bytes {
     let resource = Resource {
         path: owned_path(path),
@@ -125,20 +125,20 @@ pub fn stored_resource(path: &[&str], body: Document, stamp: Stamp) -> Bytes {
     encode_resource(&resource).into()
 }
 
-/// The key of a record in the catalog, of a store that no engine has open.
+/// Returns a record's key for a store on which no engine is open.
 pub fn stored_resource_key(path: &[&str]) -> Bytes {
     keys::resource(path).into()
 }
 
-/// Reads the value that is there.
+/// Decodes a record's value.
 pub fn read_stored_resource(value: &[u8]) -> Result<Resource, Error> {
     decode_resource(value)
 }
 
-/// Of each record; a newer one is refused.
+/// Format version of each record; a newer one is rejected.
 const FORMAT: i64 = 1;
 
-/// The stored form: BSON.
+/// Encodes a record as BSON.
 pub(crate) fn encode_resource(resource: &Resource) -> Vec<u8> {
     let int = |value: u64| i64::try_from(value).unwrap_or(i64::MAX);
     let tree = doc! {
@@ -152,7 +152,7 @@ pub(crate) fn encode_resource(resource: &Resource) -> Vec<u8> {
     tree.to_buf().into_bytes().into()
 }
 
-/// A record from its stored form; nothing may be left over.
+/// Decodes a record; rejects unknown fields.
 fn decode_resource(bytes: &[u8]) -> Result<Resource, Error> {
     let damaged = || Error::corrupt("a small record of a door is damaged");
     validate(bytes).map_err(|_| damaged())?;

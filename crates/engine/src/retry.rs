@@ -1,10 +1,10 @@
-//! Reads in a view, and in a new one as long as a view cannot tell: what it waits for is done in
-//! between.
+//! Reads with retries: while a view is undecidable, resolves the reason and reads again in a new
+//! view.
 //!
-//! There are three things to wait for, besides failures ([`Halt`]): commits in flight (or the next
-//! opening of the store, which the next view's snapshot waits for by itself), a note in an index
-//! that documents have several entries in it, and the publication of an expiration. All of them are
-//! done by [`Engine::resolve`], in one place, and every loop counts its attempts.
+//! Apart from failures there are three reasons ([`Halt`]): commits in flight (or a reopening of the
+//! store, for which the next view's snapshot waits), an index that must be marked as multikey, and
+//! an expiration that must be published. [`Engine::resolve`] handles all of them, and every loop
+//! counts its attempts.
 
 use store::Store;
 
@@ -14,13 +14,13 @@ use crate::{
     view::LiveView,
 };
 
-/// Reads in a view, and in a new one as long as a view cannot tell. Evaluates to what was read and
-/// the view, whose instant and `seq` it holds for; or to the error that ended it, which is
-/// [`Kind::Conflict`](crate::error::Kind::Conflict) when there were too many attempts.
+/// Reads in a view, retrying in new views while undecidable. Evaluates to the result and the view,
+/// whose instant and `seq` apply to it, or to an error:
+/// [`Kind::Conflict`](crate::error::Kind::Conflict) after too many attempts.
 ///
-/// `$read` is a `Result<_, Halt>` and does not leave the function itself. A macro, since a function
-/// would take a closure of any view's lifetime, of whose future the compiler cannot tell that it
-/// may move between threads.
+/// `$read` is a `Result<_, Halt>` and must not return from the enclosing function. This is a macro
+/// because the compiler cannot prove that the future of a closure over any view's lifetime is
+/// `Send`.
 macro_rules! read_in_view {
     ($engine:expr, $collection:expr, |$view:ident| $read:expr) => {{
         let mut attempts = $crate::attempts::Attempts::to_read();
@@ -46,7 +46,7 @@ macro_rules! read_in_view {
 pub(crate) use read_in_view;
 
 impl<S: Store> Engine<S> {
-    /// Does what a halted operation waits for, so that it can be tried again in a new view.
+    /// Resolves what a halted operation waits for, so that it can be retried in a new view.
     pub(crate) async fn resolve(&self, view: &LiveView<S>, halt: Halt) -> Result<(), Error> {
         match halt {
             Halt::Failed(error) => Err(error),
@@ -54,9 +54,9 @@ impl<S: Store> Engine<S> {
                 view.wait_for_in_flight(&self.inner.views).await;
                 Ok(())
             }
-            // A commit of its own; the write is then built with the index so marked.
+            // A separate commit; the retried write then finds the index marked.
             Halt::Multikey(indexes) => self.set_multikey(&view.collection, indexes).await,
-            // Boxed, since publishing opens views itself.
+            // Boxed, because publishing opens views recursively.
             Halt::Unpublished => Box::pin(self.publish_expirations(&view.collection)).await,
         }
     }

@@ -1,4 +1,4 @@
-//! What views yield: live rows and live index entries, and a row as an item.
+//! The results of views: live rows, live index entries and items.
 
 use bytes::{Buf, Bytes};
 use clock::Instant;
@@ -10,7 +10,7 @@ use crate::{entry::NamedRow, item_key::ItemKey};
 /// A live row.
 #[derive(Clone, Debug)]
 pub(crate) struct Row {
-    /// In the space of rows: the id, or partition and id of an item.
+    /// Row key: the id, or partition and id of an item.
     pub(crate) key: Bytes,
     /// Stamp of its last write.
     pub(crate) stamp: u64,
@@ -18,38 +18,38 @@ pub(crate) struct Row {
     pub(crate) birth: u64,
     /// Second of its last write.
     pub(crate) ts: i64,
-    /// When it expires under the view's settings.
+    /// Its expiry under the view's settings.
     pub(crate) expires_at: Instant,
-    /// Where in `value` the document begins, after its header.
+    /// Offset of the document in `value`, after its header.
     pub(crate) start: usize,
-    /// Header and document as they are stored.
+    /// Header and document as stored.
     pub(crate) value: Bytes,
 }
 
 impl Row {
-    /// The row as the keys of its entries name it.
+    /// Returns the row's name in the keys of its entries.
     pub(crate) fn named(&self) -> NamedRow<'_> {
         NamedRow { key: &self.key, birth: self.birth }
     }
 
-    /// The stored document.
+    /// Returns the bytes of the stored document.
     pub(crate) fn body(&self) -> &[u8] {
         self.value.get(self.start..).unwrap_or_default()
     }
 
-    /// The stored document, to be read.
+    /// Returns the stored document.
     pub(crate) fn document(&self) -> DocRef<'_> {
         DocRef::Raw(self.body())
     }
 
-    /// The stored document by itself.
+    /// Returns the stored document without its header.
     pub(crate) fn into_body(self) -> Bytes {
         let mut body = self.value;
         body.advance(self.start);
         body
     }
 
-    /// Its header; it was checked when the row was read.
+    /// Returns its header, which was verified when the row was read.
     pub(crate) fn header(&self) -> Option<Header<'_>> {
         Header::split(&self.value).ok().map(|(header, _)| header)
     }
@@ -58,29 +58,28 @@ impl Row {
 /// A live index entry.
 #[derive(Clone, Debug)]
 pub(crate) struct Entry {
-    /// In the space of entries.
     pub(crate) key: Bytes,
-    /// Of the row that it leads to.
+    /// Key of its row.
     pub(crate) row_key: Bytes,
     /// Stamp of the row's last write.
     pub(crate) stamp: u64,
 }
 
-/// What of one page of a walk is live, in the order of the walk.
+/// The live part of a page of a scan, in scan order.
 #[derive(Debug)]
 pub(crate) struct Page<T> {
-    /// May be empty, where all of the page has expired.
+    /// May be empty if the whole page has expired.
     pub(crate) items: Vec<T>,
-    /// How many keys were looked at, expired ones included.
+    /// Number of keys examined, including expired ones.
     pub(crate) examined: usize,
 }
 
-/// How much of one page of a walk is live, where that is all that is asked.
+/// The number of live keys in a page of a scan.
 #[derive(Debug, Default)]
 pub(crate) struct CountedPage {
-    /// Live rows or entries.
+    /// Number of live rows or entries.
     pub(crate) live: u64,
-    /// How many keys were looked at, expired ones included.
+    /// Number of keys examined, including expired ones.
     pub(crate) examined: usize,
     /// The last of these keys.
     pub(crate) last: Option<Bytes>,
@@ -89,13 +88,13 @@ pub(crate) struct CountedPage {
 /// A live item.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Item {
-    /// Its key's bytes.
+    /// The encoded row key.
     pub key: Bytes,
-    /// What is stored: well-formed BSON.
+    /// The stored document, as well-formed BSON.
     pub body: Bytes,
-    /// Stamp of its last write: its version.
+    /// Stamp of its last write, which is its version.
     pub stamp: u64,
-    /// Number of its creation: that of no other item, larger than those created before.
+    /// Creation number: unique, and larger than those of items created before.
     pub birth: u64,
     /// Second of its last write.
     pub ts: i64,
@@ -108,12 +107,12 @@ impl Item {
         Self { key, body: row.into_body(), stamp, birth, ts }
     }
 
-    /// Its key, as it is compared with others.
+    /// Returns its key.
     pub fn item_key(&self) -> ItemKey {
         ItemKey(self.key.clone())
     }
 
-    /// The stored document.
+    /// Returns the stored document.
     pub fn document(&self) -> DocRef<'_> {
         DocRef::Raw(&self.body)
     }

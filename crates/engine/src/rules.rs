@@ -1,10 +1,10 @@
-//! The rules of views and of the order of commits. Each can be left out to show that the law needs
-//! it, but only in a build with the feature `switchable-rules`, which nothing but tests of the
-//! tests turns on: in a shipped build all of them are constants.
+//! The rules of views and of the commit order. In builds with the feature `switchable-rules`, which
+//! only tests of the tests enable, a rule can be disabled to show that correctness depends on it;
+//! in a shipped build all rules are constants.
 
 macro_rules! rules {
     ($($(#[doc = $doc:literal])* $rule:ident,)*) => {
-        /// Which rules are kept.
+        /// Which rules are enabled.
         #[cfg(feature = "switchable-rules")]
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub struct Rules {
@@ -18,11 +18,11 @@ macro_rules! rules {
             }
         }
 
-        /// All rules are kept.
+        /// All rules are enabled.
         #[cfg(not(feature = "switchable-rules"))]
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
         pub(crate) struct Rules {
-            /// Nobody but this module makes one, so that no rule can be named outside.
+            /// Private, so that no code outside this module can construct it.
             _all: (),
         }
 
@@ -42,20 +42,20 @@ macro_rules! rules {
 }
 
 rules! {
-    /// Who meets something that expired in the last moments waits and looks again.
+    /// A reader that meets a document expired within the last moments waits and retries.
     last_moments,
-    /// A write is refused when what it found live has expired by its stamp.
+    /// A write is refused if a document that it found live has expired by its stamp.
     before_expiry,
-    /// No view opens while a change of TTL is between stamp and publication.
+    /// No view opens while a TTL change is between stamp and publication.
     fence,
-    /// A write is refused when the settings changed after its view.
+    /// A write is refused if the settings changed after its view.
     epoch,
-    /// A write is refused when its row changed after its view.
+    /// A write is refused if its row changed after its view.
     versions,
-    /// Open views hold the reap floors.
+    /// Open views limit the reap floors.
     read_guards,
-    /// A change of settings keeps what had expired.
+    /// A change of settings preserves what had expired.
     floors,
-    /// A row in memory is used where nobody wrote it since it was read.
+    /// A cached row is used only if it was not written since it was read.
     last_writes,
 }

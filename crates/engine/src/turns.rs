@@ -1,7 +1,7 @@
-//! Turns of writers that look at all documents of a collection to find the first in an order. Of several that
-//! find the same one, one changes it and the others have to look at all documents again: without turns, N of
-//! them would do that N² times. A writer takes part once it has lost, or as soon as somebody has a turn; before
-//! that, nobody waits. A writer has one turn and takes no other lock while it waits for it.
+//! Serializes writers that must examine all documents of a collection to find the first in sort
+//! order. If several find the same document, one changes it and the others must examine everything
+//! again: N writers would do so N*N times. A writer takes turns once it has lost a conflict or
+//! another writer holds a turn. It takes no other lock while it waits.
 
 use std::{pin::pin, task::Poll};
 
@@ -13,13 +13,13 @@ use crate::error::Error;
 /// The turns of one collection.
 #[derive(Debug, Default)]
 pub(crate) struct Turns {
-    /// Serves those who wait in the order in which they came.
+    /// A fair lock: waiters are served in order of arrival.
     lock: Mutex<()>,
-    /// Wakes those who wait when a turn ends, to see whether they may still wait.
+    /// Notified when a turn ends, so that waiters recheck whether they may continue.
     ended: Notify,
 }
 
-/// A turn, until it is dropped.
+/// A turn, which ends when it is dropped.
 #[derive(Debug)]
 pub(crate) struct Turn<'a> {
     /// `None` once it has ended.
@@ -35,13 +35,13 @@ impl Drop for Turn<'_> {
 }
 
 impl Turns {
-    /// Whether somebody has a turn.
+    /// Returns whether a writer holds a turn.
     pub(crate) fn is_taken(&self) -> bool {
         self.lock.try_lock().is_err()
     }
 
-    /// Waits for a turn. Each time when another one ends, an operation that was told to end, or whose time is
-    /// over, gives up waiting.
+    /// Waits for a turn. Whenever another turn ends, checks whether the operation was cancelled or
+    /// has timed out.
     ///
     /// # Errors
     ///
@@ -50,7 +50,7 @@ impl Turns {
         let mut locked = pin!(self.lock.lock());
         loop {
             let mut ended = pin!(self.ended.notified());
-            // From here on no end is missed.
+            // From here on no notification is missed.
             ended.as_mut().enable();
             context.budget.check()?;
             let guard = std::future::poll_fn(|task| {
@@ -80,7 +80,7 @@ mod tests {
 
     use super::*;
 
-    /// Ends an operation once it is told to.
+    /// Cancels an operation once the flag is set.
     #[derive(Clone, Default)]
     struct Told(Arc<AtomicBool>);
 
@@ -112,7 +112,7 @@ mod tests {
         assert!(second.as_mut().poll(&mut task).is_pending());
         assert!(third.as_mut().poll(&mut task).is_pending());
         assert!(fourth.as_mut().poll(&mut task).is_pending());
-        // Who gives up leaves the turn to the next one.
+        // A cancelled waiter leaves the turn to the next one.
         drop(third);
         drop(turn);
         let Poll::Ready(Ok(turn)) = second.as_mut().poll(&mut task) else { panic!() };

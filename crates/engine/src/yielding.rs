@@ -1,5 +1,5 @@
-//! Long operations let others run: a future that is pending once, and the places where it is due.
-//! Work is counted in bytes looked at, so that rows and keys cost about what they take.
+//! Yielding of long operations: a future that is pending once, and the check whether it is due.
+//! Work is measured in bytes examined, so that rows and keys are charged by their approximate cost.
 
 use std::{
     future::poll_fn,
@@ -10,7 +10,7 @@ use evaluation::Error;
 
 use crate::lanes;
 
-/// Lets whatever else waits for this thread run first.
+/// Yields to other tasks of this thread once.
 pub async fn yield_now() {
     lanes::note_rest();
     let mut yielded = false;
@@ -24,7 +24,8 @@ pub async fn yield_now() {
     .await;
 }
 
-/// Notes work of an operation and lets others run when it was enough; fails when its time is over.
+/// Charges work to an operation and yields if due; fails if the operation was cancelled or timed
+/// out.
 pub(crate) async fn yield_if_due(
     operation: &evaluation::Context,
     work: usize,

@@ -1,16 +1,16 @@
-//! The views that are open, so that the reaper leaves what they may still read.
+//! The registry of open views, which keeps the reaper from dropping what they may still read.
 //!
-//! A view is registered before it takes its instant, and says what it may read once it is open.
-//! Between the two it may read anything, and nothing at all is reaped:
+//! A view is registered before it takes its instant, and declares what it may read once it is open.
+//! In between it may read anything, so nothing is reaped:
 //!
 //! ```text
-//!  register ──▶ at: None            reaping waits
-//!  hold_at  ──▶ at: Some(..)        reap floors are lowered to this view's own floors
-//!  drop     ──▶ gone                reap floors may rise
+//!  register --> at: None            reaping waits
+//!  hold_at  --> at: Some(..)        reap floors are lowered to this view's own floors
+//!  drop     --> removed             reap floors may rise
 //! ```
 //!
-//! Slots are per thread: there is no lock that all connections share. Only the reaper looks at all
-//! of them, once a second.
+//! Slots are sharded by thread, so connections share no lock. Only the reaper visits all shards,
+//! once a second.
 
 use std::sync::{
     Arc,
@@ -25,18 +25,18 @@ use slab::Slab;
 use super::row_cache::RowCache;
 use crate::catalog::CollectionState;
 
-/// More than the threads of most servers; two threads of one shard merely share a lock.
+/// More than the threads of most servers; threads of the same shard merely share a lock.
 const SHARDS: usize = 32;
 
 /// One open view.
 #[derive(Debug)]
 struct ActiveView {
     collection: u32,
-    /// `None` while the view is being opened: nothing at all may be reaped.
+    /// `None` while the view is being opened, when nothing may be reaped.
     at: Option<(Instant, u64, Arc<CollectionState>)>,
 }
 
-/// The views of some threads, on cache lines of their own.
+/// The views of some threads, aligned to separate cache lines.
 #[derive(Debug, Default)]
 #[repr(align(128))]
 struct Shard(Mutex<Slab<ActiveView>>);
@@ -47,19 +47,19 @@ impl Shard {
     }
 }
 
-/// All open views, and what they have in common.
+/// All open views, and the row cache they share.
 #[derive(Debug)]
 pub(crate) struct ActiveViews {
-    /// By thread; see [`SHARD`].
+    /// Shards by thread; see [`SHARD`].
     shards: [Shard; SHARDS],
-    /// How many read the whole store: nothing more is put in force for any collection.
+    /// Number of readers of the whole store, during which no floors take effect.
     whole: AtomicUsize,
-    /// Rows that any of them read. Kept here because each view holds this and nothing else that is
-    /// shared: holding one more thing would cost each view two writes to memory of all threads.
+    /// The rows that views have read. Stored here because each view holds only a reference to this;
+    /// another shared reference would cost each view two writes to contended memory.
     rows: Arc<RowCache>,
 }
 
-/// Counts threads as they open their first view.
+/// Numbers threads as they open their first view.
 static NEXT_THREAD: AtomicUsize = AtomicUsize::new(0);
 
 thread_local! {
@@ -67,7 +67,7 @@ thread_local! {
 }
 
 impl ActiveViews {
-    /// No view is open yet.
+    /// Creates a registry without views.
     pub(super) fn new(rows: Arc<RowCache>) -> Self {
         Self { shards: Default::default(), whole: AtomicUsize::new(0), rows }
     }
@@ -79,14 +79,14 @@ impl ActiveViews {
         ReadGuard { views: Arc::clone(self), shard, slot: Some(slot) }
     }
 
-    /// Registers somebody who reads the whole store without views.
+    /// Registers a reader of the whole store that uses no views.
     pub(crate) fn hold_all(self: &Arc<Self>) -> ReapHold {
         self.whole.fetch_add(1, Ordering::SeqCst);
         ReapHold(Arc::clone(self))
     }
 
-    /// Lowers the floors and the list of dropped indexes of a collection to what every open view
-    /// allows; `None` when one is being opened.
+    /// Lowers a collection's floors and list of dropped indexes to what every open view allows;
+    /// `None` if a view is being opened.
     pub(crate) fn limit_floors(
         &self,
         collection: u32,
@@ -99,14 +99,13 @@ impl ActiveViews {
         let mut limited = (floors, dropped);
         for shard in &self.shards {
             for (_, held) in shard.lock().iter().filter(|(_, held)| held.collection == collection) {
-                // One that is being opened allows nothing.
+                // A view that is being opened allows nothing.
                 let (instant, seq, state) = held.at.as_ref()?;
-                // What had expired at its instant by its settings. Dates of rows that were written
-                // later are none of its business, so floors by date bind only what it can have
-                // seen.
+                // What had expired at the view's instant by its settings. The view cannot see rows
+                // written later, so floors by date bind only rows it can see.
                 let own = state.record.settings.floors_at(*instant).bounded_by_stamp(seq + 1);
                 limited.0 = limited.0.lower_of_both(&own);
-                // An index that was dropped later is one that this view may be walking.
+                // The view may be scanning an index that was dropped later.
                 limited.1.retain(|index| state.record.dropped.contains(index));
             }
         }
@@ -114,8 +113,8 @@ impl ActiveViews {
     }
 }
 
-/// As long as this lives, nothing that expires from now on is reaped, in any collection: for whoever reads
-/// the whole store at one moment.
+/// While this value exists, nothing that expires from now on is reaped in any collection. For
+/// readers of the whole store.
 #[derive(Debug)]
 pub struct ReapHold(Arc<ActiveViews>);
 
@@ -125,19 +124,18 @@ impl Drop for ReapHold {
     }
 }
 
-/// One open view's hold; let go when dropped.
+/// The registration of an open view, released on drop.
 #[derive(Debug)]
 pub(crate) struct ReadGuard {
-    /// Where it is registered.
     views: Arc<ActiveViews>,
-    /// The shard of the thread that opened it; it may be dropped on another.
+    /// Shard of the thread that opened the view; it may be dropped on another thread.
     shard: usize,
-    /// `None` once it was released.
+    /// `None` once released.
     slot: Option<usize>,
 }
 
 impl ReadGuard {
-    /// The view is open: it holds the reap floors here.
+    /// Declares the view as open: reap floors are held at its instant.
     pub(crate) fn hold_at(&mut self, instant: Instant, seq: u64, state: &Arc<CollectionState>) {
         let Some(slot) = self.slot else { return };
         if let Some(held) = self.views.shards[self.shard].lock().get_mut(slot) {
@@ -145,12 +143,12 @@ impl ReadGuard {
         }
     }
 
-    /// The rows that views have read lately.
+    /// Returns the row cache shared by all views.
     pub(super) fn rows(&self) -> &RowCache {
         &self.views.rows
     }
 
-    /// Holds nothing any more.
+    /// Releases the registration.
     pub(crate) fn release(&mut self) {
         if let Some(slot) = self.slot.take() {
             self.views.shards[self.shard].lock().try_remove(slot);

@@ -1,4 +1,4 @@
-//! What views are opened from.
+//! The components from which views are opened.
 
 use std::sync::Arc;
 
@@ -8,22 +8,22 @@ use store::Store;
 use super::{active::ActiveViews, storage::Storage};
 use crate::{catalog::CollectionMap, rules::Rules};
 
-/// What the protocol of opening a view needs, in one place.
+/// The components needed to open a view.
 pub(crate) struct ViewFactory<S: Store> {
-    /// What is stored.
+    /// The store.
     pub(crate) store: Storage<S>,
-    /// Where instants come from.
+    /// Source of instants.
     pub(crate) clock: Arc<Clock>,
-    /// The collections, by name.
+    /// Collections by name.
     pub(crate) map: Arc<CollectionMap>,
-    /// The views that are open.
+    /// Registry of open views.
     pub(crate) active: Arc<ActiveViews>,
-    /// Constants but in tests of the tests.
+    /// Constant except in tests of the tests.
     pub(crate) rules: Rules,
 }
 
 impl<S: Store> ViewFactory<S> {
-    /// Of a store and the rows of it that are kept in memory.
+    /// Creates a factory for a store and its row cache.
     pub(crate) fn new(
         store: Storage<S>,
         clock: Arc<Clock>,

@@ -1,8 +1,8 @@
-//! Which commit wrote a row last, as far as rows that are kept in memory have to know. Rows share
-//! slots by a hash of their keys: a slot says of all its rows what holds for the one that was
-//! written last, so that a row may seem newer than it is and never older.
+//! Records which commit last wrote a row, for the row cache. Rows share slots by a hash of their
+//! keys: a slot has the newest write of all its rows, so a row may appear newer than it is but
+//! never older.
 //!
-//! Nothing is ever removed, and it takes the same memory whatever is written.
+//! Nothing is removed, and memory use is constant.
 
 use std::{
     hash::BuildHasher,
@@ -12,26 +12,25 @@ use std::{
 use foldhash::fast::RandomState;
 use store::{Mutation, Space};
 
-/// One write in this many makes a row seem newer than it is; a mebibyte in all.
+/// With this many slots (1 MiB), a given write affects another row's slot with probability 1/SLOTS.
 const SLOTS: usize = 1 << 16;
 
-/// What is known of the rows that share it.
 #[derive(Debug, Default)]
 struct Slot {
-    /// The newest commit that wrote one of them.
+    /// The newest commit that wrote a row of the slot.
     written: AtomicU64,
-    /// Some bits of the hash of the row that was read last.
+    /// Some bits of the hash of the row read last.
     read: AtomicU32,
 }
 
 /// The newest writes of rows, by slot.
 pub(super) struct LastWrites {
     slots: Box<[Slot]>,
-    /// Keyed by the process, so that nobody can make keys collide.
+    /// Randomly seeded per process, so that clients cannot construct collisions.
     hasher: RandomState,
 }
 
-/// Where a row's slot is, and which of its rows it is.
+/// Hash of a row: selects its slot and identifies the row within it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RowHash(u64);
 
@@ -41,38 +40,37 @@ impl LastWrites {
         Self { slots, hasher: RandomState::default() }
     }
 
-    /// The hash of a row of a collection.
+    /// Returns the hash of a collection's row.
     pub(super) fn hash_row(&self, collection: u32, key: &[u8]) -> RowHash {
         RowHash(self.hasher.hash_one((collection, key)))
     }
 
     fn slot(&self, hash: RowHash) -> &Slot {
-        // The low bits; the mask keeps the index within the slots.
         &self.slots[hash.0 as usize & (SLOTS - 1)]
     }
 
-    /// Notes what a commit writes. Called where commits are ordered, before any view can see it.
+    /// Records what a commit writes. Called where commits are ordered, before any view can see it.
     pub(super) fn note_commit(&self, mutations: &[Mutation], seq: u64) {
         for mutation in mutations {
             if let (Space::Rows(collection), key) = mutation.space_and_key() {
                 let hash = self.hash_row(collection, key);
-                // The publication of the commit, which comes later, orders this before every view
-                // that sees the commit.
+                // The later publication of the commit orders this before every view that sees the
+                // commit.
                 self.slot(hash).written.fetch_max(seq, Ordering::Release);
             }
         }
     }
 
-    /// No commit after this one has written the row.
+    /// Returns a commit after which the row was certainly not written.
     pub(super) fn newest_of(&self, hash: RowHash) -> u64 {
         self.slot(hash).written.load(Ordering::Acquire)
     }
 
-    /// Whether the row was the last of its slot to be read, and notes that it is now.
+    /// Returns whether the row was the last one read in its slot, and records it as such.
     pub(super) fn was_read_before(&self, hash: RowHash) -> bool {
         let mark = (hash.0 >> 32) as u32 | 1;
         let read = &self.slot(hash).read;
-        // A hint: two that read at a time may both be told that they are the first.
+        // Only a hint: concurrent readers may both be told that they are first.
         let before = read.load(Ordering::Relaxed) == mark;
         if !before {
             read.store(mark, Ordering::Relaxed);

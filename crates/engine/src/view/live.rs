@@ -1,5 +1,5 @@
-//! A view of one collection at one instant. Every row and index entry that it yields was checked
-//! against the collection's settings: an expired one is left out.
+//! A view of one collection at one instant. Every row and index entry that it returns was checked
+//! against the collection's settings; expired ones are left out.
 //!
 //! ```text
 //!                stable                instant
@@ -9,12 +9,12 @@
 //!                  │ extended it          │
 //! ```
 //!
-//! Between the two, whoever meets an expired row stops with [`Halt::LookAgain`], waits for those
-//! commits and looks again in a new view. That is rare: it takes a document that expires while its
-//! own renewal is being written.
+//! A reader that meets a row expired between the two instants stops with [`Halt::LookAgain`], waits
+//! for those commits and retries in a new view. This is rare: a document must expire while its own
+//! extension is being written.
 //!
-//! The check needs the header alone, of a row as of an index entry: the entry carries its row's
-//! header, so that a walk over an index leaves expired entries out without reading their rows.
+//! The check needs only a header. Index entries carry their row's header, so an index scan skips
+//! expired entries without reading rows.
 
 use std::sync::Arc;
 
@@ -38,34 +38,33 @@ use crate::{
 /// Splits a stored row into its header and its document.
 type SplitRow = fn(&[u8]) -> Result<(Header<'_>, &[u8]), Damaged>;
 
-/// A still view of a collection's live documents at one instant.
+/// A consistent view of a collection's live documents at one instant.
 #[derive(Debug)]
 pub struct LiveView<S: Store> {
-    /// The collection; it may have been dropped since.
+    /// The collection, which may have been dropped since.
     pub(crate) collection: Arc<Collection>,
-    /// Its settings and indexes, as they were at the instant.
+    /// Its settings and indexes at the instant.
     pub(crate) state: Arc<CollectionState>,
-    /// The number of the collection's fence at that time: another one after each change of settings
-    /// or indexes.
+    /// The collection's fence number at the instant; it changes with every change of settings or
+    /// indexes.
     pub(super) fence: Option<u64>,
-    /// Visibility is checked at this instant.
+    /// The instant at which visibility is decided.
     pub(crate) instant: Instant,
-    /// The commits it certainly sees: all up to this `seq`.
+    /// The view sees all commits up to this `seq`, and possibly later ones.
     pub(crate) seq: u64,
-    /// Before the oldest commit in flight was stamped; see
-    /// [`stable_instant`](Self::stable_instant).
+    /// Instant before the oldest commit in flight; see [`stable_instant`](Self::stable_instant).
     pub(super) stable: Instant,
-    /// The newest of the commits that were in flight when the view was opened.
+    /// The newest batch that was in flight when the view was opened.
     pub(super) in_flight: Option<u64>,
-    /// Private to this folder: it shows expired documents too.
+    /// Private to this module tree, because it shows expired documents too.
     pub(super) snapshot: S::Snapshot,
     pub(super) rules: Rules,
-    /// Keeps the reaper from what the view may still read, until the view is dropped.
+    /// Protects what the view may read from the reaper until the view is dropped.
     pub(super) guard: ReadGuard,
 }
 
 impl<S: Store> LiveView<S> {
-    /// Waits for the commits that were in flight, so that a new view can tell what this one could
+    /// Waits for the commits that were in flight, so that a new view can decide what this one could
     /// not.
     pub(crate) async fn wait_for_in_flight(&self, factory: &ViewFactory<S>) {
         if let Some(batch) = self.in_flight {
@@ -73,36 +72,36 @@ impl<S: Store> LiveView<S> {
         }
     }
 
-    /// Expirations up to here are final. A commit still in flight may extend documents that expire
-    /// later.
+    /// Returns the instant up to which expirations are final. A commit in flight may extend
+    /// documents that expire later.
     pub(crate) fn stable_instant(&self) -> Instant {
         if self.rules.last_moments() { self.stable } else { self.instant }
     }
 
-    /// The rules that it was opened under.
+    /// Returns the rules of the view.
     pub(crate) fn rules(&self) -> Rules {
         self.rules
     }
 
-    /// What is counted of the view's collection, and of all others.
+    /// Returns the counters of all collections in the view's snapshot.
     pub(crate) fn counters(&self) -> Counters<'_, S::Snapshot> {
         Counters::of(&self.snapshot)
     }
 
-    /// Rows and entries as they are stored: for publishing expirations, for the check of a
-    /// collection and for counters that are being built, and for nothing that is returned to a
-    /// client as a document.
+    /// Returns access to stored rows and entries including expired ones: for publishing
+    /// expirations, checking a collection and building counters, never for results returned to
+    /// clients.
     pub(crate) fn including_expired(&self) -> IncludingExpired<'_, S::Snapshot> {
         IncludingExpired::of(&self.snapshot, &self.collection)
     }
 
-    /// The live row with this key.
+    /// Returns the live row with this key.
     pub(crate) async fn get_row(&self, key: &[u8]) -> Result<Option<Row>, Halt> {
-        // The key is copied: a row outlives what was asked with.
+        // Copied, because a row outlives the caller's key.
         self.row_under(key, || Bytes::copy_from_slice(key)).await
     }
 
-    /// The live row under a key, which comes with the key that is made for it.
+    /// Returns the live row with this key; `own_key` provides the key stored in the result.
     async fn row_under(
         &self,
         key: &[u8],
@@ -111,7 +110,7 @@ impl<S: Store> LiveView<S> {
         let rows = self.guard.rows();
         let reader = Reader { collection: self.collection.id, settings: self.fence, seq: self.seq };
         let vacancy = match rows.find(reader, key, self.rules) {
-            // Its body was compared with its checksum before it was kept.
+            // The body was verified before it was cached.
             Ok(value) => return self.visible_row_by(|row| Header::split(row), own_key(), value),
             Err(vacancy) => vacancy,
         };
@@ -119,21 +118,20 @@ impl<S: Store> LiveView<S> {
             return Ok(None);
         };
         let row = self.visible_row_by(|row| Header::split_row(row), own_key(), value)?;
-        // What has expired is not asked for again.
+        // Expired rows are not cached.
         if let (Some(row), Some(vacancy)) = (&row, vacancy) {
             rows.keep(vacancy, reader, key, &row.value);
         }
         Ok(row)
     }
 
-    /// The next page of live rows of a walk; `None` at the end. A page may be empty where all of it
-    /// had expired. Only the checksums of headers are compared here: the store compares those of the
-    /// blocks of its tables when it reads them, and those of its journal at a start. Comparing each
-    /// body once more took 6 % of a walk.
+    /// Returns the next page of live rows of a scan; `None` at the end. A page may be empty if all
+    /// of it has expired. Only header checksums are verified: the store verifies the blocks of its
+    /// tables on reading and its journal at a start. Verifying each body again cost 6 % of a scan.
     pub(crate) async fn next_rows(&self, pages: &mut Pages) -> Result<Option<Page<Row>>, Halt> {
         let space = self.collection.rows_space();
         let Some(page) = pages.next_page(&self.snapshot, space).await? else { return Ok(None) };
-        // Expired rows are work too: the caller counts them.
+        // Expired rows count as work.
         let examined = page.rows.len();
         let mut items = Vec::with_capacity(examined);
         for (key, value) in page.rows {
@@ -142,7 +140,7 @@ impl<S: Store> LiveView<S> {
         Ok(Some(Page { items, examined }))
     }
 
-    /// The same for entries of an index.
+    /// Returns the next page of live index entries.
     pub(crate) async fn next_entries(
         &self,
         index: &IndexSpec,
@@ -158,13 +156,12 @@ impl<S: Store> LiveView<S> {
         Ok(Some(Page { items, examined }))
     }
 
-    /// How many rows of the next page of a walk are live; `None` at the end. Only headers are looked
-    /// at.
+    /// Counts the live rows of the next page of a scan from their headers; `None` at the end.
     pub(crate) async fn count_rows(&self, pages: &mut Pages) -> Result<Option<CountedPage>, Halt> {
         self.count_page(self.collection.rows_space(), pages).await
     }
 
-    /// The same for entries of an index.
+    /// Counts the live index entries of the next page.
     pub(crate) async fn count_entries(
         &self,
         pages: &mut Pages,
@@ -189,7 +186,7 @@ impl<S: Store> LiveView<S> {
         Ok(Some(CountedPage { live, examined, last: page.rows.pop().map(|(key, _)| key) }))
     }
 
-    /// The live entry of a unique index with this key.
+    /// Returns the live entry of a unique index with this key.
     pub(crate) async fn unique_entry(
         &self,
         index: &IndexSpec,
@@ -201,30 +198,29 @@ impl<S: Store> LiveView<S> {
         }
     }
 
-    /// The row of a live entry. There always is one, since views keep the reaper away.
+    /// Returns the row of a live entry, which always exists because views block reaping.
     pub(crate) async fn row_of(&self, entry: &Entry) -> Result<Row, Halt> {
-        // The key is copied: a row that stays shall not keep the block that the entry came in.
+        // Copied, so that the row does not keep the entry's block in memory.
         let row = self.passing_row_of(entry).await?;
         Ok(Row { key: Bytes::copy_from_slice(&row.key), ..row })
     }
 
-    /// The same for a row that does not stay: its key is the entry's.
+    /// Returns the row of a live entry for short use: its key shares the entry's bytes.
     pub(crate) async fn passing_row_of(&self, entry: &Entry) -> Result<Row, Halt> {
         let row = self.row_under(&entry.row_key, || entry.row_key.clone()).await?;
-        // An entry of an older write of the row would be damage: every write puts all entries
-        // again.
+        // A different stamp means damage, since every write rewrites all entries.
         row.filter(|row| row.stamp == entry.stamp)
             .ok_or_else(|| Error::corrupt("an index entry has no row").into())
     }
 
-    /// When a live row expires; `None` when it has expired.
+    /// Returns the expiry of a live row; `None` if it has expired.
     ///
     /// # Errors
     ///
-    /// [`Halt::LookAgain`] where a commit in flight may still have extended its life.
+    /// [`Halt::LookAgain`] if a commit in flight may have extended its life.
     fn check_visibility(&self, header: &Header<'_>) -> Result<Option<Instant>, Halt> {
         let expires_at = self.state.record.settings.expires_at(header);
-        // The order of the two comparisons is the law: live up to, and not at, the deadline.
+        // Live before its deadline, expired at it.
         if self.instant < expires_at {
             Ok(Some(expires_at))
         } else if self.stable_instant() < expires_at {
@@ -234,8 +230,8 @@ impl<S: Store> LiveView<S> {
         }
     }
 
-    /// A stored row, if it is live. `split` says which of its checksums are compared: that of the
-    /// header always.
+    /// Returns a stored row if it is live. `split` decides whether the body's checksum is verified
+    /// too.
     fn visible_row_by(
         &self,
         split: SplitRow,
@@ -249,8 +245,8 @@ impl<S: Store> LiveView<S> {
         Ok(Some(Row { key, stamp, birth, ts, expires_at, start, value }))
     }
 
-    /// A stored index entry, if its row is live. The entry of a unique index has its row's key for
-    /// a body; those of other indexes end with it.
+    /// Returns a stored index entry if its row is live. The body of a unique index's entry is the
+    /// row's key; in other indexes the entry's key ends with it.
     fn visible_entry(
         &self,
         index: &IndexSpec,

@@ -1,15 +1,14 @@
-//! The only way to a row: views of a collection at one instant, which cannot yield an expired
-//! document. A snapshot of the store shows expired documents too, and so never leaves this folder;
-//! the few readers that have to see them ask for [`including_expired`](LiveView::including_expired)
-//! by name.
+//! The only access to rows: views of a collection at one instant, which cannot return an expired
+//! document. Snapshots of the store contain expired documents and therefore never leave this module
+//! tree; the few readers that need those use [`including_expired`](LiveView::including_expired).
 //!
 //! ```text
 //!  factory ──▶ open ──▶ live      get_row, next_rows, next_entries: checked one by one
 //!     │          └────▶ together  several collections at one instant
 //!     ├ storage   the store, and the only owner of snapshots
-//!     ├ active    the views that are open, for the reaper
-//!     ├ row_cache rows that were read lately; last_writes says which of them were written since
-//!     └ expired   rows as they are stored, for the readers listed in xtask/src/views.rs
+//!     ├ active    the registry of open views, for the reaper
+//!     ├ row_cache rows read recently; last_writes records which were written since
+//!     └ expired   stored rows, for the readers listed in xtask/src/views.rs
 //! ```
 
 mod active;

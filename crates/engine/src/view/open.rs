@@ -1,16 +1,15 @@
-//! Opens views: the one protocol that every view goes through, for one collection or for several at
-//! one instant.
+//! Opens views by the one protocol for all views, for one collection or for several at one instant.
 //!
-//! A view has to see every commit that was acknowledged before it was opened, and nothing of which
-//! it cannot tell whether it had expired at its instant. So the order is fixed:
+//! A view must see every commit acknowledged before it was opened, and must be able to decide what
+//! had expired at its instant. The order of steps is therefore fixed:
 //!
-//! 1. Register a read guard, so that nothing is reaped from here on that the view may read.
+//! 1. Register a read guard, so that nothing the view may read is reaped from here on.
 //! 2. Wait while a change of settings is between its stamp and its publication.
 //! 3. Take the instant.
 //! 4. Take the stamp of the oldest commit in flight: later expirations are not final yet.
 //! 5. Take the settings, then `published`, then the snapshot, which sees at least that.
-//! 6. Begin again if a change of settings came in between, or if a commit was stamped later than
-//!    the instant: the snapshot may show it, and the view must not see the future.
+//! 6. Restart if the settings changed meanwhile, or if a commit was stamped later than the instant:
+//!    the snapshot may contain it, and the view must not see the future.
 
 use std::sync::Arc;
 
@@ -23,17 +22,17 @@ use crate::{
     error::{Error, Kind, What},
 };
 
-/// A collection of which a view is being opened.
+/// A collection for which a view is being opened.
 pub(super) struct Opening<'a> {
     collection: &'a Arc<Collection>,
     guard: ReadGuard,
-    /// The fence's number before the instant was taken; `None` while a change was under way.
+    /// Fence number before the instant was taken; `None` if a change was in progress.
     fence: Option<u64>,
     state: Option<Arc<CollectionState>>,
 }
 
 impl<'a> Opening<'a> {
-    /// Step 1, which comes before everything else.
+    /// Performs step 1, which precedes all others.
     pub(super) fn register_guard<S: Store>(
         factory: &ViewFactory<S>,
         collection: &'a Arc<Collection>,
@@ -42,16 +41,16 @@ impl<'a> Opening<'a> {
         Self { collection, guard, fence: None, state: None }
     }
 
-    /// Whether the settings have been changing since the fence was read.
+    /// Returns whether the settings have changed since the fence was read.
     fn has_changed(&self) -> bool {
         self.fence.is_none() || self.collection.fence_number() != self.fence
     }
 }
 
-/// What views have in common that were opened together.
+/// The shared properties of views opened together.
 pub(super) struct Opened<S: Store> {
     pub(super) instant: Instant,
-    /// Stamp and number of the oldest commit in flight.
+    /// Stamp of the oldest commit in flight, and the batch to wait for.
     oldest: Option<(i64, u64)>,
     seq: u64,
     pub(super) snapshot: S::Snapshot,
@@ -61,13 +60,13 @@ pub(super) struct Opened<S: Store> {
 ///
 /// # Errors
 ///
-/// [`Kind::NotFound`] when it was dropped, [`Kind::Moved`] when the clock has ended.
+/// [`Kind::NotFound`] if it was dropped, [`Kind::Moved`] if the clock has ended.
 pub(crate) async fn open_view<S: Store>(
     factory: &ViewFactory<S>,
     collection: &Arc<Collection>,
 ) -> Result<LiveView<S>, Error> {
-    // Unbounded, unlike retries of operations: each round waits for a change of settings or for a
-    // clock that a commit was ahead of, and both pass.
+    // Not bounded: each round waits for a change of settings or for the clock to pass a commit's
+    // stamp, both of which are short.
     loop {
         let mut openings = [Opening::register_guard(factory, collection)];
         let Some(opened) = try_open(factory, &mut openings).await? else { continue };
@@ -79,19 +78,19 @@ pub(crate) async fn open_view<S: Store>(
     }
 }
 
-/// Steps 2 to 6; `None` when all has to begin again. The caller chooses where the openings stand:
-/// a view of one collection allocates nothing for them.
+/// Performs steps 2 to 6; `None` if all must restart. `openings` is a caller's slice, so that a
+/// view of one collection needs no allocation.
 ///
 /// # Errors
 ///
-/// [`Kind::Moved`] when the clock has ended.
+/// [`Kind::Moved`] if the clock has ended.
 pub(super) async fn try_open<S: Store>(
     factory: &ViewFactory<S>,
     openings: &mut [Opening<'_>],
 ) -> Result<Option<Opened<S>>, Error> {
     let fenced = factory.rules.fence();
     if fenced {
-        // Waited for before the fences are read, so that most views open at the first attempt.
+        // Before the fences are read, so that most views open at the first attempt.
         for opening in &*openings {
             opening.collection.wait_until_open().await;
         }
@@ -99,21 +98,21 @@ pub(super) async fn try_open<S: Store>(
     for opening in &mut *openings {
         opening.fence = opening.collection.fence_number();
     }
-    // Before the in-flight table is read: what is stamped after a look at an empty table is stamped
-    // later than this instant. In the other order a commit could slip in between the two.
+    // Before the in-flight table is read: if the table is then empty, later stamps are later than
+    // this instant. In the other order a commit could slip in between.
     let instant = factory.clock.now().await?;
     let oldest = factory.store.in_flight().oldest_commit();
     for opening in &mut *openings {
         opening.state = Some(opening.collection.state());
     }
-    // Before the snapshot, which then sees at least this much: conditions of writes say "no commit
-    // after `seq`", and may be stricter than what the snapshot shows, but never laxer.
+    // Before the snapshot, which then sees at least this much. Conditions "no commit after `seq`"
+    // may be stricter than the snapshot requires, but never weaker.
     let seq = factory.store.published();
     let snapshot = factory.store.snapshot();
     if fenced && openings.iter().any(Opening::has_changed) {
         return Ok(None);
     }
-    // A commit was stamped later than the instant, and the snapshot may show it already.
+    // A commit was stamped later than the instant, and the snapshot may contain it.
     if instant.ms < factory.store.in_flight().newest_ms() {
         return Ok(None);
     }
@@ -121,16 +120,15 @@ pub(super) async fn try_open<S: Store>(
 }
 
 impl<S: Store> Opened<S> {
-    /// The view of one collection; the only one, so that the snapshot is not copied for it.
+    /// Creates the view of a single collection without copying the snapshot.
     fn into_view(self, factory: &ViewFactory<S>, opening: Opening<'_>) -> LiveView<S> {
         let Self { instant, oldest, seq, snapshot } = self;
         let Opening { collection, mut guard, state, fence } = opening;
-        // `try_open` has set it.
         let state = state.unwrap_or_else(|| collection.state());
-        // With an empty table everything up to the instant is final.
+        // With no commit in flight everything up to the instant is final.
         let stable = oldest.map_or(instant, |(since_ms, _)| Instant::from_ms(since_ms));
         if factory.rules.read_guards() {
-            // From here on the reaper knows what this view can read.
+            // From here on the reaper uses what this view can read.
             guard.hold_at(instant.min(stable), seq, &state);
         } else {
             guard.release();
@@ -149,7 +147,7 @@ impl<S: Store> Opened<S> {
         }
     }
 
-    /// The views of all of these collections, in their order.
+    /// Creates the views of all collections, in order.
     pub(super) fn into_views(
         self,
         factory: &ViewFactory<S>,
@@ -164,7 +162,7 @@ impl<S: Store> Opened<S> {
     }
 }
 
-/// The error of an operation on a collection that was dropped meanwhile.
+/// Returns the error for a collection that was dropped meanwhile.
 pub(super) fn dropped_error(collection: &Collection) -> Error {
     let namespace = collection.state().record.namespace.clone();
     let message = format!("collection {namespace} was dropped");

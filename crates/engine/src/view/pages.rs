@@ -1,13 +1,13 @@
-//! A walk over a range of keys, page by page: what is left of the range and how large the next page
-//! is. It knows no view; views read its pages and leave out what expired.
+//! Iterates over a key range page by page: the remaining range and the size of the next page. Views
+//! read its pages and leave out what has expired.
 //!
 //! ```text
 //!  range:  [──────────────────────────────)
-//!  pages:  [16)[── 64 ──)[──── 256 ────)[── …         growing, where little may be wanted
+//!  pages:  [16)[-- 64 --)[---- 256 ----)[-- ...         growing, if little may be needed
 //! ```
 //!
-//! A walk is plain data and can be cloned: a caller that may have to begin a page again in a new
-//! view keeps a copy from before it.
+//! The state is plain data: a caller that may have to repeat a page in a new view keeps a clone
+//! from before it.
 
 use evaluation::Context;
 use store::{Direction, KeyRange, Limit, Page, Snapshot, Space};
@@ -17,48 +17,47 @@ use crate::{
     yielding::yield_if_due,
 };
 
-/// How far a walk has got. Keys come in the direction's order, each once.
+/// The state of a scan over a range; each key is returned once, in the given direction.
 #[derive(Clone, Debug)]
 pub(crate) struct Pages {
     /// `None` once the end was reached.
     remaining: Option<KeyRange>,
-    /// The order of keys, which is also the end that the range shrinks from.
+    /// Order of keys; the range shrinks from the opposite end.
     direction: Direction,
-    /// Of the next page; a page holds at least one key where there is one.
+    /// Size of the next page, which holds at least one key if any exists.
     limit: Limit,
 }
 
 impl Pages {
-    /// A walk over all of a range in ascending order, in whole pages.
+    /// Creates a scan of a range in ascending order with full pages.
     pub(crate) fn of(range: KeyRange) -> Self {
         let limit = Limit { rows: PAGE_ROWS, bytes: PAGE_BYTES };
         let remaining = Some(range).filter(|range| !range.is_empty());
         Self { remaining, direction: Direction::Forward, limit }
     }
 
-    /// The same in this order.
+    /// Sets the direction.
     pub(crate) fn in_direction(self, direction: Direction) -> Self {
         Self { direction, ..self }
     }
 
-    /// The same with a small page first, and larger ones later: for a walk of which only the
-    /// beginning may be wanted.
+    /// Starts with a small page that grows later, for scans that may need only a few keys.
     pub(crate) fn growing_slowly(self) -> Self {
         self.at_most(FIRST_PAGE_ROWS)
     }
 
-    /// The same with at most this many keys on the next page.
+    /// Limits the number of keys of the next page.
     pub(crate) fn at_most(mut self, rows: usize) -> Self {
         self.limit.rows = rows;
         self
     }
 
-    /// Whether everything was read.
+    /// Returns whether everything was read.
     pub(crate) fn is_done(&self) -> bool {
         self.remaining.is_none()
     }
 
-    /// Reads the next page as it is stored; `None` at the end.
+    /// Reads the next page as stored; `None` at the end.
     pub(crate) async fn next_page<N: Snapshot>(
         &mut self,
         snapshot: &N,
@@ -66,8 +65,7 @@ impl Pages {
     ) -> Result<Option<Page>, store::Error> {
         let Some(range) = &self.remaining else { return Ok(None) };
         let page = snapshot.scan(space, range, self.direction, self.limit).await?;
-        // The store may say that there is more where there is nothing: one empty page more is no
-        // harm.
+        // The store may report more where there is nothing; an extra empty page is harmless.
         let last = page.rows.last().filter(|_| page.more);
         self.remaining = last.map(|(key, _)| range.remaining_after(key, self.direction));
         self.limit.rows = self.limit.rows.saturating_mul(PAGE_GROWTH).min(PAGE_ROWS);
@@ -75,7 +73,7 @@ impl Pages {
     }
 }
 
-/// Counts looking at this many keys as work of an operation, and lets others run when it is due.
+/// Charges examining this many keys to an operation, and yields if due.
 pub(crate) async fn charge_keys(
     context: &Context,
     examined: usize,

@@ -1,21 +1,21 @@
-//! Rows that were read by their keys lately, checked, so that they need not be looked for in the
-//! store again. It knows no expiry: views judge a row from here as they judge one from the store.
+//! A cache of rows read recently by key, already verified. It is unaware of expiry: views check
+//! cached rows like stored ones.
 //!
-//! Nobody removes a row from here when it is written. It is known instead by which commit it was
-//! read, and which commit wrote it last, and it is used only where both say the same:
+//! Writes do not invalidate entries. Instead the cache knows at which commit a row was read and
+//! which commit wrote it last, and uses it only if both agree:
 //!
 //! ```text
 //!  commits   ──── 7 ───────── 9 ──────────── 12 ─────▶
-//!                 written          read at 10         a view of 11 may use it: 7 is before both
-//!                                             written again: a view of 12 finds 12 after 10
+//!                 written          read at 10         a view at 11 may use it: 7 is before both
+//!                                             written again: a view at 12 finds 12 after 10
 //! ```
 //!
-//! Nor is a row removed when the store drops it because it has expired. What made it expire may be
-//! forgotten then, if it was an index that was dropped: so a row is used only under the settings that
-//! it was read under.
+//! Rows are not removed when the store reaps them either. The rule that expired a row may be
+//! removed later, if it was a dropped index, so a row is used only under the settings with which it
+//! was read.
 //!
-//! A row is kept when it is read for the second time, so that a walk over many rows that are read
-//! once copies nothing.
+//! A row is cached when it is read for the second time, so that a scan over many rows copies
+//! nothing.
 
 use std::hash::{Hash, Hasher};
 
@@ -26,23 +26,23 @@ use quick_cache::{Equivalent, Weighter, sync::Cache};
 use super::last_writes::{LastWrites, RowHash};
 use crate::rules::Rules;
 
-/// What a row takes beside its bytes: the cache's own notes and two allocations.
+/// Memory of a row besides its bytes: bookkeeping of the cache and two allocations.
 const ROW_OVERHEAD: u64 = 160;
-/// The largest row that is kept, as a part of all: a few large ones shall not displace the others, nor
-/// keep pages of the allocator for themselves (200 rows of 100 KB, one in a page of 4 MB each, kept
-/// 250 MB instead of 190).
+/// Largest cached row, as a fraction of the cache: large rows must not displace many others or
+/// occupy allocator pages of their own (200 rows of 100 KB, each in a page of 4 MB, used 250 MB
+/// instead of 190).
 const LARGEST_PART: usize = 2048;
-/// A guess, from which the cache makes its first room; it grows.
+/// Estimated row size, for the initial capacity.
 const USUAL_ROW_BYTES: usize = 1024;
 
-/// A row's collection and key.
+/// Collection and key of a row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct RowKey {
     collection: u32,
     key: Box<[u8]>,
 }
 
-/// The same, of somebody else's bytes.
+/// Borrowed form of [`RowKey`].
 #[derive(Clone, Copy, Debug, Hash)]
 struct RowKeyRef<'a> {
     collection: u32,
@@ -61,27 +61,27 @@ impl Equivalent<RowKey> for RowKeyRef<'_> {
     }
 }
 
-/// A row as it was read.
+/// A cached row.
 #[derive(Clone, Debug)]
 struct CachedRow {
-    /// Header and document, both checked. Its own allocation: it keeps no block of the store.
+    /// Header and document, both verified, in an allocation of its own that keeps no block of the
+    /// store.
     value: Bytes,
     /// The view that read it.
     read_by: Reader,
 }
 
-/// A view, as far as it decides which rows in memory are what it would read.
+/// The properties of a view that decide which cached rows it may use.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Reader {
-    /// Its collection.
     pub(super) collection: u32,
-    /// The number of the collection's fence: another one after each change of its settings.
+    /// The collection's fence number, which changes with its settings.
     pub(super) settings: Option<u64>,
-    /// It sees every commit up to this one.
+    /// The view sees every commit up to this one.
     pub(super) seq: u64,
 }
 
-/// What the bound counts.
+/// Measures the size of cached rows.
 #[derive(Clone, Copy, Debug)]
 struct Weight;
 
@@ -91,25 +91,25 @@ impl Weighter<RowKey, CachedRow> for Weight {
     }
 }
 
-/// Rows that were read lately.
+/// The cache of rows read recently.
 pub(crate) struct RowCache {
-    /// `None` where no row is to be kept, and so nothing noted of writes either.
+    /// `None` if the cache is disabled; then writes are not recorded either.
     kept: Option<KeptRows>,
     largest: usize,
 }
 
-/// The rows, and what tells whether they are still what they were.
+/// The cached rows, and the writes that may have made them obsolete.
 struct KeptRows {
     rows: Cache<RowKey, CachedRow, Weight, RandomState>,
     writes: LastWrites,
 }
 
-/// Where a row that was not found here may be kept.
+/// The slot for a row that was not found, returned if it may be cached.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Vacancy(RowHash);
 
 impl RowCache {
-    /// A cache of at most this many bytes; it keeps nothing with 0.
+    /// Creates a cache of at most `bytes`; 0 disables it.
     pub(crate) fn new(bytes: usize) -> Self {
         let kept = (0 < bytes).then(|| {
             let rows = Cache::with(
@@ -124,13 +124,13 @@ impl RowCache {
         Self { kept, largest: bytes / LARGEST_PART }
     }
 
-    /// Where commits note what they write; `None` where nobody asks.
+    /// Returns where commits record their writes; `None` if the cache is disabled.
     pub(super) fn last_writes(&self) -> Option<&LastWrites> {
         self.kept.as_ref().map(|kept| &kept.writes)
     }
 
-    /// The row that a view finds under a key. Otherwise where it may be kept when it was read;
-    /// `None` where it may not.
+    /// Returns the cached row for a view. Otherwise returns where it may be cached after reading
+    /// it, or `None` if it may not.
     pub(super) fn find(
         &self,
         reader: Reader,
@@ -141,11 +141,11 @@ impl RowCache {
         let collection = reader.collection;
         let hash = writes.hash_row(collection, key);
         if let Some(row) = rows.get(&RowKeyRef { collection, key }) {
-            // Asked after the row was taken, and after the view was opened: a commit that the view
-            // sees has been noted.
+            // Read after the row was fetched and the view was opened: every commit that the view
+            // sees has been recorded.
             let newest = writes.newest_of(hash);
-            // Nobody wrote it after `newest`, so what was read then or later is what every view
-            // sees that was opened then or later.
+            // The row was not written after `newest`, so a value read then or later is what any
+            // view opened then or later sees.
             let same = newest <= reader.seq.min(row.read_by.seq) || !rules.last_writes();
             if same && row.read_by.settings == reader.settings {
                 return Ok(row.value);
@@ -154,10 +154,10 @@ impl RowCache {
         Err(writes.was_read_before(hash).then_some(Vacancy(hash)))
     }
 
-    /// Keeps a row that a view has read and checked.
+    /// Caches a row that a view has read and verified.
     pub(super) fn keep(&self, vacancy: Vacancy, reader: Reader, key: &[u8], value: &[u8]) {
         let Some(KeptRows { rows, writes }) = &self.kept else { return };
-        // It would not be used: it was written again meanwhile.
+        // It was written again meanwhile and would not be used.
         if self.largest < value.len() || reader.seq < writes.newest_of(vacancy.0) {
             return;
         }
@@ -178,7 +178,7 @@ mod tests {
 
     use super::*;
 
-    /// A cache that has been told of some writes.
+    /// A cache with some recorded writes.
     struct Told(RowCache);
 
     fn reader(seq: u64) -> Reader {
@@ -200,7 +200,7 @@ mod tests {
             self.0.find(reader(seq), key, Rules::default())
         }
 
-        /// What a view of this `seq` finds, which reads and keeps `stored` where it is allowed to.
+        /// Returns what a view at `seq` finds, caching `stored` if allowed.
         fn read(&self, key: &[u8], seq: u64, stored: &[u8]) -> Option<Bytes> {
             match self.find(key, seq) {
                 Ok(value) => Some(value),
@@ -230,15 +230,15 @@ mod tests {
 
     #[test]
     fn a_row_is_used_by_views_that_see_what_it_was_read_from() {
-        // Written by a commit, read by a view, asked for by another: used or not.
+        // Commit that wrote, view that read, view that asks, and whether the row is used.
         for (written, read, asked, used) in [
             (0, 5, 5, true),
             (4, 5, 9, true),
             (5, 5, 5, true),
             (4, 9, 5, true),
-            // The view that asks does not see the write.
+            // The asking view does not see the write.
             (4, 5, 3, false),
-            // The view that read did not see it.
+            // The reading view did not see the write.
             (6, 5, 7, false),
         ] {
             let told = Told::new(1 << 20);

@@ -1,9 +1,8 @@
-//! The store behind the engine. What it holds of documents leaves it through the views of this
-//! folder alone: nobody outside gets a snapshot. It decides nothing about expiry itself.
+//! The store as the engine uses it. Documents leave it only through the views of this module tree:
+//! no other code obtains a snapshot. It makes no decisions about expiry.
 //!
-//! Writes need no such care: anybody in the engine may commit, since a commit shows nothing. The
-//! catalog and the counters have a view of their own ([`SystemView`]), because nothing in them
-//! expires.
+//! Commits need no such restriction, because they reveal nothing. The catalog and the counters have
+//! their own view ([`SystemView`]), because nothing in them expires.
 
 use std::sync::Arc;
 
@@ -16,12 +15,12 @@ use store::{
 use super::{pages::Pages, row_cache::RowCache};
 use crate::limits::PAGE_BYTES;
 
-/// A store of which rows and index entries can be written by anybody in the engine, and read
-/// through views only.
+/// A store whose rows and index entries can be written from anywhere in the engine, but read only
+/// through views.
 pub struct Storage<S: Store> {
-    /// Private, so that the compiler keeps the promise of this file.
+    /// Private, so that the compiler enforces this.
     store: S,
-    /// Told of every commit, since all of them pass here.
+    /// The row cache, informed of every commit, since all of them pass here.
     rows: Arc<RowCache>,
 }
 
@@ -32,38 +31,38 @@ impl<S: Store> std::fmt::Debug for Storage<S> {
 }
 
 impl<S: Store> Storage<S> {
-    /// A store, and the rows of it that are kept in memory.
+    /// Wraps a store and creates its row cache.
     pub(crate) fn new(store: S, rows: RowCache) -> Self {
         Self { store, rows: Arc::new(rows) }
     }
 
-    /// The rows that were read lately.
+    /// Returns the row cache.
     pub(super) fn row_cache(&self) -> Arc<RowCache> {
         Arc::clone(&self.rows)
     }
 
-    /// Everything as it is published now. For views: it shows expired documents too.
+    /// Takes a snapshot, which contains expired documents too. For views only.
     pub(super) fn snapshot(&self) -> S::Snapshot {
         self.store.snapshot()
     }
 
-    /// The catalog and the counters as they are published now.
+    /// Takes a view of the catalog and the counters.
     pub(crate) fn system(&self) -> SystemView<S::Snapshot> {
-        // Of everything, but only the two spaces without expiry can be asked for.
+        // The snapshot is complete, but only the two spaces without expiry are accessible.
         SystemView::new(self.store.snapshot())
     }
 
-    /// Whether a space has any key, of live or expired documents.
+    /// Returns whether a space has any key, live or expired.
     pub(crate) async fn has_keys(&self, space: Space) -> Result<bool, store::Error> {
-        // Expired rows count: a space with these is in use.
+        // Expired rows count: the space is in use.
         let one = Limit { rows: 1, bytes: PAGE_BYTES };
-        // Nothing of this snapshot gets out but a yes or no.
         let first = self.store.snapshot();
         let page = first.scan(space, &KeyRange::all(), Direction::Forward, one).await?;
         Ok(!page.rows.is_empty())
     }
 
-    /// Commits commits; each is all or nothing. Returns one outcome a commit once they are durable.
+    /// Commits each of the commits atomically. Returns one outcome per commit once they are
+    /// durable.
     pub(crate) async fn commit(
         &self,
         mut commits: Vec<Commit>,
@@ -74,9 +73,8 @@ impl<S: Store> Storage<S> {
         self.store.commit(commits).await
     }
 
-    /// Has the rows that a commit writes noted when it has got its stamp, and so before any view
-    /// can see it. One that fails afterwards was noted in vain, which makes rows seem newer and
-    /// does no harm.
+    /// Makes a commit record the rows it writes when it is stamped, before any view can see it. If
+    /// the commit fails afterwards, rows merely appear newer, which is harmless.
     fn note_writes_of(&self, commit: &mut Commit) {
         let rows = Arc::clone(&self.rows);
         let write = std::mem::replace(&mut commit.write, Box::new(|_| Vec::new()));
@@ -89,110 +87,109 @@ impl<S: Store> Storage<S> {
         });
     }
 
-    /// Whether others keep copies, which have to be told what may go from them.
+    /// Returns whether other parties keep copies, which must be told what may be dropped.
     pub(crate) fn has_copies(&self) -> bool {
         self.store.capabilities().copies
     }
 
-    /// The newest `seq` up to which every commit is visible.
+    /// Returns the newest `seq` up to which every commit is visible.
     pub fn published(&self) -> u64 {
         self.store.published()
     }
 
-    /// The commits that are not visible yet.
+    /// Returns the commits that are not visible yet.
     pub(crate) fn in_flight(&self) -> &InFlight {
         self.store.in_flight()
     }
 
-    /// Makes a space ready; one that exists stays as it is.
+    /// Creates a space; does nothing if it exists.
     pub(crate) fn create_space(&self, space: Space) -> Result<(), store::Error> {
         self.store.create_space(space)
     }
 
-    /// Removes a space and all its keys. Views that are open may lose it: their collection is
-    /// dropped.
+    /// Deletes a space and all its keys. Open views may lose it, but their collection is dropped.
     pub(crate) fn drop_space(&self, space: Space) -> Result<(), store::Error> {
         self.store.drop_space(space)
     }
 
-    /// All spaces that exist, of dropped collections too until they are removed.
+    /// Returns all existing spaces, including those of dropped collections until deleted.
     pub(crate) fn all_spaces(&self) -> Vec<Space> {
         self.store.all_spaces()
     }
 
-    /// Says what compactions may drop from now on.
+    /// Sets what compactions may drop from now on.
     pub(crate) fn set_drop_predicate(&self, predicate: Arc<dyn DropPredicate>) {
         self.store.set_drop_predicate(predicate);
     }
 
-    /// Compacts a space, so that what the drop predicate says is dropped leaves.
+    /// Compacts a space, dropping what the drop predicate selects.
     pub(crate) async fn reap_space(&self, space: Space) -> Result<(), store::Error> {
         self.store.reap_space(space).await
     }
 
-    /// Up to which commit a space is free of what the predicate drops; see
+    /// Returns the commit up to which a space is free of what the predicate drops; see
     /// [`Store::filtered_through`].
     pub(crate) fn filtered_through(&self, space: Space) -> u64 {
         self.store.filtered_through(space)
     }
 
-    /// Bytes that a space takes, roughly.
+    /// Returns the approximate size of a space in bytes.
     pub fn space_bytes(&self, space: Space) -> u64 {
         self.store.space_bytes(space)
     }
 
-    /// Bytes of everything the store keeps, its journal too.
+    /// Returns the size of all stored data, including the journal.
     pub fn disk_bytes(&self) -> u64 {
         self.store.disk_bytes()
     }
 
-    /// Housekeeping about once a second.
+    /// Does periodic work, about once a second.
     ///
     /// # Errors
     ///
-    /// The store stopped.
+    /// Fails if the store has stopped.
     pub fn tick(&self) -> Result<(), store::Error> {
         self.store.tick()
     }
 
-    /// Whether the store takes commits.
+    /// Returns whether the store accepts commits.
     pub fn health(&self) -> Health {
         self.store.health()
     }
 
-    /// The engine has read again what was committed before the store was opened anew.
+    /// Accepts commits again after the engine has re-read a reopened store.
     pub(crate) fn resume_commits(&self) {
         self.store.resume_commits();
     }
 
-    /// Ends the store cleanly: everything is flushed, nothing has to be replayed.
+    /// Closes the store cleanly: flushes everything, so that nothing must be replayed.
     ///
     /// # Errors
     ///
-    /// The store could not write what it still held.
+    /// Fails if the store could not write its remaining data.
     pub async fn close(&self) -> Result<(), store::Error> {
         self.store.close().await
     }
 }
 
-/// The catalog and the counters at one moment. Nothing in them expires.
+/// A view of the catalog and the counters, in which nothing expires.
 pub(crate) struct SystemView<N: Snapshot> {
-    /// Of the whole store; only these two spaces of it are read here.
+    /// A snapshot of the whole store, of which only these two spaces are read.
     snapshot: N,
 }
 
 impl<N: Snapshot> SystemView<N> {
-    /// Those of a snapshot.
+    /// Creates the view from a snapshot.
     pub(crate) fn new(snapshot: N) -> Self {
         Self { snapshot }
     }
 
-    /// A record of the catalog.
+    /// Returns a catalog record.
     pub(crate) async fn catalog_record(&self, key: &[u8]) -> Result<Option<Bytes>, store::Error> {
         self.snapshot.get(Space::Catalog, key).await
     }
 
-    /// The next page of records of the catalog; `None` at the end.
+    /// Returns the next page of catalog records; `None` at the end.
     pub(crate) async fn next_catalog(
         &self,
         pages: &mut Pages,
@@ -200,13 +197,13 @@ impl<N: Snapshot> SystemView<N> {
         pages.next_page(&self.snapshot, Space::Catalog).await
     }
 
-    /// The counters of collections.
+    /// Returns the counters.
     pub(crate) fn counters(&self) -> Counters<'_, N> {
         Counters { snapshot: &self.snapshot }
     }
 }
 
-/// The counters of collections at one moment. They count expired documents until these are
+/// The counters of collections in a snapshot. They include expired documents until those are
 /// trimmed; see `expire`.
 pub(crate) struct Counters<'a, N: Snapshot> {
     snapshot: &'a N,
@@ -217,14 +214,14 @@ impl<'a, N: Snapshot> Counters<'a, N> {
         Self { snapshot }
     }
 
-    /// Documents and bytes under a key; zeros where nothing was ever counted.
+    /// Returns documents and bytes under a key; zeros if nothing was counted.
     pub(crate) async fn amounts_under(&self, key: &[u8]) -> Result<[i64; 2], store::Error> {
         let value = self.snapshot.get(Space::Counts, key).await?;
         // A pair of zeros is never stored.
         Ok(value.map_or([0; 2], |value| decode_count(&value)))
     }
 
-    /// The next page of counters; `None` at the end.
+    /// Returns the next page of counters; `None` at the end.
     pub(crate) async fn next_page(&self, pages: &mut Pages) -> Result<Option<Page>, store::Error> {
         pages.next_page(self.snapshot, Space::Counts).await
     }

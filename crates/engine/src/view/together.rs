@@ -1,9 +1,9 @@
-//! Views of several collections opened together: one instant, one snapshot, and the protocol of a
-//! single view for each of them.
+//! Opens views of several collections together: one instant, one snapshot, and the protocol of a
+//! single view for each.
 //!
-//! A name is looked up before the views are opened, and may mean another collection when they are:
-//! it was dropped and made again, or renamed. So names are looked up again afterwards, and all
-//! begins anew when one of them has changed.
+//! A name is looked up before the views are opened and may denote another collection afterwards, if
+//! it was dropped and re-created or renamed. Names are therefore looked up again, and everything
+//! restarts if one has changed.
 
 use std::sync::Arc;
 
@@ -21,30 +21,30 @@ use crate::{
     names::{Model, Namespace},
 };
 
-/// Where a row of the collection that an operation is about comes from.
+/// View index of the main collection of an operation.
 pub(crate) const MAIN: u32 = 0;
 
-/// The view of the collection that an operation is about, and those of others that it reads.
+/// The view of the main collection of an operation and those of other collections.
 pub(crate) struct Views<S: Store> {
-    /// Place 0.
+    /// View index 0.
     main: Option<LiveView<S>>,
-    /// Places from 1 on, in the order of the names that were asked for.
+    /// View indexes from 1 on, in the order of the requested names.
     others: Vec<(Namespace, Option<LiveView<S>>)>,
 }
 
 impl<S: Store> Views<S> {
-    /// That of the collection the operation is about; `None` when it does not exist.
+    /// Returns the view of the main collection; `None` if it does not exist.
     pub(crate) fn main(&self) -> Option<&LiveView<S>> {
         self.main.as_ref()
     }
 
-    /// The place of another collection by its name.
+    /// Returns the view index of another collection.
     pub(crate) fn place_of(&self, namespace: &Namespace) -> Option<u32> {
         let at = self.others.iter().position(|(name, _)| name == namespace)?;
         u32::try_from(at + 1).ok()
     }
 
-    /// The view at a place; `None` when there is no such collection.
+    /// Returns the view with this index; `None` if the collection does not exist.
     pub(crate) fn view_at(&self, place: u32) -> Option<&LiveView<S>> {
         match usize::try_from(place).ok()?.checked_sub(1) {
             None => self.main(),
@@ -52,8 +52,8 @@ impl<S: Store> Views<S> {
         }
     }
 
-    /// Waits until new views can tell what these could not. All were opened at one moment, so they
-    /// wait for the same commits.
+    /// Waits until new views can decide what these could not. All were opened together, so waiting
+    /// for one suffices.
     pub(crate) async fn wait_for_in_flight(&self, factory: &ViewFactory<S>) {
         let mut all =
             self.main.iter().chain(self.others.iter().filter_map(|(_, view)| view.as_ref()));
@@ -63,12 +63,12 @@ impl<S: Store> Views<S> {
     }
 }
 
-/// Opens a view of a collection together with those of others by their names.
+/// Opens a view of a collection together with those of others, given by name.
 ///
 /// # Errors
 ///
-/// [`Kind::NotFound`](crate::error::Kind::NotFound) when the first was dropped. Others that do not
-/// exist have no view.
+/// [`Kind::NotFound`](crate::error::Kind::NotFound) if the first was dropped. Missing others have
+/// no view.
 pub(crate) async fn open_together<S: Store>(
     factory: &ViewFactory<S>,
     model: Model,
@@ -86,12 +86,12 @@ pub(crate) async fn open_together<S: Store>(
         let named = || names.iter().map(|name| factory.map.get(model, name)).collect::<Vec<_>>();
         let others = named();
         let all: Vec<&Arc<Collection>> = main.into_iter().chain(others.iter().flatten()).collect();
-        // A change of settings came in between; it passes.
+        // A change of settings intervened: retry.
         let Some((_, views)) = try_open_all(factory, &all).await? else { continue };
         if let Some(collection) = main.filter(|main| main.is_dropped()) {
             return Err(dropped_error(collection));
         }
-        // A name that came, went or moved while the views were opened is looked up again.
+        // Names created, dropped or renamed meanwhile are looked up again.
         let same = |(a, b): (&Option<Arc<_>>, &Option<Arc<_>>)| match (a, b) {
             (Some(a), Some(b)) => Arc::ptr_eq(a, b),
             (a, b) => a.is_none() && b.is_none(),
@@ -101,7 +101,7 @@ pub(crate) async fn open_together<S: Store>(
         {
             continue;
         }
-        // Those of collections that exist, in the order in which they were opened.
+        // The views of existing collections, in order of opening.
         let mut views = views.into_iter();
         let main = main.and_then(|_| views.next());
         let others = names.iter().zip(&others).map(|(name, collection)| {
@@ -111,8 +111,8 @@ pub(crate) async fn open_together<S: Store>(
     }
 }
 
-/// Views of collections at one instant, those left out that were dropped; `None` when they have to
-/// be opened anew.
+/// Opens views of collections at one instant, leaving out dropped ones; `None` if they must be
+/// opened again.
 pub(crate) async fn open_all<S: Store>(
     factory: &ViewFactory<S>,
     collections: &[Arc<Collection>],
@@ -123,7 +123,7 @@ pub(crate) async fn open_all<S: Store>(
     Ok(Some((instant, views)))
 }
 
-/// The views, in the order asked for; `None` when they have to be opened anew.
+/// Opens views in the given order; `None` if they must be opened again.
 async fn try_open_all<S: Store>(
     factory: &ViewFactory<S>,
     all: &[&Arc<Collection>],

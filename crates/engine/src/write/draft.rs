@@ -1,16 +1,16 @@
-//! Builds the one commit of a document's write: conditions, row, index entries, counts.
+//! Builds the single commit of a document's write: conditions, row, index entries and counters.
 //!
-//! The commit is made in two halves. Here, in the view, all is done that takes time: entries are
-//! encoded, unique values looked up, checksums computed. The closure runs where commits are
-//! ordered, once the stamp is known, and only puts the stamp into headers, since every other writer
-//! waits for it.
+//! The commit is made in two parts. Everything slow is done here, in the view: encoding entries,
+//! looking up unique values, computing checksums. The closure runs where commits are ordered, when
+//! the stamp is known, and only inserts the stamp into headers, because all other writers wait for
+//! it.
 //!
 //! ```text
-//!  condition                                holds unless
+//!  condition                                fails if
 //!  row not newer than the view              another writer changed the document
 //!  record not newer than the view           TTL settings or indexes changed
-//!  unique keys not newer than the view      another document took or left the value
-//!  stamp before the expiry                  what was found live has expired meanwhile
+//!  unique keys not newer than the view      another document took or released the value
+//!  stamp before the expiry                  a document found live has expired meanwhile
 //! ```
 
 use std::{ops::Range, sync::Arc};
@@ -36,38 +36,37 @@ use crate::{
     view::LiveView,
 };
 
-/// A write of one document in one view.
+/// Drafts a write of one document in one view.
 pub(crate) struct WriteDraft<'a, S: Store> {
-    /// All that is read for it is read here.
+    /// The view in which all reads happen.
     pub(crate) view: &'a LiveView<S>,
-    /// The second that it counts as written in, where that is another one than its commit's.
+    /// Second that counts as the time of the write if it is earlier than the commit's.
     pub(crate) since: Option<i64>,
-    /// The same where it may be later than its commit's.
+    /// Second that counts as the time of the write even if it is later than the commit's.
     pub(crate) at: Option<i64>,
 }
 
-/// The entries of a document in all indexes.
+/// A document's entries in all indexes.
 pub(crate) struct DocumentEntries {
     /// Keys and bodies, sorted by key within each index.
     all: Vec<(Bytes, Bytes)>,
-    /// Where in `all` the entries are whose keys have the birth of the row.
+    /// Ranges of `all` whose keys contain the row's birth.
     by_birth: Vec<Range<usize>>,
-    /// Those of unique indexes, which no other live document may hold.
+    /// Keys in unique indexes, which no other live document may hold.
     pub(crate) unique: Vec<Bytes>,
-    /// Earliest dates by index, for the header: where the index expires documents.
+    /// Earliest dates by date index, for the header.
     dates: Vec<(u32, i64)>,
-    /// Indexes that get more than one entry of a document for the first time.
+    /// Indexes in which a document has several entries for the first time.
     multikey: Vec<u32>,
 }
 
 impl DocumentEntries {
-    /// How many there are.
     pub(crate) fn len(&self) -> usize {
         self.all.len()
     }
 
-    /// Puts the birth of the row into the keys that have it. The order of keys stays the same, since
-    /// all entries of a row have one birth.
+    /// Sets the row's birth in the keys that contain it. The order of keys is unaffected, since all
+    /// entries of a row have the same birth.
     fn set_birth(&mut self, row_key: &[u8], birth: u64) {
         for range in self.by_birth.drain(..) {
             let entries = self.all.get_mut(range).unwrap_or_default();
@@ -77,17 +76,17 @@ impl DocumentEntries {
 }
 
 impl<'a, S: Store> WriteDraft<'a, S> {
-    /// A write that counts as made in the second of its commit.
+    /// Creates a draft whose write time is that of the commit.
     pub(crate) fn of(view: &'a LiveView<S>) -> Self {
         Self { view, since: None, at: None }
     }
 
-    /// The settings and indexes of the view.
+    /// Returns the settings and indexes of the view.
     fn state(&self) -> &Arc<CollectionState> {
         &self.view.state
     }
 
-    /// The conditions every write of a row shares.
+    /// Returns the conditions common to all writes of a row.
     pub(crate) fn row_conditions(&self, row_key: &Bytes) -> Vec<Condition> {
         let seq = self.view.seq;
         let mut conditions = Vec::with_capacity(4);
@@ -102,7 +101,7 @@ impl<'a, S: Store> WriteDraft<'a, S> {
         conditions
     }
 
-    /// What a write over a live row replaces.
+    /// Returns what a write over a live row replaces.
     pub(crate) async fn previous_version(&self, row: Row) -> Result<Previous, Halt> {
         let header = row.header().ok_or_else(|| Error::corrupt("a stored row is damaged"))?;
         let counted = Counted::of_row(&header, row.body());
@@ -111,9 +110,9 @@ impl<'a, S: Store> WriteDraft<'a, S> {
         let mut own = Vec::with_capacity(entries.all.len());
         let mut unsure = Vec::new();
         for (key, _) in entries.all {
-            // A unique index that is being built may lack this row's entry, and have that of
-            // another row with the same value: the build finds that out. Only an own entry is
-            // removed.
+            // A unique index that is being built may lack this row's entry and contain that of
+            // another row with the same value, which the build detects. Only the row's own entry is
+            // deleted.
             if let Some(index) = self.unique_in_making(&key) {
                 unsure.push(key.clone());
                 let held = self.view.unique_entry(index, &key).await?;
@@ -126,18 +125,18 @@ impl<'a, S: Store> WriteDraft<'a, S> {
         Ok(Previous { row, counted, entries: own, unsure, same: true })
     }
 
-    /// The unique index that a key is of, while it is being built.
+    /// Returns the unique index of a key if it is being built.
     fn unique_in_making(&self, key: &[u8]) -> Option<&IndexSpec> {
         self.unique_index(key).filter(|index| !index.ready)
     }
 
-    /// No commit since the view took or left these keys.
+    /// Returns conditions that no commit after the view changed these keys.
     fn not_newer<'b>(&self, keys: &'b [Bytes]) -> impl Iterator<Item = Condition> + use<'b, S> {
         let (space, seq) = (self.view.collection.entries_space(), self.view.seq);
         keys.iter().map(move |key| Condition::NotNewer { space, key: key.clone(), seq })
     }
 
-    /// A document's entries in all indexes, as those of a row whose birth is not known yet.
+    /// Returns a document's entries in all indexes, without the birth of its row.
     pub(crate) fn entries_of(
         &self,
         document: DocRef<'_>,
@@ -152,7 +151,6 @@ impl<'a, S: Store> WriteDraft<'a, S> {
             multikey: Vec::new(),
         };
         let state = self.state();
-        // How row keys begin, where documents are items.
         let scope = state.record.partition_layout();
         for (index, partial) in state.record.indexes.iter().zip(&state.partial) {
             if !index.has_entries() {
@@ -180,16 +178,16 @@ impl<'a, S: Store> WriteDraft<'a, S> {
         Ok(out)
     }
 
-    /// The unique index that a key is of.
+    /// Returns the unique index of a key.
     pub(crate) fn unique_index(&self, key: &[u8]) -> Option<&IndexSpec> {
         let id = keys::index_of(key);
         let mut indexes = self.state().record.indexes.iter();
         indexes.find(|index| Some(index.id) == id && index.unique)
     }
 
-    /// Fails when another live document holds a value of a unique index.
+    /// Fails if another live document has a value of a unique index.
     ///
-    /// An expired holder is no hindrance: its entry is not seen, and is overwritten.
+    /// An expired holder does not conflict: its entry is invisible and is overwritten.
     pub(super) async fn check_unique(
         &self,
         entries: &DocumentEntries,
@@ -206,7 +204,7 @@ impl<'a, S: Store> WriteDraft<'a, S> {
         Ok(())
     }
 
-    /// The keys in unique indexes that a write takes (`entries`) or gives up (`previous`).
+    /// Returns the unique keys that a write takes (`entries`) or releases (`previous`).
     pub(super) fn unique_keys_of(
         &self,
         entries: Option<&DocumentEntries>,
@@ -220,8 +218,8 @@ impl<'a, S: Store> WriteDraft<'a, S> {
         keys
     }
 
-    /// The commit that writes `body` under `row_key`, over `previous` when that is live. What it
-    /// replaces may have another key, which is free then.
+    /// Returns the commit that writes `body` under `row_key`, replacing `previous`, which may have
+    /// another key that is then free.
     pub(crate) async fn put_document(
         &self,
         row_key: Bytes,
@@ -234,8 +232,8 @@ impl<'a, S: Store> WriteDraft<'a, S> {
         self.put_checked(row_key, body, lifetime, previous, entries, None)
     }
 
-    /// The same once it is known that no other live document holds its unique values. `position`
-    /// tells the items apart that one commit creates.
+    /// Builds the commit as above, after the check of unique values. `position` distinguishes items
+    /// created by the same commit.
     pub(crate) fn put_checked(
         &self,
         row_key: Bytes,
@@ -251,8 +249,8 @@ impl<'a, S: Store> WriteDraft<'a, S> {
         let moved = previous.as_ref().and_then(|held| held.moves_to(&row_key));
         let conditions = self.put_conditions(&row_key, &entries, previous.as_ref(), moved.as_ref());
         let space = self.view.collection.entries_space();
-        // The index has to be marked first: a walk that trusts in one entry per document would
-        // return this one twice.
+        // The index must be marked first: a scan that assumes one entry per document would return
+        // this one twice.
         if !entries.multikey.is_empty() {
             return Err(Halt::Multikey(entries.multikey));
         }
@@ -266,9 +264,10 @@ impl<'a, S: Store> WriteDraft<'a, S> {
         };
         draft.birth.into_iter().for_each(|birth| entries.set_birth(&row_key, birth));
         let (rows, since, at) = (self.view.collection.rows_space(), self.since, self.at);
-        // A feed keeps the document in its event too.
+        // A feed stores the document in its event too.
         let image = state.record.running_feed().map(|_| body.clone().into_bytes());
-        // The row is made here, with room for its header: where commits are ordered time is dear.
+        // The row is built here with space reserved for its header, since time spent where commits
+        // are ordered delays all writers.
         let room = draft.header_len();
         let mut value = Vec::with_capacity(room + bytes);
         value.resize(room, 0);
@@ -276,7 +275,7 @@ impl<'a, S: Store> WriteDraft<'a, S> {
         let write = move |stamp: Stamp| {
             let ts = at.unwrap_or_else(|| write_second(stamp, since));
             let birth = position.map(|position| birth_number(stamp.seq, position));
-            // An item that goes on keeps its birth.
+            // A continued item keeps its birth.
             draft.birth = draft.birth.or(birth);
             entries.set_birth(&row_key, draft.birth.unwrap_or(stamp.seq));
             let header = draft.encode_stamped(stamp.seq, ts);
@@ -307,9 +306,9 @@ impl<'a, S: Store> WriteDraft<'a, S> {
         Ok(Commit::new(conditions, write))
     }
 
-    /// Refuses a document that counts as written at a second of which an earlier setting has made all
-    /// documents expire: it would be acknowledged and never seen. The settings are those of the view, and the
-    /// commit has the condition that they have not changed since.
+    /// Rejects a document whose write time is a second in which an earlier setting has expired all
+    /// documents: it would be acknowledged but never visible. The settings are those of the view,
+    /// and the commit requires that they are unchanged.
     fn check_floors(&self, lifetime: Lifetime, since: i64) -> Result<(), Error> {
         let settings = &self.state().record.settings;
         let ts = since.min(self.view.instant.seconds());
@@ -333,8 +332,8 @@ impl<'a, S: Store> WriteDraft<'a, S> {
         Err(Error::new(Kind::Invalid, format!("the document would not be seen: {why}; {help}")))
     }
 
-    /// What must hold for a write of this row: its own row, that of the key it moves from, the
-    /// unique values that it takes, and the life of what it replaces are as the view showed them.
+    /// Returns the conditions of a write: the row, the row it moves from, the unique values it
+    /// takes and the life of what it replaces are unchanged since the view.
     fn put_conditions(
         &self,
         row_key: &Bytes,
@@ -355,9 +354,9 @@ impl<'a, S: Store> WriteDraft<'a, S> {
         conditions
     }
 
-    /// The commit that removes a live row.
+    /// Returns the commit that deletes a live row.
     ///
-    /// It gives space back in the end, and so is taken on a full disk too.
+    /// It frees space in the end and is therefore accepted on a full disk.
     pub(crate) fn remove_document(&self, previous: Previous) -> Commit {
         let mut conditions = self.row_conditions(&previous.row.key);
         conditions.extend(self.not_newer(&previous.unsure));
@@ -380,7 +379,7 @@ impl<'a, S: Store> WriteDraft<'a, S> {
                 out.extend(timeline.map(|key| Mutation::Delete { space, key }));
                 let before = Item::from_row(previous.row.clone());
                 put_event(record, space, stamp, Some(before), None, &mut out);
-                // Nothing else says that this commit changed the container.
+                // No other mutation records that this commit changed the container.
                 out.push(put_last_change(record.id, stamp.seq));
             }
             out.push(Mutation::Delete { space: rows, key: previous.row.key });
@@ -390,7 +389,7 @@ impl<'a, S: Store> WriteDraft<'a, S> {
     }
 }
 
-/// The key of a document's row, by its id.
+/// Returns the row key of a document, from its id.
 pub(crate) fn row_key(document: DocRef<'_>) -> Result<Bytes, Error> {
     let id = document.get("_id").unwrap_or(ValueRef::Null);
     Ok(Bytes::from(keys::row(id)))

@@ -1,5 +1,5 @@
-//! One document is changed or removed and answered as it was before and as it is after. Which of
-//! several it is, and what an edit makes of it, is decided as for updates (`update.rs`).
+//! Updates or deletes one document and returns it before and after. The document is selected and
+//! edited as in updates (`update.rs`).
 
 use std::sync::Arc;
 
@@ -21,21 +21,21 @@ use crate::{
     view::LiveView,
 };
 
-/// One document before and after an edit.
+/// A document before and after an edit.
 #[derive(Clone, Debug, Default)]
 pub struct Edited {
-    /// Before; none for an upsert.
+    /// The document before; `None` for an upsert.
     pub before: Option<Bytes>,
-    /// After; none when it was removed or nothing was found.
+    /// The document after; `None` if it was deleted or not found.
     pub after: Option<Bytes>,
-    /// Whether it was written: not where the edit changed nothing.
+    /// Whether it was written; false if the edit changed nothing.
     pub changed: bool,
-    /// The id of the document that was inserted.
+    /// Id of the inserted document.
     pub upserted: Option<Value>,
 }
 
 impl<S: Store> Engine<S> {
-    /// Updates the first document that is found and returns it before and after.
+    /// Updates the first matching document and returns it before and after.
     pub async fn find_and_update(
         &self,
         collection: &Arc<Collection>,
@@ -44,8 +44,8 @@ impl<S: Store> Engine<S> {
         self.find_and_update_with(collection, update, None).await
     }
 
-    /// The same, with receipts in the commit that writes the document. There is none where nothing
-    /// is found, or the edit changes nothing.
+    /// Updates as above, with receipts in the commit that writes the document. There are none if
+    /// nothing is found or changed.
     pub async fn find_and_update_with(
         &self,
         collection: &Arc<Collection>,
@@ -74,7 +74,7 @@ impl<S: Store> Engine<S> {
         }
     }
 
-    /// `None`: refused. `Some(None)`: nothing was found.
+    /// `None` if refused, `Some(None)` if nothing was found.
     async fn modify_in(
         &self,
         view: &LiveView<S>,
@@ -100,24 +100,24 @@ impl<S: Store> Engine<S> {
         Ok(Some(Some(Edited { before, after, changed, upserted: None })))
     }
 
-    /// Inserts what the edit makes of nothing; `None` when it has to be looked at again.
+    /// Inserts the document of an upsert; `None` if the update must be retried.
     pub(super) async fn insert_upserted(
         &self,
         collection: &Arc<Collection>,
         update: &Update<'_>,
         receipts: Option<&dyn Receipts>,
     ) -> Result<Option<Edited>, Error> {
-        // Made from the filter's equalities and the edit, before any view is open.
+        // Built from the filter's equalities and the edit, before any view is open.
         let made = update.edit.insert(&update.find.filter, &update.context)?;
         let made = update.writer.with_id(made);
         let lifetime = update.writer.lifetime_of(&made)?;
         let id = made.get("_id").map_or(Value::Null, |id| id.to_value());
         let view = self.view(collection).await?;
         let key = row_key(made.as_ref())?;
-        // The id may be taken by a document that the filter does not match.
+        // The id may belong to a document that the filter does not match.
         match view.get_row(&key).await {
             Ok(None) => {}
-            // Somebody inserted it since the search: it may be what the filter means.
+            // It was inserted since the search and may match the filter.
             Ok(Some(row)) => {
                 let filter = &update.find.filter;
                 if filter.matches(row.document(), &update.context)? {
@@ -150,7 +150,7 @@ impl<S: Store> Engine<S> {
         }
     }
 
-    /// Removes the first document that is found and returns it.
+    /// Deletes the first matching document and returns it.
     pub async fn find_and_remove(
         &self,
         collection: &Arc<Collection>,
@@ -160,8 +160,8 @@ impl<S: Store> Engine<S> {
         self.find_and_remove_with(collection, find, context, None).await
     }
 
-    /// The same, with receipts in the commit that removes the document. There is none where nothing
-    /// is found.
+    /// Deletes as above, with receipts in the commit that deletes the document. There are none if
+    /// nothing is found.
     pub async fn find_and_remove_with(
         &self,
         collection: &Arc<Collection>,
@@ -183,7 +183,7 @@ impl<S: Store> Engine<S> {
         }
     }
 
-    /// `None`: refused. `Some(None)`: nothing was found.
+    /// `None` if refused, `Some(None)` if nothing was found.
     async fn remove_first(
         &self,
         view: &LiveView<S>,

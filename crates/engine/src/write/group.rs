@@ -1,22 +1,22 @@
-//! A group of write statements that become durable together: one wait for the disk, and in a cluster
-//! one entry of the ledger, instead of one per statement.
+//! Groups of write statements that become durable together: one wait for the disk, and in a cluster
+//! one ledger entry, instead of one per statement.
 //!
-//! The result is the one that the statements have when each runs after the commit of the one before.
-//! All statements of a group are evaluated in one view per collection, which does not show what
-//! earlier statements of the group write. So a statement is only added where this makes no
-//! difference: no document that the group writes meets its filter, neither as it was nor as it will
-//! be, and it takes no key that the group writes or unique value that the group takes or gives up.
-//! Any other statement is left to the next group, or runs alone.
+//! The result equals that of running each statement after the commit of the previous one. All
+//! statements of a group are evaluated in one view per collection, which does not show the group's
+//! earlier writes. A statement is therefore added only if these make no difference: no document
+//! written by the group matches its filter, before or after the write, and it uses no row key or
+//! unique value that the group writes, takes or releases. Any other statement goes into the next
+//! group or runs alone.
 //!
 //! ```text
-//!  statement    0        1        2 (meets what 0 writes)
+//!  statement    0        1        2 (matches what 0 writes)
 //!               └─ group ─┘
-//!  commits    [ c0 ]──▶[ c1 ]     AfterPrevious: when c0 is refused, c1 is too, and both are evaluated
-//!               one call          again in a new view, in their order
+//!  commits    [ c0 ]-->[ c1 ]     AfterPrevious: if c0 is refused, so is c1;
+//!               one call          both are evaluated again in a new view, in order
 //! ```
 //!
-//! A statement is one commit, also where it writes several documents: none of them is edited twice
-//! when the statement is evaluated again.
+//! A statement is one commit even if it writes several documents, so that none of them is edited
+//! twice when the statement is evaluated again.
 
 use std::sync::Arc;
 
@@ -39,17 +39,17 @@ use crate::{
     view::LiveView,
 };
 
-/// Statements that are committed together.
+/// A group of statements that are committed together.
 pub struct WriteGroup<'e, S: Store> {
     engine: &'e Engine<S>,
-    /// How many statements may write.
+    /// Maximum number of writing statements.
     most: usize,
-    /// One for each collection that a statement is about.
+    /// One part for each collection involved.
     parts: Vec<Part<S>>,
     writes: Vec<StatementWrite>,
-    /// What the statements do, those that write nothing too, by their positions.
+    /// Effects of all statements by position, including those that write nothing.
     effects: Vec<(usize, StatementEffect)>,
-    /// Bytes of documents in it, before and after.
+    /// Total bytes of its documents, before and after.
     bytes: usize,
 }
 
@@ -59,15 +59,15 @@ impl<S: Store> std::fmt::Debug for WriteGroup<'_, S> {
     }
 }
 
-/// What one statement writes.
+/// The writes of one statement.
 struct StatementWrite {
-    /// Its position, as the caller numbers statements.
+    /// Position of the statement in the caller's numbering.
     at: usize,
     commit: Commit,
 }
 
 impl<S: Store> Engine<S> {
-    /// Begins a group of at most so many statements that write.
+    /// Starts a group of at most `most` writing statements.
     pub fn write_group(&self, most: usize) -> WriteGroup<'_, S> {
         WriteGroup {
             engine: self,
@@ -81,19 +81,19 @@ impl<S: Store> Engine<S> {
 }
 
 impl<S: Store> WriteGroup<'_, S> {
-    /// The positions of the statements that write something, ascending.
+    /// Returns the positions of statements that write something, in ascending order.
     pub fn positions(&self) -> Vec<usize> {
         self.writes.iter().map(|write| write.at).collect()
     }
 
-    /// Adds an update; `at` is the position of the statement and greater than all before. Returns
-    /// what the update does once the group is committed, or `None` where it cannot be added: then
-    /// nothing has changed, and it belongs into the next group or, when this one is empty, runs by
-    /// [`Engine::update`].
+    /// Adds an update at position `at`, which must exceed all earlier ones. Returns what the update
+    /// does once the group is committed, or `None` if it cannot be added: the group is then
+    /// unchanged, and the statement belongs into the next group or, if this one is empty, runs
+    /// through [`Engine::update`].
     ///
     /// # Errors
     ///
-    /// Those of [`Engine::update`], exactly as if all earlier statements were committed. The group is
+    /// Those of [`Engine::update`], as if all earlier statements were committed. The group is
     /// unchanged then.
     pub async fn update(
         &mut self,
@@ -113,8 +113,8 @@ impl<S: Store> WriteGroup<'_, S> {
         Ok(Some(updated))
     }
 
-    /// Adds a removal of the first document that is found, or of all of them, as
-    /// [`update`](Self::update) adds updates. Returns how many documents it removes.
+    /// Adds a deletion of the first or of all matching documents, as [`update`](Self::update) does.
+    /// Returns the number of documents deleted.
     pub async fn remove(
         &mut self,
         at: usize,
@@ -135,7 +135,7 @@ impl<S: Store> WriteGroup<'_, S> {
         Ok(Some(count))
     }
 
-    /// Adds an insert, as [`update`](Self::update) adds updates.
+    /// Adds an insert, as [`update`](Self::update) does.
     pub async fn insert(
         &mut self,
         at: usize,
@@ -149,21 +149,21 @@ impl<S: Store> WriteGroup<'_, S> {
         Ok(Some(()))
     }
 
-    /// Adds a statement that is about a collection that does not exist, and so does nothing.
+    /// Adds a statement on a missing collection, which does nothing.
     pub fn pass(&mut self, at: usize) {
         self.effects.push((at, StatementEffect::Unwritten(false)));
     }
 
-    /// Commits all statements, in their order. Returns the position of the first one that has to be
-    /// evaluated again because another writer came first; it and all behind it have written nothing.
-    /// With receipts the group is one commit.
+    /// Commits all statements in order. Returns the position of the first one that must be
+    /// evaluated again because of a conflict; it and all later ones have written nothing. With
+    /// receipts the group is one commit.
     ///
     /// # Errors
     ///
-    /// Those of the store. [`Kind::Full`](crate::Kind::Full): no statement has written anything.
+    /// Those of the store. On [`Kind::Full`](crate::Kind::Full) no statement has written anything.
     pub async fn commit(self, receipts: Option<&dyn Receipts>) -> Result<Option<usize>, Error> {
         let Self { engine, parts, writes, effects, .. } = self;
-        // What is reaped need not wait for the disk together with these commits.
+        // Views are closed first, so that reaping need not wait for these commits.
         drop(parts);
         let Some(first) = writes.first().map(|write| write.at) else { return Ok(None) };
         if receipts.is_some() {
@@ -182,14 +182,14 @@ impl<S: Store> WriteGroup<'_, S> {
         Ok(refused.and_then(|refused| positions.get(refused).copied()))
     }
 
-    /// The place of a collection's part, which is made where there is none; `None` when the group
-    /// takes no more statements.
+    /// Returns the index of a collection's part, creating it if missing; `None` if the group
+    /// accepts no more statements.
     async fn part(&mut self, collection: &Arc<Collection>) -> Result<Option<usize>, Error> {
         if self.most <= self.writes.len() || UNIT_BYTES <= self.bytes {
             return Ok(None);
         }
         if let Some(part) = self.parts.iter().position(|p| p.view.collection.id == collection.id) {
-            // A view that is older shows documents that have expired since, and is more likely to be
+            // An older view shows documents that have expired since, and is more likely to be
             // refused.
             let age = |view: &LiveView<S>| {
                 let now = self.engine.inner.clock().try_now();
@@ -203,7 +203,7 @@ impl<S: Store> WriteGroup<'_, S> {
         Ok(Some(self.parts.len() - 1))
     }
 
-    /// Makes what a statement writes part of the group.
+    /// Adds the writes of a statement to the group.
     fn add(&mut self, at: usize, part: usize, drafted: Drafted, effect: StatementEffect) {
         let Drafted { used, commits, documents, unique } = drafted;
         let Part { view, written } = &mut self.parts[part];
@@ -221,8 +221,8 @@ impl<S: Store> WriteGroup<'_, S> {
     }
 }
 
-/// What was drafted, if it fits. What a statement would have to wait for ([`Halt`]) does not: waiting
-/// is left to who runs it alone.
+/// Returns a draft that fits. A statement that would have to wait ([`Halt`]) does not fit; it waits
+/// when run alone.
 fn fitting<T>(drafted: Result<Option<T>, Halt>) -> Result<Option<T>, Error> {
     match drafted {
         Ok(drafted) => Ok(drafted),

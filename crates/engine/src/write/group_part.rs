@@ -1,5 +1,5 @@
-//! One collection of a group of write statements: finds what a statement is about and drafts what it
-//! writes, or says that it does not fit into the group. See `group.rs` for when that is.
+//! One collection of a write group: finds the documents of a statement and drafts its writes, or
+//! reports that it does not fit into the group; `group.rs` describes when.
 
 use std::{collections::HashSet, sync::Arc};
 
@@ -27,31 +27,30 @@ use crate::{
 
 /// A collection in a group.
 pub(super) struct Part<S: Store> {
-    /// All statements about the collection are evaluated in it.
+    /// The view in which all statements on the collection are evaluated.
     pub(super) view: LiveView<S>,
     pub(super) written: WrittenDocuments,
 }
 
-/// What a statement writes, before it is part of the group.
+/// The writes of a statement before it is added to the group.
 #[derive(Default)]
 pub(super) struct Drafted {
-    /// Indexes that its search used, which count once it is added.
+    /// Indexes used by its search, counted once it is added.
     pub(super) used: Arc<UsedIndexes>,
     pub(super) commits: Vec<Commit>,
     pub(super) documents: Vec<WrittenDocument>,
-    /// Values of unique indexes that it takes or gives up.
+    /// Unique keys that it takes or releases.
     pub(super) unique: HashSet<Bytes>,
 }
 
-/// What an update does to a document that it has found.
+/// The effect of an update on a document.
 enum Edited {
-    /// Nothing: the document stays as it is.
     Unchanged,
     Changed(DocBuf),
 }
 
 impl<S: Store> Part<S> {
-    /// What an update writes; `None` where it does not fit.
+    /// Drafts an update; `None` if it does not fit.
     pub(super) async fn draft_update(
         &mut self,
         engine: &Engine<S>,
@@ -87,7 +86,7 @@ impl<S: Store> Part<S> {
         Ok(Some((updated, drafted)))
     }
 
-    /// What a removal writes; `None` where it does not fit.
+    /// Drafts a deletion; `None` if it does not fit.
     pub(super) async fn draft_removal(
         &mut self,
         engine: &Engine<S>,
@@ -115,14 +114,14 @@ impl<S: Store> Part<S> {
         Ok(Some(drafted))
     }
 
-    /// What an insert writes; `None` where it does not fit.
+    /// Drafts an insert; `None` if it does not fit.
     pub(super) async fn draft_insert(&self, new: NewDocument) -> Result<Option<Drafted>, Halt> {
         let mut drafted = Drafted::new();
         let fits = self.draft_new(new, &mut drafted).await?;
         Ok(fits.then_some(drafted))
     }
 
-    /// Drafts a document that is not there yet; false where it does not fit.
+    /// Drafts the insert of a new document; false if it does not fit.
     async fn draft_new(&self, new: NewDocument, drafted: &mut Drafted) -> Result<bool, Halt> {
         let NewDocument { document, lifetime, since } = new;
         let key = row_key(document.as_ref())?;
@@ -135,8 +134,7 @@ impl<S: Store> Part<S> {
         self.draft_put((key, document, lifetime, since), None, drafted).await
     }
 
-    /// Drafts the write of a document over `row`, or where there is none; false where it does not
-    /// fit.
+    /// Drafts the write of a document over `row`, if any; false if it does not fit.
     async fn draft_put(
         &self,
         (key, document, lifetime, since): (Bytes, DocBuf, Lifetime, Option<i64>),
@@ -151,7 +149,7 @@ impl<S: Store> Part<S> {
             None => None,
         };
         let entries = draft.entries_of(document.as_ref(), &key)?;
-        // Before the view is asked who holds the values: it does not show what the group changes.
+        // First, because the view does not show unique values that the group changes.
         if !drafted.claim(written, draft.unique_keys_of(Some(&entries), previous.as_ref())) {
             return Ok(false);
         }
@@ -163,8 +161,8 @@ impl<S: Store> Part<S> {
         Ok(true)
     }
 
-    /// The rows that a statement is about; `None` where that depends on what the group writes, or
-    /// where they are too many.
+    /// Returns the rows of a statement; `None` if they depend on what the group writes or are too
+    /// many.
     async fn find_rows(
         &mut self,
         engine: &Engine<S>,
@@ -202,9 +200,8 @@ impl Drafted {
         Self { used: Arc::new(UsedIndexes::deferred()), ..Self::default() }
     }
 
-    /// Takes values of unique indexes for the statement. Returns false where the group, or another
-    /// document of the statement, takes or gives up one of them: then who holds it in the view says
-    /// nothing.
+    /// Claims unique keys for the statement. Returns false if the group, or another document of the
+    /// statement, takes or releases one of them: the view then does not tell who holds it.
     fn claim(&mut self, written: &WrittenDocuments, unique: Vec<Bytes>) -> bool {
         let own: HashSet<Bytes> = unique.into_iter().collect();
         if own.iter().any(|key| written.has_claimed(key) || self.unique.contains(key)) {
@@ -215,9 +212,9 @@ impl Drafted {
     }
 }
 
-/// What an update makes of a row.
+/// Applies an update to a row.
 fn edit_row(row: &Row, update: &Update<'_>) -> Result<Edited, Error> {
-    // The filter says which element of an array the edit is about.
+    // The filter determines the array element that the edit refers to.
     let filter = update.edit.needs_filter().then_some(&*update.find.filter);
     let outcome = update.edit.apply(row.document(), filter, &update.context)?;
     Ok(if outcome.changed { Edited::Changed(outcome.document) } else { Edited::Unchanged })

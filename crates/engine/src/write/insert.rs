@@ -1,12 +1,12 @@
-//! Inserts: a new document takes the place of an expired one, and only of an expired one.
+//! Inserts: a new document may replace an expired one, but not a live one.
 //!
-//! A list of documents goes in rounds. Each round opens a view, builds a commit for each document
-//! and sends all of them at once; what was refused (another writer came first) is tried again in
-//! the next round, in which a live document under the id is then a duplicate.
+//! A list of documents is processed in rounds. Each round opens a view, builds a commit per
+//! document and submits all of them together; a refused one (another writer came first) is retried
+//! in the next round, where a live document with the id is a duplicate.
 //!
-//! In an ordered list nothing may take effect after a failure, although all commits are sent
-//! together. So each has the condition that the one before it was not refused, and building stops
-//! at the first document that cannot be inserted.
+//! In an ordered list nothing may take effect after a failure although all commits are submitted
+//! together. Each commit is therefore conditional on the previous one, and building stops at the
+//! first document that cannot be inserted.
 
 use std::{collections::HashSet, sync::Arc};
 
@@ -25,35 +25,35 @@ use crate::{
     view::LiveView,
 };
 
-/// What became of a list of inserts.
+/// The result of a list of inserts.
 #[derive(Debug, Default)]
 pub struct Inserted {
-    /// How many documents are in.
+    /// Number of documents inserted.
     pub count: usize,
-    /// Failures by position; at most one when the list is ordered.
+    /// Failures by position; at most one for an ordered list.
     pub failed: Vec<(usize, Error)>,
 }
 
-/// A document that is inserted.
+/// A document to be inserted.
 #[derive(Clone, Debug)]
 pub struct NewDocument {
-    /// With its id.
+    /// The document, including its id.
     pub document: DocBuf,
-    /// What it asks for its life.
+    /// Its requested lifetime.
     pub lifetime: Lifetime,
-    /// The second since 1970 that it was written in, when that was before: its life is counted from
-    /// there. One that has expired by then is never seen.
+    /// Second of an earlier write, since 1970, from which its lifetime counts. A document that has
+    /// expired by that is never visible.
     pub since: Option<i64>,
 }
 
-/// What a round of inserts goes by.
+/// The state of a round of inserts.
 struct Round<'a> {
     ordered: bool,
-    /// Of all documents of the round, which become one commit then.
+    /// Receipts of all documents of the round, which then form one commit.
     receipts: Option<&'a dyn Receipts>,
-    /// Keys that the commits of the round depend on, where they become one.
+    /// Keys on which the commits of the round depend, if they form one.
     claimed: HashSet<(Space, Bytes)>,
-    /// Bytes of its documents.
+    /// Total bytes of its documents.
     bytes: usize,
 }
 
@@ -63,14 +63,14 @@ impl<'a> Round<'a> {
         Self { ordered, receipts, claimed: HashSet::new(), bytes: 0 }
     }
 
-    /// Whether the next document is left to another round.
+    /// Returns whether the next document must wait for another round.
     fn is_full(&self) -> bool {
         self.receipts.is_some() && UNIT_BYTES <= self.bytes
     }
 
-    /// Takes a commit into the round. Where all become one commit, one that depends on the same key
-    /// as another, such as that of a unique value, is left to the next round: there it sees what the
-    /// other has written.
+    /// Adds a commit to the round. If all form one commit, a commit that depends on the same key as
+    /// another, such as a unique value, is left to the next round, where it sees the other's
+    /// writes.
     fn admit(&mut self, commit: Commit, bytes: usize) -> Result<Commit, Halt> {
         if self.receipts.is_some() {
             let keys = commit.conditions.iter().filter_map(|condition| match condition {
@@ -90,7 +90,7 @@ impl<'a> Round<'a> {
 }
 
 impl<S: Store> Engine<S> {
-    /// Inserts documents that carry an id, each with the lifetime its door reads from it.
+    /// Inserts documents that have ids, each with the lifetime determined by the API.
     pub async fn insert(
         &self,
         collection: &Arc<Collection>,
@@ -102,8 +102,8 @@ impl<S: Store> Engine<S> {
         self.insert_since(collection, documents, ordering, None).await
     }
 
-    /// The same for documents of which some were written before: their lives go on. With receipts
-    /// the documents of a round are one commit.
+    /// Inserts documents, some of which may have been written earlier and keep their lifetimes.
+    /// With receipts, the documents of a round form one commit.
     pub async fn insert_since(
         &self,
         collection: &Arc<Collection>,
@@ -116,7 +116,7 @@ impl<S: Store> Engine<S> {
         let mut attempts = Attempts::to_write();
         while !waiting.is_empty() {
             attempts.begin_next()?;
-            // A round has at most this many, so that the committer takes them in one batch.
+            // Limited, so that the committer takes a round in one batch.
             let rest = waiting.split_off(waiting.len().min(COMMITS_AT_ONCE));
             let round = Round::new(ordering, receipts);
             let mut refused = self.insert_some(collection, waiting, round, &mut out).await?;
@@ -130,7 +130,7 @@ impl<S: Store> Engine<S> {
         Ok(out)
     }
 
-    /// One round: what could be built is committed, what was refused comes back.
+    /// Runs one round: commits what could be built and returns what was refused.
     async fn insert_some(
         &self,
         collection: &Arc<Collection>,
@@ -143,10 +143,9 @@ impl<S: Store> Engine<S> {
         let mut commits: Vec<Commit> = Vec::with_capacity(documents.len());
         let mut sent = Vec::with_capacity(documents.len());
         let mut again = Vec::new();
-        // The document that an ordered list stopped at.
+        // The document at which an ordered list stopped.
         let mut stopped = None;
-        // Two documents of one round may have the same id; the second waits for the outcome of the
-        // first.
+        // Documents of a round may have the same id; the second waits for the first one's outcome.
         let mut taken: HashSet<Bytes> = HashSet::with_capacity(documents.len());
         let mut documents = documents.into_iter();
         while let Some((at, new)) = documents.next() {
@@ -160,8 +159,7 @@ impl<S: Store> Engine<S> {
             match built {
                 Ok(mut commit) => {
                     if ordered && round.receipts.is_none() && !commits.is_empty() {
-                        // A refused commit takes all after it along; they come again in their
-                        // order.
+                        // A refused commit also refuses all later ones, which are retried in order.
                         commit.conditions.push(Condition::AfterPrevious);
                     }
                     commits.push(commit);
@@ -174,7 +172,7 @@ impl<S: Store> Engine<S> {
                         break;
                     }
                 }
-                // Resolved at once, so that the next round can go on; the document comes again.
+                // Resolved at once, so that the next round can continue; the document is retried.
                 Err(halt) => {
                     self.resolve(&view, halt).await?;
                     again.push((at, new));
@@ -185,11 +183,11 @@ impl<S: Store> Engine<S> {
                 }
             }
         }
-        // What is reaped need not wait for the disk together with this commit.
+        // Closed first, so that reaping need not wait for this commit.
         drop(view);
         let mut refused = self.commit_round(commits, sent, round.receipts, out).await?;
         if ordered && !refused.is_empty() {
-            // What failed after a refused document was decided too early, and comes again.
+            // Failures after a refused document were decided too early and are retried.
             for (at, error) in std::mem::take(&mut out.failed) {
                 debug_assert!(refused.iter().all(|(before, ..)| *before < at), "{error}");
             }
@@ -202,7 +200,7 @@ impl<S: Store> Engine<S> {
         Ok(refused)
     }
 
-    /// Commits what a round has built. Returns the documents whose commits were refused, in order.
+    /// Commits a round. Returns the documents whose commits were refused, in order.
     async fn commit_round(
         &self,
         commits: Vec<Commit>,
@@ -232,7 +230,7 @@ impl<S: Store> Engine<S> {
         Ok(refused)
     }
 
-    /// The commit of one insert; a duplicate when a live document has the id.
+    /// Returns the commit of one insert; fails if a live document has the id.
     async fn insert_commit(
         &self,
         view: &LiveView<S>,
@@ -249,7 +247,7 @@ impl<S: Store> Engine<S> {
     }
 }
 
-/// The failure of an insert whose id is taken.
+/// Returns the error for an id that is taken.
 pub(super) fn duplicate_id(document: DocRef<'_>) -> Error {
     let mut value = Document::new();
     if let Some(id) = document.get("_id") {
@@ -258,6 +256,6 @@ pub(super) fn duplicate_id(document: DocRef<'_>) -> Error {
     let mut pattern = Document::new();
     pattern.push("_id", 1);
     let kind = Kind::DuplicateKey { index: "_id_".to_owned(), pattern, value };
-    // An API that shows duplicates has a text of its own, made of what the kind holds.
+    // APIs that report duplicates create their own text from the error's kind.
     Error::new(kind, "the id is taken")
 }

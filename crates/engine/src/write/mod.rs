@@ -1,5 +1,5 @@
-//! Writes: each document one atomic commit of row, index entries and counts, built in a view and
-//! built again in a new one when it is refused.
+//! Writes: each document is one atomic commit of row, index entries and counters, built in a view
+//! and rebuilt in a new one if refused.
 //!
 //! ```text
 //!  view ──▶ draft ──▶ Commit { conditions, write } ──▶ store ──▶ committed
@@ -7,9 +7,9 @@
 //!   └─────────┴──────────────────── a new view ◀───────────────────────────┘
 //! ```
 //!
-//! Conditions say that what the view showed is still so when the commit is ordered: no later commit
-//! wrote the row, the settings or a unique value, and what was found live has not expired by the
-//! stamp. So a writer never has to hold a lock while it reads.
+//! Conditions require that what the view showed still holds when the commit is ordered: no later
+//! commit wrote the row, the settings or a unique value, and no document found live has expired by
+//! the stamp. A writer therefore never holds a lock while reading.
 
 mod draft;
 mod find_and_modify;

@@ -1,6 +1,6 @@
-//! What the write of a document puts and deletes beside its row: index entries, its place in the
-//! order of changes and in the timeline, and what it adds to counters. All of this runs where
-//! commits are ordered, with the stamp at hand, and so does no work that could be done before.
+//! The mutations of a document's write besides its row: index entries, positions in the order of
+//! changes and the timeline, and counters. All of this runs where commits are ordered, so it avoids
+//! work that could be done earlier.
 
 use bytes::Bytes;
 use expiry::Header;
@@ -15,7 +15,7 @@ use crate::{
     limits::BIRTH_BITS,
 };
 
-/// Counts a document in the place of the one that it replaces.
+/// Counts a document in place of the one it replaces.
 pub(super) fn count_change(
     record: &Record,
     previous: Option<&Previous>,
@@ -28,21 +28,21 @@ pub(super) fn count_change(
     count_document(record, counted, 1, out);
 }
 
-/// The second that a write counts as made in: that of its commit, or an earlier one.
+/// Returns the second of a write: that of its commit, or `since` if earlier.
 pub(super) fn write_second(stamp: Stamp, since: Option<i64>) -> i64 {
     let now = stamp.at_ms.div_euclid(1000);
     since.map_or(now, |since| since.min(now))
 }
 
-/// The birth of an item: that of no other, also not of those that the same commit creates.
+/// Returns the birth of an item, unique also among items created by the same commit.
 pub(crate) fn birth_number(stamp: u64, position: usize) -> u64 {
     let position = u64::try_from(position).unwrap_or(u64::MAX);
     stamp << BIRTH_BITS | position.min((1 << BIRTH_BITS) - 1)
 }
 
-/// Moves an item to its new place in the timeline.
+/// Moves an item to its new position in the timeline.
 ///
-/// Its place is the second of the write or the deadline, by class, so most writes move it.
+/// The position is the second of the write or the deadline, by class, so most writes move it.
 pub(super) fn put_timeline(
     record: &Record,
     space: Space,
@@ -60,10 +60,10 @@ pub(super) fn put_timeline(
     out.extend(after.map(|key| Mutation::Put { space, key, value: value() }));
 }
 
-/// Moves an item to its new place in the order of changes.
+/// Moves an item to its new position in the order of changes.
 ///
-/// The entry of the last write goes; there is one for each item, and so a reader of changes sees
-/// the latest version only.
+/// The previous entry is deleted, so that each item has one entry and readers of changes see only
+/// the latest version.
 pub(super) fn put_change(
     header: &[u8],
     space: Space,
@@ -80,8 +80,8 @@ pub(super) fn put_change(
     out.push(Mutation::Put { space, key: keys::change(stamp, row_key), value });
 }
 
-/// Puts every entry again with the new header, also where the value is the same, and removes what
-/// the document is no longer under.
+/// Rewrites all entries with the new header, even if values are unchanged, and deletes entries that
+/// no longer apply.
 pub(super) fn put_entries(
     header: &[u8],
     space: Space,
@@ -90,7 +90,7 @@ pub(super) fn put_entries(
     out: &mut Vec<Mutation>,
 ) {
     if let Some(previous) = previous {
-        // Entries are sorted, so that a key that stays is found without a set.
+        // Entries are sorted, so a binary search finds those that remain.
         let gone = previous
             .entries
             .iter()
@@ -98,8 +98,8 @@ pub(super) fn put_entries(
         out.extend(gone.map(|key| Mutation::Delete { space, key: key.clone() }));
     }
     let Ok((header, _)) = Header::split(header) else { return };
-    // Entries with the same body share their value.
-    // An index by path has hundreds of entries for one item, all with the same body.
+    // Entries with equal bodies share their value; an index by path may have hundreds of them for
+    // one item.
     let mut last: Option<(Bytes, Bytes)> = None;
     for (key, body) in entries {
         let made = last.take().filter(|(of, _)| *of == body);

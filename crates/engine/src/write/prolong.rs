@@ -1,5 +1,5 @@
-//! Lives that go on as if no time had passed: everything live in a collection is written again, as it is,
-//! in a later second. For a store that nobody else uses, such as one that was restored.
+//! Extends lifetimes: rewrites all live documents of a collection with a later second. For stores
+//! that are not in use otherwise, such as restored ones.
 
 use std::sync::Arc;
 
@@ -18,9 +18,9 @@ use crate::{
 };
 
 impl<S: Store> Engine<S> {
-    /// Adds so many seconds to the second of the last write of all that is live, and so to what is left of
-    /// its life. A life that ends at a date of the document's own stays as it is. Returns how many
-    /// documents there were.
+    /// Adds `seconds` to the second of the last write of all live documents, and so to their
+    /// remaining lifetimes. Expiry by a document's own date is unaffected. Returns the number of
+    /// documents.
     pub async fn prolong_lives(
         &self,
         collection: &Arc<Collection>,
@@ -33,7 +33,7 @@ impl<S: Store> Engine<S> {
             let commits = loop {
                 attempts.begin_next()?;
                 let view = self.view(collection).await?;
-                // A page that has to be built again begins where it began.
+                // A repeated page starts from the same position.
                 let mut next = pages.clone();
                 match prolong_page(&view, &mut next, seconds).await {
                     Ok(commits) => {
@@ -54,7 +54,7 @@ impl<S: Store> Engine<S> {
     }
 }
 
-/// The commits of the next page; nothing behind the last.
+/// Returns the commits of the next page; `None` at the end.
 async fn prolong_page<S: Store>(
     view: &LiveView<S>,
     pages: &mut Pages,

@@ -1,14 +1,14 @@
-//! Receipts: small documents that a door has put in the same commit as a write, so that it can tell
-//! afterwards that the write took place and what it did, also after another process has taken over.
-//! What stands in them is the door's; nobody is shown them as documents.
+//! Receipts: small documents that an API stores in the same commit as a write, to determine later
+//! that the write happened and what it did, even after a failover. Their content is defined by the
+//! API, and they are never returned as documents.
 //!
 //! ```text
-//!  door: reads receipts ──▶ write: document ──┐
-//!                  │                          ├─▶ one commit, under the conditions of both
-//!                  └─▶ Receipts: what it did ─┘   a receipt written since: Kind::Precondition
+//!  API: reads receipts --> write: document --+
+//!                  |                          +--> one commit, under the conditions of both
+//!                  +--> Receipts: what it did +   a receipt written since: Kind::Precondition
 //! ```
 //!
-//! They lie in a collection of their own with a default TTL, and so expire as everything does.
+//! They are in a collection of their own with a default TTL, and so expire like other documents.
 
 use std::sync::Arc;
 
@@ -31,89 +31,89 @@ use crate::{
     view::LiveView,
 };
 
-/// A receipt as it is stored.
+/// A stored receipt.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Receipt {
-    /// What the door put.
+    /// Content stored by the API.
     pub body: Bytes,
-    /// Stamp of the commit that it was put in: its version.
+    /// Stamp of the commit that stored it, which is its version.
     pub stamp: u64,
 }
 
-/// What a commit does to a receipt.
+/// The change of a receipt within a commit.
 #[derive(Clone, Debug)]
 pub struct ReceiptPut {
-    /// Its id.
+    /// Id of the receipt.
     pub id: Value,
-    /// The version that was read, or none where there was none. It has to be still so; one that has
-    /// expired since counts as none.
+    /// Required version, or `None` if none was found. A receipt that has expired since counts as
+    /// absent.
     pub over: Option<u64>,
-    /// The new one, with its id; without it nothing changes.
+    /// New content, including the id; `None` changes nothing.
     pub body: Option<DocBuf>,
 }
 
-/// What a commit of a write does to documents.
+/// The effect of a write's commit on documents.
 #[derive(Clone, Copy, Debug)]
 pub enum Effect<'a> {
-    /// Nothing: it is about receipts alone.
+    /// No documents are written, only receipts.
     Nothing,
-    /// Documents at these places of a list are inserted.
+    /// Documents at these positions of a list are inserted.
     Inserted(&'a [usize]),
     /// A document is edited.
     Edited {
-        /// As it was.
+        /// The document before.
         before: &'a Bytes,
-        /// As it is now.
+        /// The document after.
         after: &'a Bytes,
     },
-    /// A document is made by an update that found none.
+    /// An upsert inserts a document.
     Upserted {
-        /// Its id.
+        /// Id of the document.
         id: &'a Value,
-        /// The document.
+        /// The inserted document.
         after: &'a Bytes,
     },
-    /// A document is removed.
+    /// A document is deleted.
     Removed {
-        /// As it was.
+        /// The document before.
         before: &'a Bytes,
     },
-    /// The statements at these positions of a command do this.
+    /// The statements at these positions of a command have these effects.
     Statements(&'a [(usize, StatementEffect)]),
 }
 
-/// What a statement of a group does to a document.
+/// The effect of a group's statement on a document.
 #[derive(Clone, Debug, PartialEq)]
 pub enum StatementEffect {
-    /// It is inserted.
+    /// A document is inserted.
     Inserted,
-    /// It is edited.
+    /// A document is edited.
     Edited,
-    /// It is made by an update that found none, and has this id.
+    /// An upsert inserts a document with this id.
     Upserted(Value),
-    /// It is removed.
+    /// A document is deleted.
     Removed,
-    /// Nothing is written; whether a document was found.
+    /// Nothing is written; the flag tells whether a document was found.
     Unwritten(bool),
 }
 
-/// The door's part in a write that leaves receipts.
+/// Provides the receipts of a write, implemented by the API.
 pub trait Receipts: Send + Sync {
-    /// What belongs into the commit that does this. It may be asked again: a commit that is refused
-    /// is made anew.
+    /// Returns the receipts for the commit with this effect. Called again if the commit is refused
+    /// and rebuilt.
     fn receipts_for(&self, effect: Effect<'_>) -> Result<Vec<ReceiptPut>, Error>;
 
-    /// The commit that was asked about last has taken place.
+    /// Reports that the last commit was made.
     fn note_commit(&self, stamp: u64);
 }
 
-/// The name of the collection of receipts, in a model of its own.
+/// Returns the name of the receipts collection, which has a model of its own.
 fn receipts_name() -> Namespace {
     Namespace::new("receipts", "receipts")
 }
 
 impl<S: Store> Engine<S> {
-    /// The receipt with this id.
+    /// Returns the receipt with this id.
     pub async fn receipt(&self, id: ValueRef<'_>) -> Result<Option<Receipt>, Error> {
         let Some(collection) = self.collection(Model::Receipts, &receipts_name()) else {
             return Ok(None);
@@ -123,11 +123,11 @@ impl<S: Store> Engine<S> {
         Ok(row.map(|row| Receipt { stamp: row.stamp, body: row.into_body() }))
     }
 
-    /// Puts receipts that belong to no write of documents.
+    /// Stores receipts without a write of documents.
     ///
     /// # Errors
     ///
-    /// [`Kind::Precondition`] when one of them is not the version that was read.
+    /// [`Kind::Precondition`] if a receipt is not the required version.
     pub async fn put_receipts(&self, receipts: &dyn Receipts) -> Result<(), Error> {
         let mut attempts = Attempts::to_write();
         loop {
@@ -138,11 +138,10 @@ impl<S: Store> Engine<S> {
         }
     }
 
-    /// Commits the writes of documents as one commit, and their receipts with them; `None` when it
-    /// was refused.
+    /// Commits writes of documents together with their receipts; `None` if refused.
     ///
     /// # Errors
-    ///
+    /// [`Kind::Precondition`] if a receipt is not the required version.
     /// [`Kind::Precondition`] when a receipt is not the version that was read.
     pub(super) async fn commit_with(
         &self,
@@ -152,7 +151,8 @@ impl<S: Store> Engine<S> {
     ) -> Result<Option<Stamp>, Error> {
         let Some(receipts) = receipts else { return self.commit_one(as_one(commits)).await };
         let puts = receipts.receipts_for(effect)?;
-        // What removes documents is taken on a full disk with its receipt, which is smaller.
+        // Deletions are accepted on a full disk even with receipts, which are smaller than the
+        // documents.
         let frees = !commits.is_empty() && commits.iter().all(|commit| commit.frees);
         commits.extend(self.receipt_commits(&puts).await?);
         let stamp = self.commit_one(Commit { frees, ..as_one(commits) }).await?;
@@ -162,7 +162,7 @@ impl<S: Store> Engine<S> {
         Ok(stamp)
     }
 
-    /// A commit for each of these receipts.
+    /// Returns a commit for each receipt.
     async fn receipt_commits(&self, puts: &[ReceiptPut]) -> Result<Vec<Commit>, Error> {
         let collection = self.ensure_receipts().await?;
         let mut attempts = Attempts::to_write();
@@ -176,7 +176,7 @@ impl<S: Store> Engine<S> {
         }
     }
 
-    /// The collection of receipts, made by the first that is put.
+    /// Returns the receipts collection, creating it at first use.
     async fn ensure_receipts(&self) -> Result<Arc<Collection>, Error> {
         let floors = self.inner.rules().floors();
         loop {
@@ -185,7 +185,7 @@ impl<S: Store> Engine<S> {
             }
             let fill = move |record: &mut Record, stamp: Stamp| {
                 apply_default(record, DefaultTtl::Seconds(RECEIPT_SECONDS), stamp, floors);
-                // There is nothing yet that would have to be counted.
+                // The collection is empty, so the counters are complete.
                 record.counters = CounterState::Ready(stamp.seq);
             };
             match self.create_with(Model::Receipts, &receipts_name(), Arc::new(fill)).await {
@@ -197,8 +197,8 @@ impl<S: Store> Engine<S> {
     }
 }
 
-/// The commits of receipts, each under the condition that what the view shows is the version that
-/// was read, and is still so.
+/// Returns the commits of receipts, conditional on the required versions being current in the view
+/// and unchanged since.
 async fn draft_receipts<S: Store>(
     view: &LiveView<S>,
     puts: &[ReceiptPut],

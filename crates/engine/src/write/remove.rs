@@ -1,5 +1,5 @@
-//! Removes documents that a filter matches. Each is one commit; a document that was written since
-//! it was found is looked for again in a new view, and removed only if it still matches.
+//! Deletes documents that match a filter, each in one commit. A document written since it was found
+//! is looked up again in a new view and deleted only if it still matches.
 
 use std::sync::Arc;
 
@@ -18,15 +18,15 @@ use crate::{
     yielding::yield_if_due,
 };
 
-/// What a remove did.
+/// The result of a deletion.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Removed {
-    /// Documents removed.
+    /// Number of documents deleted.
     pub count: usize,
 }
 
 impl<S: Store> Engine<S> {
-    /// Removes the first document that is found, or all of them.
+    /// Deletes the first matching document, or all of them.
     pub async fn remove(
         &self,
         collection: &Arc<Collection>,
@@ -48,7 +48,7 @@ impl<S: Store> Engine<S> {
         }
     }
 
-    /// One pass in one view; returns whether nothing was refused.
+    /// Runs one pass in one view; returns whether nothing was refused.
     async fn remove_in(
         &self,
         view: &LiveView<S>,
@@ -59,10 +59,11 @@ impl<S: Store> Engine<S> {
     ) -> Result<bool, Halt> {
         let mut clean = true;
         loop {
-            // The walk goes on in this view after each round: what is removed is not met again.
+            // The scan continues in this view after each round and does not meet deleted documents
+            // again.
             let wanted = if many { COMMITS_AT_ONCE } else { 1 };
             let rows = finder.take_matching(view, context, wanted).await?;
-            // The end of the walk: what was refused on the way needs another one, in a new view.
+            // End of the scan; refused documents need another pass in a new view.
             if rows.is_empty() {
                 return Ok(clean);
             }

@@ -1,4 +1,4 @@
-//! Whether a writer of one document takes part in the turns of its collection.
+//! Decides whether a writer of one document takes turns in its collection.
 
 use evaluation::Context;
 
@@ -10,9 +10,9 @@ use crate::{
     turns::Turn,
 };
 
-/// Waits for a turn before an attempt, if the first document in the order is found by looking at all and either
-/// an earlier attempt has lost or somebody has a turn: those who come later do not overtake who waits. An
-/// operation that has a turn keeps it until it is done.
+/// Waits for a turn before an attempt if the first document in sort order must be found by a full
+/// scan, and an earlier attempt has lost or a turn is held, so that later writers do not overtake
+/// waiting ones. A turn is kept until the operation ends.
 pub(super) async fn join_turns<'a>(
     collection: &'a Collection,
     find: &Find,

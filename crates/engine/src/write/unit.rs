@@ -1,16 +1,16 @@
-//! Several commits as one, which takes place as a whole or not at all. It decides nothing about what
-//! may stand together: of two that depend on each other's keys, conditions would see neither.
+//! Merges several commits into one atomic commit. The caller must ensure that they do not depend on
+//! each other's keys, which the conditions would not detect.
 
 use store::{Commit, Stamp};
 
-/// All of these as one commit: under all of their conditions, with all that they write.
+/// Merges commits: all conditions, and all mutations in order.
 pub(crate) fn as_one(mut commits: Vec<Commit>) -> Commit {
     if commits.len() == 1
         && let Some(commit) = commits.pop()
     {
         return commit;
     }
-    // On a full disk only commits that give space back as a whole are taken.
+    // On a full disk, only commits that free space as a whole are accepted.
     let frees = commits.iter().all(|commit| commit.frees);
     let mut conditions = Vec::new();
     let mut writes = Vec::with_capacity(commits.len());

@@ -1,11 +1,10 @@
-//! Updates: each matched document is edited and written as a commit of its own, found live at its
-//! view's instant and refused when it has expired since.
+//! Updates: each matching document is edited and written in its own commit; it must be live at its
+//! view's instant and at its commit's stamp.
 //!
-//! An update of several documents may take several passes, since some commits are refused. A
-//! document that was edited in an earlier pass must not be edited again, even where it still
-//! matches, so the keys of all that are done are kept until the end. An upsert inserts when a whole
-//! pass found nothing; if somebody inserts a match between the search and the insert, all begins
-//! again.
+//! An update of several documents may need several passes, since commits may be refused. A document
+//! edited in an earlier pass must not be edited again even if it still matches, so the keys of
+//! edited documents are kept until the end. An upsert inserts if a complete pass found nothing; if
+//! a match is inserted concurrently, everything restarts.
 
 use std::{collections::HashSet, sync::Arc};
 
@@ -29,28 +28,28 @@ use crate::{
     yielding::yield_if_due,
 };
 
-/// What a door adds to documents it writes.
+/// The API's rules for documents that updates write.
 pub trait Writer: Send + Sync {
-    /// Checks a document that is about to be written and says what it asks for its life.
+    /// Validates a document to be written and returns its requested lifetime.
     fn lifetime_of(&self, document: &DocBuf) -> Result<Lifetime, Error>;
 
-    /// Gives an inserted document an id when it has none.
+    /// Adds an id to an inserted document that has none.
     fn with_id(&self, document: DocBuf) -> DocBuf;
 }
 
-/// An update of documents.
+/// The parameters of an update.
 pub struct Update<'a> {
-    /// Which documents.
+    /// Selection of the documents.
     pub find: Find,
-    /// What is done to them.
+    /// The edit to apply.
     pub edit: &'a Edit,
-    /// All of them, not only the first.
+    /// Whether to update all matching documents instead of the first.
     pub many: bool,
-    /// Inserts one when there is none.
+    /// Whether to insert a document if none matches.
     pub upsert: bool,
-    /// The operation.
+    /// The operation's context.
     pub context: Arc<Context>,
-    /// The door's part.
+    /// The API's rules for written documents.
     pub writer: &'a dyn Writer,
 }
 
@@ -60,27 +59,27 @@ impl std::fmt::Debug for Update<'_> {
     }
 }
 
-/// What an update did.
+/// The result of an update.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Updated {
-    /// Documents that were found.
+    /// Number of matching documents.
     pub matched: usize,
-    /// Documents that were written because they changed.
+    /// Number of documents written because they changed.
     pub modified: usize,
-    /// The id of the document that was inserted.
+    /// Id of the inserted document.
     pub upserted: Option<Value>,
 }
 
-/// What one attempt at a row came to.
+/// The result of an attempt to edit a row.
 enum RowAttempt {
-    /// The edit changed nothing: it counts as matched, and nothing is written.
+    /// The edit changed nothing; the document counts as matching.
     Unchanged,
-    /// What writes the edited document.
+    /// The commit that writes the edited document.
     Commit(Box<Commit>),
 }
 
 impl<S: Store> Engine<S> {
-    /// Updates the first document that is found, or all of them, or inserts one.
+    /// Updates the first matching document or all of them, or inserts one.
     pub async fn update(
         &self,
         collection: &Arc<Collection>,
@@ -109,7 +108,7 @@ impl<S: Store> Engine<S> {
                 }
             }
             drop(view);
-            // A match that was found but not changed counts: nothing is inserted beside it.
+            // An unchanged match counts, so nothing is inserted.
             if 0 < updated.matched || !update.upsert {
                 return Ok(updated);
             }
@@ -120,8 +119,8 @@ impl<S: Store> Engine<S> {
         }
     }
 
-    /// One pass in one view; returns whether nothing was refused. `done` are rows of earlier
-    /// passes, which count once and are edited once.
+    /// Runs one pass in one view; returns whether nothing was refused. `done` contains the rows of
+    /// earlier passes, which are counted and edited once.
     async fn update_in(
         &self,
         view: &LiveView<S>,
@@ -133,8 +132,7 @@ impl<S: Store> Engine<S> {
         let mut clean = true;
         loop {
             let wanted = if update.many { COMMITS_AT_ONCE } else { 1 };
-            // Without an index that gives the order, the first in the order is found by looking at
-            // all.
+            // Without an index in sort order, the first document is found by examining all.
             let rows = if update.many || finder.is_sorted() {
                 finder.take_matching(view, &update.context, wanted).await?
             } else {
@@ -146,7 +144,6 @@ impl<S: Store> Engine<S> {
             }
             let (mut commits, mut sent) = (Vec::new(), Vec::new());
             for row in rows {
-                // Edited by an earlier pass.
                 if done.keys.contains(row.key.as_ref()) {
                     continue;
                 }
@@ -191,7 +188,7 @@ impl<S: Store> Engine<S> {
         update: &Update<'_>,
     ) -> Result<RowAttempt, Halt> {
         let filter = update.edit.needs_filter().then_some(&*update.find.filter);
-        // The filter says which element of an array the edit is about.
+        // The filter determines the array element that the edit refers to.
         let outcome = update.edit.apply(row.document(), filter, &update.context)?;
         if !outcome.changed {
             return Ok(RowAttempt::Unchanged);
@@ -200,7 +197,7 @@ impl<S: Store> Engine<S> {
         Ok(RowAttempt::Commit(Box::new(commit)))
     }
 
-    /// The commit that puts an edited document in the place of its row.
+    /// Returns the commit that replaces a row by its edited document.
     pub(super) async fn edit_commit(
         &self,
         view: &LiveView<S>,
@@ -215,7 +212,7 @@ impl<S: Store> Engine<S> {
         draft.put_document(key, edited, lifetime, Some(previous)).await
     }
 
-    /// The first row in the order of the sort, for an operation that has used these indexes.
+    /// Returns the first matching row in sort order; records the indexes used.
     pub(super) async fn first_row(
         &self,
         view: &LiveView<S>,
@@ -227,7 +224,7 @@ impl<S: Store> Engine<S> {
         if finder.is_sorted() {
             return Ok(finder.take_matching(view, context, 1).await?.pop());
         }
-        // Without a sort any walk is sorted, so there always is one here.
+        // Without a sort the finder counts as sorted, so a sort exists here.
         let Some(sort) = &find.sort else { return Ok(None) };
         let mut best = None;
         loop {
@@ -237,7 +234,7 @@ impl<S: Store> Engine<S> {
             }
             for row in rows {
                 let key = sort.key_of(row.document());
-                // Of equal ones the first found stays.
+                // On a tie the first one found is kept.
                 let better = best.as_ref().is_none_or(|(held, _)| sort.compare(&key, held).is_lt());
                 if better {
                     best = Some((key, row));
@@ -247,18 +244,18 @@ impl<S: Store> Engine<S> {
     }
 }
 
-/// What an update has done in earlier passes: rows that it has edited, and indexes that it has used.
+/// The rows edited in earlier passes of an update, and the indexes it has used.
 struct EditedRows {
-    /// Their keys; of an update of one document none.
+    /// Keys of the rows; empty for an update of a single document.
     keys: HashSet<Box<[u8]>>,
-    /// The memory that the keys take.
+    /// Memory reserved for the keys.
     held: Share,
     used: Arc<UsedIndexes>,
 }
 
 impl EditedRows {
-    /// A row of several was edited. Its key is copied: the block of the store that it came in shall
-    /// not wait with it.
+    /// Records an edited row of a multi-document update. The key is copied, so that it does not
+    /// keep its block in memory.
     fn note_edited(&mut self, key: &[u8], many: bool) -> Result<(), Error> {
         if many && self.keys.insert(key.into()) {
             self.held.grow(key.len() + SEEN_BYTES)?;

@@ -1,9 +1,9 @@
-//! The documents that a group of statements writes, with which of them meet a later statement's
-//! filter. In doubt a document is said to meet it: that costs a wait for the disk.
+//! The documents that a group writes, and whether one may match a later statement's filter. In
+//! doubt the answer is yes, which costs one wait for the disk.
 //!
-//! Most statements of a long list name their document by equalities (`{_id: 5}`, `{key: "a", value:
-//! "b"}`). For each set of paths that statements have equalities on, documents are kept by their
-//! values there, so that a statement is compared with few of them.
+//! Most statements of a long list select their document by equalities (`{_id: 5}`, `{key: "a",
+//! value: "b"}`). For each set of paths with equalities, documents are indexed by their values
+//! there, so that a statement is compared with few of them.
 
 use std::collections::{HashMap, HashSet};
 
@@ -17,29 +17,29 @@ use crate::{
     row::Row,
 };
 
-/// Sets of paths by which documents are kept. Statements with further ones are compared with all.
+/// Maximum sets of paths (shapes); statements with further ones are compared with all documents.
 const MAX_SHAPES: usize = 8;
-/// Documents that a statement is compared with; with more it is said to meet one of them.
+/// Maximum documents to compare; with more, a match is assumed.
 const MAX_COMPARED: usize = 64;
 
 /// A document that a group writes.
 pub(super) struct WrittenDocument {
-    /// The key of its row.
+    /// Row key.
     pub(super) key: Bytes,
-    /// As it is in the view; none where it is new.
+    /// The document in the view; `None` if it is new.
     pub(super) before: Option<Row>,
-    /// As it will be; none where it is removed.
+    /// The document after the write; `None` if it is deleted.
     pub(super) after: Option<Bytes>,
 }
 
 impl WrittenDocument {
-    /// Bytes of both versions.
+    /// Returns the size of both versions.
     pub(super) fn bytes(&self) -> usize {
         self.before.as_ref().map_or(0, |row| row.value.len())
             + self.after.as_ref().map_or(0, Bytes::len)
     }
 
-    /// The document as it was and as it will be.
+    /// Returns the document before and after the write.
     fn versions(&self) -> impl Iterator<Item = DocRef<'_>> {
         let before = self.before.as_ref().map(Row::document);
         before.into_iter().chain(self.after.as_ref().map(|after| DocRef::Raw(after)))
@@ -51,54 +51,54 @@ impl WrittenDocument {
 pub(super) struct WrittenDocuments {
     documents: Vec<WrittenDocument>,
     keys: HashSet<Bytes>,
-    /// Keys in unique indexes that they take or give up.
+    /// Unique keys that they take or release.
     unique: HashSet<Bytes>,
     shapes: Vec<Shape>,
 }
 
-/// Documents by their values at some paths.
+/// Documents indexed by their values at some paths.
 struct Shape {
     paths: Vec<Path>,
-    /// Places of documents by the encoded values at all paths.
+    /// Indexes of documents by their encoded values at all paths.
     by_values: HashMap<Vec<u8>, Vec<usize>>,
-    /// Documents with an array at one of the paths: they may have several values.
+    /// Documents with an array at one of the paths, which may have several values.
     with_arrays: Vec<usize>,
-    /// How many of the documents are in here.
+    /// Number of documents indexed so far.
     seen: usize,
 }
 
 /// The values of a document at the paths of a shape.
 enum Values {
-    /// It has none at one of the paths.
+    /// No value at one of the paths.
     Missing,
     Encoded(Vec<u8>),
     Arrays,
 }
 
 impl WrittenDocuments {
-    /// Adds a document; none with its key is in here.
+    /// Adds a document, whose key must be new.
     pub(super) fn add(&mut self, document: WrittenDocument) {
         self.keys.insert(document.key.clone());
         self.documents.push(document);
     }
 
-    /// Adds keys in unique indexes.
+    /// Adds unique keys.
     pub(super) fn claim(&mut self, unique: HashSet<Bytes>) {
         self.unique.extend(unique);
     }
 
-    /// Whether the document with this key is written.
+    /// Returns whether the document with this key is written.
     pub(super) fn has_key(&self, key: &Bytes) -> bool {
         self.keys.contains(key)
     }
 
-    /// Whether a key in a unique index is taken or given up.
+    /// Returns whether a unique key is taken or released.
     pub(super) fn has_claimed(&self, key: &Bytes) -> bool {
         self.unique.contains(key)
     }
 
-    /// Whether a document may meet the filter, as it was or as it will be, or the filter may fail on
-    /// one.
+    /// Returns whether a document may match the filter, before or after its write, or may make the
+    /// filter fail.
     pub(super) fn may_meet(&mut self, filter: &Filter, context: &Context) -> bool {
         let Some(compared) = self.compared_with(filter) else { return true };
         compared.into_iter().filter_map(|at| self.documents.get(at)).any(|document| {
@@ -107,7 +107,7 @@ impl WrittenDocuments {
         })
     }
 
-    /// The documents that the filter has to be compared with; `None`: too many.
+    /// Returns the documents to compare the filter with; `None` if too many.
     fn compared_with(&mut self, filter: &Filter) -> Option<Vec<usize>> {
         let equalities = equalities_of(filter);
         let compared = match self.shape_of(&equalities) {
@@ -122,8 +122,8 @@ impl WrittenDocuments {
         (compared.len() <= MAX_COMPARED).then_some(compared)
     }
 
-    /// The shape of the paths of equalities, with all documents; `None` without equalities, or when
-    /// there are too many shapes.
+    /// Returns the shape for the paths of the equalities, up to date; `None` without equalities or
+    /// if there are too many shapes.
     fn shape_of(&mut self, equalities: &[(&Path, Vec<u8>)]) -> Option<&Shape> {
         if equalities.is_empty() {
             return None;
@@ -149,7 +149,7 @@ impl Shape {
         Self { paths, by_values: HashMap::new(), with_arrays: Vec::new(), seen: 0 }
     }
 
-    /// Takes in the documents that were written since the last time.
+    /// Indexes documents added since the last call.
     fn add_new(&mut self, documents: &[WrittenDocument]) {
         for (at, document) in documents.iter().enumerate().skip(self.seen) {
             for version in document.versions() {
@@ -163,7 +163,7 @@ impl Shape {
         self.seen = documents.len();
     }
 
-    /// The values of a document at the paths.
+    /// Returns the values of a document at the paths.
     fn values_of(&self, document: DocRef<'_>) -> Values {
         let mut values = Vec::new();
         for path in &self.paths {
@@ -185,8 +185,8 @@ impl Shape {
     }
 }
 
-/// The equalities that a filter demands, one for each path, in the order of paths. Of a filter that
-/// may fail there are none, since it may fail on any document.
+/// Returns the equalities that a filter requires, one per path, in path order. Empty for a filter
+/// that may fail, since it may fail on any document.
 fn equalities_of(filter: &Filter) -> Vec<(&Path, Vec<u8>)> {
     if filter.has_expression() {
         return Vec::new();
