@@ -1,4 +1,4 @@
-//! The rules of the database clock on a machine whose clocks the test moves.
+//! Tests of the database clock with simulated machine clocks.
 
 use std::sync::{
     Arc,
@@ -33,7 +33,7 @@ impl Fake {
         fake
     }
 
-    /// Both clocks run for so long.
+    /// Advances both clocks.
     fn run(&self, ms: i64) {
         self.boot_ms.fetch_add(ms, Ordering::SeqCst);
         self.wall_ms.fetch_add(ms, Ordering::SeqCst);
@@ -56,7 +56,7 @@ impl Fake {
     }
 }
 
-/// A clock that ticks every second for so long.
+/// Ticks the clock every second for this long.
 fn ticks(clock: &Clock, fake: &Fake, seconds: i64) -> Checkpoint {
     let mut checkpoint = clock.tick();
     for _ in 0..seconds {
@@ -129,7 +129,7 @@ fn an_accepted_step_is_adopted_at_once_and_may_be_reaped() {
     assert!(clock.status().unconfirmed);
     assert!(clock.reap_until() <= clock.last_used());
     clock.accept_jump();
-    // One that could not be written is not forgotten.
+    // A step that could not be written is not forgotten.
     clock.tick();
     assert!(clock.status().unconfirmed);
     clock.mark_persisted(&clock.tick());
@@ -172,7 +172,7 @@ fn time_is_not_ahead_of_the_wall_clock_after_a_long_stop() {
     for stopped_ms in [1, 1_999, 2_000, 300_000, 86_400_000] {
         let fake = Fake::at(0, START);
         let clock = fake.start(1, None);
-        // A wall clock that is ahead makes time run as fast as it may.
+        // A wall clock that is ahead makes time run at its maximum rate.
         fake.step(400);
         let last = ticks(&clock, &fake, 10);
         fake.run(stopped_ms.min(LEASE_MS));
@@ -195,11 +195,11 @@ fn a_boot_clock_that_runs_far_ahead_of_the_wall_at_a_start_is_not_believed() {
     let again = fake.start(1, Some(last));
     assert!(again.status().boot_disagrees);
     assert_eq!(again.last_used(), Instant::from_ms(last.ms + 5_000));
-    // Nor when the wall clock was set back meanwhile: time goes on after what was used.
+    // Also if the wall clock was set back meanwhile: time resumes after what was used.
     fake.step(-9_000_000);
     let again = fake.start(1, Some(last));
     assert_eq!(again.last_used(), Instant::from_ms(last.ms + LEASE_MS));
-    // Where it was not written down what the wall clock said, there is nothing to compare.
+    // Without a recorded wall clock there is nothing to compare with.
     let older = Checkpoint { wall_ms: None, ..last };
     let again = fake.start(1, Some(older));
     assert!(!again.status().boot_disagrees && last.ms + year < again.last_used().ms);
@@ -332,7 +332,8 @@ fn whoever_takes_over_begins_where_the_owner_before_could_have_stopped() {
     let clock = owner.leased(1, None, 0);
     let beat = clock.tick();
     clock.mark_persisted(&beat);
-    // Another machine, whose wall clock is a minute behind, sees the beat by its own boot clock.
+    // Another machine, whose wall clock is a minute behind, sees the heartbeat by its own boot
+    // clock.
     let taker = Fake::at(900_000, START - 60_000);
     let seen = Checkpoint { boot_id: [2; 16], boot_ns: 900_000 * 1_000_000, ..beat };
     for waited in [0, 3_500, 20_000] {

@@ -1,13 +1,13 @@
-//! The account: how much may be held, how much is, and who may give something back.
+//! Memory accounts: the limit, the amount held, and holders that can release memory on request.
 //!
 //! ```text
 //!  0                          common limit        7/8 of the limit       limit
-//!  │ everybody                      │ withheld for now │ only small holders │
+//!  │ all holders                    │ withheld for now │ only small holders │
 //! ```
 //!
-//! Nobody waits for memory while holding some: whoever asks gets it or is refused. Before a refusal those who hold what
-//! they can do without are asked to give it back ([`Relief`]). An account may be a part of another
-//! one; then what is taken has to fit into both.
+//! Requests never block: they are granted or refused at once, so that no operation waits for memory
+//! while holding some. Before a refusal, holders of dispensable memory are asked to release it
+//! ([`Relief`]). An account may be part of another one; memory must then fit into both.
 
 use std::{
     fmt, io,
@@ -21,14 +21,14 @@ use parking_lot::RwLock;
 
 use crate::pressure::Pressure;
 
-/// Somebody who holds memory that others may need more.
+/// A holder of memory that can be released when others need it.
 pub trait Relief: Send + Sync {
-    /// Gives back at least this many bytes, if it can do without that much. It is called by whoever
-    /// needs memory, in the middle of its work.
+    /// Releases at least this many bytes, if the holder can do without them. Called within the
+    /// operation that needs the memory.
     fn relieve(&self, bytes: usize);
 }
 
-/// There is not as much left as was asked for: others hold it. It may go well later.
+/// The requested memory is not available because it is in use. A later request may succeed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Short;
 
@@ -46,42 +46,42 @@ impl From<Short> for io::Error {
     }
 }
 
-/// A holder of at most this many bytes is small: the reserve is for these.
+/// A holder of at most this many bytes is small and may use the reserve.
 pub const SMALL: usize = 256 * 1024;
-/// The part of an account that only small holders may take: one in this many bytes.
+/// 1/RESERVE of an account is reserved for small holders.
 const RESERVE: usize = 8;
 
-/// The part of an account that a batch or a page may take: one in so many bytes. It is in memory
-/// twice, so half of the account is left when sixteen clients read everything at once.
+/// A batch or a page may take 1/ANSWER_PART of the account. It exists twice in memory, so half of
+/// the account is left when sixteen clients read at full size.
 const ANSWER_PART: usize = 64;
 
-/// The part of what a small holder has that an answer may take where memory is scarce: it is in memory twice,
-/// and a page of rows is read ahead.
+/// When memory is scarce, a reply may take 1/SCARCE_PART of what a small holder may: the reply
+/// exists twice in memory, and a page of rows is read ahead.
 const SCARCE_PART: usize = 5;
 
-/// A number of bytes for everybody who has a clone of it; by default without limit, and then nothing
-/// is counted. Its last part is a reserve for those who need little, so that they are served while
-/// others hold all the rest.
+/// A memory budget shared by all clones; by default unlimited and not counted. Its last part is a
+/// reserve for small holders, so that they are served when others hold everything else.
 #[derive(Clone, Default)]
 pub struct Account(Option<Arc<Books>>);
 
-/// What clones of an account share.
+/// State shared by the clones of an account.
 struct Books {
-    /// The account that it is a part of.
+    /// The account of which this is a part.
     whole: Option<Account>,
-    /// Bytes that may be held at once.
+    /// Maximum bytes held at once.
     limit: usize,
-    /// Whether it is one holder: what it holds altogether says whether it is small.
+    /// Whether all shares belong to one holder, whose total decides whether it is small.
     is_one: bool,
-    /// Bytes that are held.
+    /// Bytes held now.
     used: AtomicUsize,
-    /// The most bytes that were ever held.
+    /// Maximum of `used` so far.
     peak: AtomicUsize,
-    /// How often there was not enough.
+    /// Number of refused requests.
     refused: AtomicU64,
-    /// Who may be asked to give something back.
+    /// Holders that can be asked to release memory.
     reliefs: RwLock<Vec<Weak<dyn Relief>>>,
-    /// Compares with what the system says; only the account of a process has it.
+    /// Compares with the process's memory as the system reports it; only set for a process's
+    /// account.
     pressure: Option<Pressure>,
 }
 
@@ -93,26 +93,26 @@ impl fmt::Debug for Account {
 }
 
 impl Account {
-    /// Returns an account of `limit` bytes.
+    /// Creates an account of `limit` bytes.
     pub fn new(limit: usize) -> Self {
         Self::within(None, limit, false, None)
     }
 
-    /// Returns the account of operations in a process that may have `process` bytes altogether.
-    /// `own` returns how many it has that are in no file, as the system counts them: when these come near
-    /// to it, those who need much get less.
+    /// Creates the account of operations in a process that may use `process` bytes in total. `own`
+    /// returns the process's memory not backed by files, as the system reports it; when that comes
+    /// close to `process`, large holders get less.
     pub fn of_process(limit: usize, process: usize, own: fn() -> Option<usize>) -> Self {
         Self::within(None, limit, false, Some(Pressure::new(process, own)))
     }
 
-    /// Returns a part of the account for many holders, with a limit and a reserve of its own: what it
-    /// holds counts in both.
+    /// Creates a sub-account for many holders with its own limit and reserve. Memory counts in
+    /// both.
     pub fn split_off(&self, limit: usize) -> Self {
         Self::within(Some(self.clone()), limit, false, None)
     }
 
-    /// Returns the same for one holder, an operation, that has several shares: it is small or not by
-    /// what they hold together.
+    /// Creates a sub-account for one holder, an operation with several shares, whose total decides
+    /// whether it is small.
     pub fn for_operation(&self, limit: usize) -> Self {
         Self::within(Some(self.clone()), limit, true, None)
     }
@@ -146,47 +146,47 @@ impl Account {
         self.counted_books().is_some_and(|books| books.is_one)
     }
 
-    /// Returns the bytes that may be held at once.
+    /// Returns the maximum bytes held at once.
     pub fn limit(&self) -> usize {
         self.counted_books().map_or(usize::MAX, |books| books.limit)
     }
 
-    /// Returns the bytes after which a batch or a page ends that its client can go on after. Where memory is
-    /// scarce whoever reads it is a small holder, and is served of the reserve.
+    /// Returns the size at which a resumable batch or page ends. When memory is scarce it is so
+    /// small that the reader counts as a small holder and is served from the reserve.
     pub fn answer_bytes(&self) -> usize {
         let part = self.limit() / ANSWER_PART;
         if self.is_scarce() { part.min(SMALL / SCARCE_PART) } else { part }
     }
 
-    /// Returns the bytes that are held now.
+    /// Returns the bytes held now.
     pub fn used_bytes(&self) -> usize {
         self.counted_books().map_or(0, |books| books.used.load(Relaxed))
     }
 
-    /// Returns the most bytes that were ever held at once.
+    /// Returns the maximum of bytes held at once so far.
     pub fn peak_bytes(&self) -> usize {
         self.counted_books().map_or(0, |books| books.peak.load(Relaxed))
     }
 
-    /// Returns how many times there was not enough.
+    /// Returns the number of refused requests.
     pub fn refused_count(&self) -> u64 {
         self.counted_books().map_or(0, |books| books.refused.load(Relaxed))
     }
 
-    /// Returns whether this many bytes more would be beyond its own limit, whatever others hold.
+    /// Returns whether this many more bytes would exceed this account's own limit.
     pub fn is_beyond(&self, bytes: usize) -> bool {
         self.limit() < self.used_bytes().saturating_add(bytes)
     }
 
-    /// Returns whether less than an eighth of it is left for all, or of the account that it is a part of:
-    /// whoever can do with less memory should.
+    /// Returns whether less than an eighth is left for large holders, here or in the parent
+    /// account. Holders that can use less memory should do so then.
     pub fn is_scarce(&self) -> bool {
         let left = self.common_limit().saturating_sub(self.used_bytes());
         left < self.limit() / RESERVE || self.whole_account().is_some_and(Self::is_scarce)
     }
 
-    /// Returns whether somebody who needs much would get this many bytes now, or never will, so that it is
-    /// no use to wait. As before a refusal, it looks at the process first, and asks for relief.
+    /// Returns whether a large holder would get this many bytes now, or never will, so that waiting
+    /// is useless. Like a request, it rechecks the process's memory and asks for relief first.
     pub fn has_room(&self, bytes: usize) -> bool {
         if self.limit() - self.limit() / RESERVE < bytes {
             return true;
@@ -202,7 +202,7 @@ impl Account {
         missing() == 0 && self.whole_account().is_none_or(|whole| whole.has_room(bytes))
     }
 
-    /// Asks this one to give something back before anybody is refused, as long as it lives.
+    /// Registers a holder to be asked for relief before a request is refused, as long as it exists.
     pub fn relieved_by(&self, relief: &Arc<impl Relief + 'static>) {
         let relief: Weak<dyn Relief> = Arc::<_>::downgrade(relief) as Weak<dyn Relief>;
         if let Some(books) = self.counted_books() {
@@ -211,20 +211,20 @@ impl Account {
         }
     }
 
-    /// Returns the bytes that nobody who needs much gets for now, because the process has more than is
-    /// counted. At most three quarters of the account are withheld: an eighth is left for them.
+    /// Returns the bytes withheld from large holders because the process uses more than is counted.
+    /// At most three quarters of the account are withheld, which leaves them an eighth.
     pub fn withheld_bytes(&self) -> usize {
         let most = self.limit() - self.limit() / RESERVE * 2;
         self.pressure().map_or(0, |pressure| pressure.withheld_bytes().min(most))
     }
 
-    /// Returns what all may take but those who need little.
+    /// Returns the limit for large holders.
     fn common_limit(&self) -> usize {
         self.limit() - self.limit() / RESERVE - self.withheld_bytes()
     }
 
-    /// Takes `bytes` for a share that holds `held` bytes then; others are asked for relief when there is
-    /// not enough, and only then is it refused.
+    /// Takes `bytes` for a share that then holds `held` bytes. If they are not available, asks
+    /// holders for relief, and refuses only if that does not suffice.
     pub(crate) fn take_bytes(&self, bytes: usize, held: usize) -> Result<(), Short> {
         let is_small = self.is_small(bytes, held);
         if let Some(whole) = self.whole_account() {
@@ -238,14 +238,14 @@ impl Account {
             return Ok(());
         }
         if let Some(pressure) = self.pressure().filter(|it| 0 < it.withheld_bytes()) {
-            // Much may have been given back since the last look.
+            // Much may have been released since the last check.
             pressure.look_at_process();
             if self.add_bytes(bytes, is_small) {
                 return Ok(());
             }
         }
         let limit = if is_small { self.limit() } else { self.common_limit() };
-        // What could never fit shall cost nobody anything.
+        // A request that can never succeed must not cost other holders anything.
         if bytes <= limit {
             let missing = self.used_bytes().saturating_add(bytes).saturating_sub(limit);
             self.relieve(missing);
@@ -259,7 +259,7 @@ impl Account {
         Err(Short)
     }
 
-    /// Takes without asking anybody for relief; `false`: nothing was taken.
+    /// Takes bytes without asking for relief; if false, nothing was taken.
     pub(crate) fn try_take(&self, bytes: usize, held: usize) -> bool {
         let is_small = self.is_small(bytes, held);
         if !self.add_bytes(bytes, is_small) {
@@ -273,14 +273,14 @@ impl Account {
         taken
     }
 
-    /// Returns whether a share that would hold `held` bytes, `bytes` of them new, may take of the
+    /// Returns whether a share that would hold `held` bytes, `bytes` of them new, may use the
     /// reserve.
     fn is_small(&self, bytes: usize, held: usize) -> bool {
         let together = if self.is_one() { self.used_bytes().saturating_add(bytes) } else { held };
         held <= SMALL && together <= SMALL
     }
 
-    /// Gives bytes back to it, and to the account that it is a part of.
+    /// Returns bytes to this account and its parent.
     pub(crate) fn give_back(&self, bytes: usize) {
         self.subtract_bytes(bytes);
         if let Some(whole) = self.whole_account() {
@@ -294,10 +294,10 @@ impl Account {
         }
     }
 
-    /// Adds to what is held, unless that would be beyond the limit. It is one atomic step: two that ask
-    /// at once cannot both get the last bytes.
+    /// Adds to the bytes held unless that exceeds the limit. Atomic, so that concurrent requests
+    /// cannot both get the last bytes.
     fn add_bytes(&self, bytes: usize, is_small: bool) -> bool {
-        // One holder has a limit that says what it may do, and nothing to keep for others.
+        // The limit of a single holder needs no reserve for others.
         let Some(books) = self.counted_books() else { return true };
         let most = if is_small || books.is_one { books.limit } else { self.common_limit() };
         let add = |used: usize| used.checked_add(bytes).filter(|sum| *sum <= most);
@@ -311,11 +311,11 @@ impl Account {
         }
     }
 
-    /// Asks all who offered relief for the missing bytes, one after the other.
+    /// Asks all registered holders for the missing bytes, in turn.
     fn relieve(&self, missing: usize) {
         let Some(books) = self.counted_books() else { return };
         let reliefs = books.reliefs.read();
-        // Kept outside the lock: what is given back is dropped there.
+        // Collected so that the lock is not held while memory is released.
         let reliefs: Vec<_> = reliefs.iter().filter_map(Weak::upgrade).collect();
         for relief in reliefs {
             relief.relieve(missing);
@@ -380,7 +380,7 @@ mod tests {
         assert_eq!((account.used_bytes(), many.used_bytes()), (0, 0));
     }
 
-    /// Holds memory until it is asked for it.
+    /// Holds memory until relief is requested.
     struct Idle(Mutex<Vec<Share>>);
 
     impl Relief for Idle {
@@ -445,7 +445,7 @@ mod tests {
     fn the_last_eighth_is_scarce() {
         let whole = Account::new(800);
         let part = whole.split_off(usize::MAX);
-        // The reserve of those who need little is not for all.
+        // The reserve for small holders is not available to all.
         whole.take_bytes(600, 600).unwrap();
         assert!(!whole.is_scarce() && !part.is_scarce());
         whole.take_bytes(1, 1).unwrap();

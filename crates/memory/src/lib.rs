@@ -1,5 +1,5 @@
-//! Memory that is asked for before it is used: one account for all operations, and shares of it that
-//! give back what they took when they are dropped. It allocates nothing itself.
+//! Memory accounting: memory is requested from an account before it is used, and a share returns
+//! what it took when it is dropped. This crate allocates nothing itself.
 
 mod account;
 mod plan;

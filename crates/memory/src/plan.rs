@@ -1,62 +1,62 @@
-//! What the memory of the process is for: operations, and the store's caches. Other parts, such as
-//! code and threads, are small beside these.
+//! Divides the memory of the process between operations and the store's caches. Other uses, such as
+//! code and stacks, are small in comparison.
 
-/// The least that a server can be given.
+/// Minimum memory of a server.
 pub const LEAST: usize = 128 * MB;
 const MB: usize = 1024 * 1024;
 
-/// The least and the most that a server takes when nothing is said.
+/// Minimum and maximum of the default memory.
 const DEFAULT: (usize, usize) = (512 * MB, 2048 * MB);
 
-/// How the memory of the process is divided.
+/// The division of the process's memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Plan {
-    /// What the process may hold.
+    /// Maximum memory of the process in bytes.
     pub process: usize,
 }
 
 impl Plan {
-    /// Returns what is usual on a machine of `machine` bytes: a quarter of it, within bounds. 0, for a
-    /// machine that does not tell, is the least.
+    /// Returns the default for a machine with `machine` bytes: a quarter of it, within bounds. 0,
+    /// for unknown, gives the minimum.
     pub fn usual(machine: usize) -> Self {
         let (least, most) = DEFAULT;
         Self { process: (machine / 4).clamp(least, most) }
     }
 
-    /// Returns what operations may hold together.
+    /// Returns the maximum memory of all operations.
     pub fn operations_bytes(self) -> usize {
         self.process / 2
     }
 
-    /// Returns what connections may hold together before their first request is whole; it is a part of
-    /// what operations may hold.
+    /// Returns the maximum memory of all connections before their first complete request, which is
+    /// part of that of operations.
     pub fn strangers_bytes(self) -> usize {
         self.process / 16
     }
 
-    /// Returns the bytes of blocks of tables that the store keeps.
+    /// Returns the size of the store's block cache.
     pub fn cache_bytes(self) -> usize {
         (self.process / 8).min(256 * MB)
     }
 
-    /// Returns the bytes of rows that were read by their keys lately, apart from their blocks.
+    /// Returns the size of the row cache, which is separate from the block cache.
     pub fn row_cache_bytes(self) -> usize {
         (self.process / 8).min(128 * MB)
     }
 
-    /// Returns the bytes of data of a server that keeps them in memory, which needs neither cache nor
-    /// journal.
+    /// Returns the maximum data size of a server that keeps its data in memory and so needs neither
+    /// cache nor journal.
     pub fn data_bytes(self) -> usize {
         self.process / 8 * 3
     }
 
-    /// Returns the bytes of the store's journal: all writes that are only in memory are in it.
+    /// Returns the size of the store's journal, which contains all writes that are only in memory.
     pub fn journal_bytes(self) -> usize {
         (self.process / 8).min(128 * MB)
     }
 
-    /// Returns the bytes of writes in memory from which the store begins to write tables. Writers wait
-    /// at twice that, and what is being written is held until it is in a table.
+    /// Returns the size of unflushed writes at which the store starts to flush. Writers wait at
+    /// twice that, and memory being flushed is held until it is in a table.
     pub fn write_buffer_bytes(self) -> usize {
         (self.process / 16).min(128 * MB)
     }

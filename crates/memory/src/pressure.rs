@@ -1,19 +1,19 @@
-//! Memory that nobody counts: what is too small to be counted, and what the allocator cannot give back
-//! because something else still stands on the same page. The system knows what the process has
-//! altogether; an account that comes near to what the process may have gives less.
+//! Uncounted memory: small allocations, and memory that the allocator cannot return because of
+//! fragmentation. The system reports the total of the process; when that approaches its limit, the
+//! account grants less.
 
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-/// Bytes that are taken between two looks: at a gigabyte a second a look every two milliseconds.
+/// Bytes taken between two checks; at 1 GB/s this is a check every two milliseconds.
 const LOOK_EVERY: usize = 2 * 1024 * 1024;
 
-/// How near a process is to what it may have.
+/// Tracks how close the process is to its memory limit.
 pub(crate) struct Pressure {
-    /// Bytes that the process may have.
+    /// Memory limit of the process in bytes.
     process: usize,
-    /// Bytes that it has and that are in no file; none where the system does not say it.
+    /// Returns the process's memory that is not backed by files; `None` if unknown.
     own: fn() -> Option<usize>,
-    /// Bytes taken since the last look.
+    /// Bytes taken since the last check.
     since: AtomicUsize,
     withheld: AtomicUsize,
 }
@@ -23,15 +23,15 @@ impl Pressure {
         Self { process, own, since: AtomicUsize::new(0), withheld: AtomicUsize::new(0) }
     }
 
-    /// Notes that bytes were taken of the account, and looks at the process every so often.
+    /// Records bytes taken from the account, and checks the process at intervals.
     pub(crate) fn note_taken(&self, bytes: usize) {
         if LOOK_EVERY <= self.since.fetch_add(bytes, Relaxed).saturating_add(bytes) {
             self.look_at_process();
         }
     }
 
-    /// Looks what the process has. From five eighths of what it may have the account gives less: as
-    /// what is taken now is touched a little later, there has to be room left when it gives nothing.
+    /// Checks the process's memory. From five eighths of the limit on, the account grants less:
+    /// memory granted now is touched later, so some must be left when granting stops.
     pub(crate) fn look_at_process(&self) {
         self.since.store(0, Relaxed);
         let own = (self.own)().unwrap_or(0);
@@ -39,7 +39,7 @@ impl Pressure {
         self.withheld.store(beyond.saturating_mul(2), Relaxed);
     }
 
-    /// Bytes of the account that nobody gets for now.
+    /// Returns the bytes that the account currently withholds.
     pub(crate) fn withheld_bytes(&self) -> usize {
         self.withheld.load(Relaxed)
     }

@@ -1,34 +1,33 @@
-//! A share of the account: what one holder has taken. It takes in steps, so that growing by little
-//! costs nothing.
+//! A share of an account: the memory that one holder has taken. It is taken in steps, so that small
+//! growth is cheap.
 
 use crate::account::{Account, Short};
 
-/// A share of at most this many bytes takes nothing from the account: a great many shares never hold
-/// more.
+/// A share of at most this many bytes takes nothing from the account; very many shares stay below
+/// it.
 const FREE: usize = 2 * 1024;
-/// Bytes that are taken beyond what is needed, at least; a share becomes larger by as much as it has,
-/// then by whole chunks.
+/// Minimum bytes taken ahead of need. A growing share doubles, then grows by whole chunks.
 const FIRST: usize = 4 * 1024;
-/// Bytes that are taken beyond what is needed, at most.
+/// Maximum bytes taken ahead of need.
 const CHUNK: usize = 64 * 1024;
 
-/// Bytes of an account, given back when it is dropped.
+/// Bytes of an account, returned on drop.
 #[derive(Debug, Default)]
 pub struct Share {
     account: Account,
-    /// What its holder needs.
+    /// Bytes that the holder needs.
     held: usize,
-    /// What the account has given: at least as much.
+    /// Bytes taken from the account; at least `held`, except for small shares.
     taken: usize,
 }
 
 impl Account {
-    /// Returns a share that holds nothing yet.
+    /// Creates an empty share.
     pub fn share(&self) -> Share {
         Share { account: self.clone(), held: 0, taken: 0 }
     }
 
-    /// Returns a share of exactly this many bytes, or [`Short`].
+    /// Creates a share of exactly this many bytes; fails with [`Short`] if they are not available.
     pub fn share_of(&self, bytes: usize) -> Result<Share, Short> {
         self.take_bytes(bytes, bytes)?;
         Ok(Share { account: self.clone(), held: bytes, taken: bytes })
@@ -36,22 +35,22 @@ impl Account {
 }
 
 impl Share {
-    /// Returns the bytes that its holder needs.
+    /// Returns the bytes that the holder needs.
     pub fn held_bytes(&self) -> usize {
         self.held
     }
 
-    /// Notes that its holder needs this many bytes more. When they are not there, it holds what it held.
+    /// Increases the share; on failure it is unchanged.
     pub fn grow(&mut self, bytes: usize) -> Result<(), Short> {
         self.set(self.held.saturating_add(bytes))
     }
 
-    /// Notes that its holder needs this many bytes less.
+    /// Decreases the share.
     pub fn shrink(&mut self, bytes: usize) {
         self.lower_to(self.held.saturating_sub(bytes));
     }
 
-    /// Notes how many bytes its holder needs. When they are not there, it holds what it held.
+    /// Sets the size of the share; on failure it is unchanged.
     pub fn set(&mut self, bytes: usize) -> Result<(), Short> {
         if bytes <= self.held {
             self.lower_to(bytes);
@@ -60,7 +59,7 @@ impl Share {
         if self.taken.max(FREE) < bytes {
             let ahead = bytes.clamp(FIRST, CHUNK);
             let wanted = bytes.saturating_add(ahead);
-            // Near the end of the account what is needed is enough.
+            // Near the limit, take only what is needed.
             if self.account.try_take(wanted - self.taken, bytes) {
                 self.taken = wanted;
             } else {
@@ -72,7 +71,7 @@ impl Share {
         Ok(())
     }
 
-    /// Gives back what is not needed, but keeps a chunk ahead: a holder that shrinks often grows again.
+    /// Returns surplus memory but keeps a chunk ahead, since a shrinking holder often grows again.
     fn lower_to(&mut self, bytes: usize) {
         self.held = bytes;
         let kept = bytes.saturating_add(CHUNK);

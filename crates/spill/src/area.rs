@@ -1,4 +1,4 @@
-//! Where temporary files are made, and how much they may take together.
+//! The directory of temporary files and the limits of their number and size.
 
 use std::{
     fmt, io,
@@ -12,19 +12,19 @@ use std::{
 use crate::error::Error;
 
 const MB: u64 = 1024 * 1024;
-/// What stays free on the device for the data: one part in so many of it, within bounds.
+/// 1/PART of the device is kept free for the data, within the bounds below.
 const PART: u64 = 20;
-/// At least this much stays free, on a small device too.
+/// Minimum kept free on small devices.
 const LEAST_FREE: u64 = 64 * MB;
-/// No more than this need stay free, on a large one.
+/// Maximum kept free on large devices.
 const MOST_FREE: u64 = 512 * MB;
 
-/// How much temporary files may take together.
+/// Limits on all temporary files together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Files at once: each is a descriptor.
+    /// Maximum number of files; each uses a descriptor.
     pub files: usize,
-    /// Bytes of all files.
+    /// Maximum total bytes.
     pub bytes: u64,
 }
 
@@ -34,19 +34,17 @@ impl Default for Limits {
     }
 }
 
-/// A folder for temporary files, and the account of them. Clones are of one area.
+/// A directory for temporary files with its accounting. Clones share one area.
 #[derive(Clone)]
 pub struct Area(Arc<Inner>);
 
-/// What all clones of an area share.
 struct Inner {
-    /// Where the files are made; they have no names there.
+    /// Directory of the files, which have no names in it.
     folder: PathBuf,
-    /// How much all of them may take.
     limits: Limits,
-    /// Files that are held now.
+    /// Number of files open now.
     files: AtomicUsize,
-    /// Bytes of all files that are held now.
+    /// Total bytes of the files open now.
     bytes: AtomicU64,
 }
 
@@ -57,7 +55,7 @@ impl fmt::Debug for Area {
 }
 
 impl Area {
-    /// Files on the device of this folder, which exists.
+    /// Creates an area in this existing directory.
     pub fn new(folder: PathBuf, limits: Limits) -> Self {
         Self(Arc::new(Inner {
             folder,
@@ -67,30 +65,30 @@ impl Area {
         }))
     }
 
-    /// Counts one file more, unless there are as many as there may be.
+    /// Counts another file; fails if the maximum is reached.
     pub(crate) fn take_file(&self) -> Result<(), Error> {
         let add = |files: usize| (files < self.0.limits.files).then_some(files + 1);
         self.0.files.fetch_update(Relaxed, Relaxed, add).map_err(|_| Error::Busy)?;
         Ok(())
     }
 
-    /// The folder in which files are made.
+    /// Returns the directory of the files.
     pub(crate) fn folder(&self) -> &Path {
         &self.0.folder
     }
 
-    /// Files that are held now.
+    /// Returns the number of files open now.
     pub fn open_files(&self) -> usize {
         self.0.files.load(Relaxed)
     }
 
-    /// Bytes of all files that are held now.
+    /// Returns the total bytes of the files open now.
     pub fn used_bytes(&self) -> u64 {
         self.0.bytes.load(Relaxed)
     }
 
-    /// Takes space for `bytes`. One addition that fails beyond the limit: two files cannot both get
-    /// the last bytes. Space that the device cannot spare is given back.
+    /// Reserves space for `bytes`. The count is updated atomically, so that concurrent writers
+    /// cannot both get the last bytes; it is undone if the device has too little free space.
     pub(crate) fn take_bytes(&self, bytes: u64) -> Result<(), Error> {
         let add = |used: u64| used.checked_add(bytes).filter(|sum| *sum <= self.0.limits.bytes);
         self.0.bytes.fetch_update(Relaxed, Relaxed, add).map_err(|_| Error::Full)?;
@@ -103,13 +101,13 @@ impl Area {
         })
     }
 
-    /// A file of `bytes` is gone.
+    /// Releases a closed file of `bytes`.
     pub(crate) fn release_file(&self, bytes: u64) {
         self.0.bytes.fetch_sub(bytes, Relaxed);
         self.0.files.fetch_sub(1, Relaxed);
     }
 
-    /// What the device has beyond what stays free for the data.
+    /// Returns the free space of the device beyond what is kept for the data.
     fn spare_bytes(&self) -> io::Result<u64> {
         let stat = rustix::fs::statvfs(&self.0.folder)?;
         let free = stat.f_bavail.saturating_mul(stat.f_frsize);

@@ -1,17 +1,17 @@
-//! What can go wrong with a temporary file, sorted by what the caller does next.
+//! Errors of temporary files, classified by how the caller must react.
 
 use std::{fmt, io};
 
-/// A temporary file cannot be made, written or read.
+/// A temporary file could not be created, written or read.
 #[derive(Debug)]
 pub enum Error {
-    /// Operations hold as many files as they may together: it may go well later.
+    /// The maximum number of files is in use: retry later.
     Busy,
-    /// Temporary files may not take more space, or the device has none to spare.
+    /// The size limit is reached, or the device has no space to spare.
     Full,
     /// The device failed.
     Device(io::Error),
-    /// What was read is not what was written.
+    /// The data read does not match what was written.
     Damaged,
 }
 

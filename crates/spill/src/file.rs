@@ -1,5 +1,5 @@
-//! One temporary file: several runs may be written into it at the same time, chunk by chunk. Chunks
-//! are never overwritten and never freed one by one: the file goes as a whole.
+//! A temporary file into which several runs may be written concurrently, chunk by chunk. Chunks are
+//! never overwritten or freed individually; the file is freed as a whole.
 
 use std::{
     fs::File,
@@ -13,18 +13,16 @@ use std::{
 
 use crate::{area::Area, error::Error};
 
-/// A file without a name. Clones are of one file, which is gone with the last of them.
+/// A file without a name. Clones share it, and dropping the last one deletes it.
 #[derive(Clone, Debug)]
 pub struct TempFile(Arc<Inner>);
 
-/// What all clones of a file share.
 #[derive(Debug)]
 struct Inner {
-    /// The open file.
     file: File,
-    /// The area whose account it is in.
+    /// The area that accounts for it.
     area: Area,
-    /// Where the next chunk goes.
+    /// Offset of the next chunk.
     end: AtomicU64,
 }
 
@@ -35,7 +33,7 @@ impl Drop for Inner {
 }
 
 impl Area {
-    /// A new empty file.
+    /// Creates an empty file.
     pub fn create_file(&self) -> Result<TempFile, Error> {
         self.take_file()?;
         match tempfile::tempfile_in(self.folder()) {
@@ -53,18 +51,18 @@ impl TempFile {
         Self(Arc::new(Inner { file, area, end: AtomicU64::new(0) }))
     }
 
-    /// Takes space after what is there; returns the offset where it begins.
+    /// Reserves space at the end of the file; returns its offset.
     pub(crate) fn take_space(&self, bytes: u64) -> Result<u64, Error> {
         self.0.area.take_bytes(bytes)?;
         Ok(self.0.end.fetch_add(bytes, Relaxed))
     }
 
-    /// Writes a chunk at an offset that was taken for it.
+    /// Writes a chunk at its reserved offset.
     pub(crate) fn write_at(&self, bytes: &[u8], at: u64) -> io::Result<()> {
         self.0.file.write_all_at(bytes, at)
     }
 
-    /// Reads a chunk; a file that ends too early is damaged.
+    /// Reads a chunk; a file that is too short is damaged.
     pub(crate) fn read_at(&self, bytes: &mut [u8], at: u64) -> Result<(), Error> {
         self.0.file.read_exact_at(bytes, at).map_err(|error| match error.kind() {
             io::ErrorKind::UnexpectedEof => Error::Damaged,

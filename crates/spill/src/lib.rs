@@ -1,11 +1,11 @@
-//! Temporary files for what operations cannot hold in memory. A file has no name: its space is free
-//! again as soon as nobody holds it, also after the process was killed. How records are written and
-//! ordered is their owner's business.
+//! Temporary files for data that operations cannot hold in memory. A file has no name, so its space
+//! is freed when it is closed, even if the process is killed. The format and order of records are
+//! defined by the caller.
 //!
-//! An [`Area`] bounds how many files and bytes there are; a [`TempFile`] takes its space from it,
+//! An [`Area`] limits the number and size of files; a [`TempFile`] reserves its space from it,
 //! chunk by chunk; a [`Run`] is a sequence of records in one file, written by a [`Writer`] and read
-//! once or more by a [`Reader`]. Several runs may share a file, so that a merge of many needs few
-//! descriptors.
+//! by a [`Reader`], possibly several times. Several runs may share a file, so that a merge of many
+//! runs needs few descriptors.
 
 mod area;
 mod error;

@@ -1,5 +1,6 @@
-//! A run: records in the order in which they were written, in chunks of whole records. Where the
-//! chunks are and their checksums stay in memory, so that nothing in the file has to be believed.
+//! A run: records in the order in which they were written, in chunks of whole records. The
+//! positions and checksums of chunks are kept in memory, so that nothing in the file must be
+//! trusted.
 //!
 //! ```text
 //! file   | chunk of run A | chunk of run B | chunk of run A | ...
@@ -8,59 +9,55 @@
 
 use crate::{error::Error, file::TempFile};
 
-/// Bytes that are gathered before they are written.
+/// Bytes that are buffered before they are written.
 const CHUNK: usize = 64 * 1024;
-/// Bytes of the length in front of a record.
+/// Size of the length prefix of a record.
 const LENGTH: usize = size_of::<u32>();
 
-/// Where a chunk is, how long it is, and the checksum of its bytes.
+/// Position, size and checksum of a chunk.
 #[derive(Clone, Copy, Debug)]
 struct Chunk {
-    /// Where it begins in the file.
+    /// Offset in the file.
     at: u64,
-    /// Its length.
     bytes: usize,
-    /// The checksum of its bytes.
     checksum: u32,
 }
 
-/// Writes a run.
+/// Writes a run of records.
 #[derive(Debug)]
 pub struct Writer {
-    /// Where the run goes.
     file: TempFile,
-    /// Records that were not written yet.
+    /// Records that are not written yet.
     buffer: Vec<u8>,
-    /// Its chunks so far.
+    /// The chunks written so far.
     run: Run,
 }
 
-/// A whole run.
+/// A complete run.
 #[derive(Clone, Debug)]
 pub struct Run {
-    /// Where its chunks are, among those of other runs.
+    /// The file, possibly shared with other runs.
     file: TempFile,
-    /// In their order.
+    /// Chunks in order.
     chunks: Vec<Chunk>,
-    /// The length of the longest one: what a reader needs.
+    /// Size of the largest record, which determines the reader's buffer.
     largest: usize,
 }
 
-/// Reads a run, record by record.
+/// Reads a run record by record.
 #[derive(Debug)]
 pub struct Reader {
-    /// Where the chunks are.
     file: TempFile,
-    /// Chunks that were not read yet.
+    /// Chunks that are not read yet.
     chunks: std::vec::IntoIter<Chunk>,
-    /// The chunk that is being read.
+    /// The current chunk.
     buffer: Vec<u8>,
-    /// Where its next record begins.
+    /// Offset of the next record in `buffer`.
     at: usize,
 }
 
 impl TempFile {
-    /// Writes a new run.
+    /// Starts a new run in this file.
     pub fn start_run(&self) -> Writer {
         Writer::new(self.clone())
     }
@@ -72,7 +69,7 @@ impl Writer {
         Self { file, buffer: Vec::new(), run }
     }
 
-    /// Adds a record after those before it. A record larger than a chunk is a chunk of its own.
+    /// Appends a record. A record larger than a chunk gets a chunk of its own.
     pub fn append_record(&mut self, record: &[u8]) -> Result<(), Error> {
         let length = u32::try_from(record.len()).map_err(|_| Error::Full)?;
         if CHUNK < self.buffer.len() + LENGTH + record.len() {
@@ -84,16 +81,16 @@ impl Writer {
         Ok(())
     }
 
-    /// The run with all records.
+    /// Writes the remaining records and returns the run.
     pub fn finish_run(mut self) -> Result<Run, Error> {
         self.write_chunk()?;
         Ok(self.run)
     }
 
-    /// Bytes that a writer holds in memory, about, beside the record that it was given last.
+    /// Approximate memory of a writer in bytes, besides the record appended last.
     pub const MEMORY: usize = CHUNK;
 
-    /// Writes what was gathered as a chunk.
+    /// Writes the buffer as a chunk.
     fn write_chunk(&mut self) -> Result<(), Error> {
         if self.buffer.is_empty() {
             return Ok(());
@@ -103,32 +100,32 @@ impl Writer {
         let checksum = crc32c::crc32c(&self.buffer);
         self.run.chunks.push(Chunk { at, bytes: self.buffer.len(), checksum });
         self.buffer.clear();
-        // A buffer that one large record made is not kept.
+        // A buffer enlarged for a large record is not kept.
         self.buffer.shrink_to(CHUNK);
         Ok(())
     }
 }
 
 impl Run {
-    /// Reads it from its beginning.
+    /// Returns a reader at the start of the run.
     pub fn into_reader(self) -> Reader {
         let chunks = self.chunks.into_iter();
         Reader { file: self.file, chunks, buffer: Vec::new(), at: 0 }
     }
 
-    /// Bytes of the largest record.
+    /// Returns the size of the largest record.
     pub fn largest_record(&self) -> usize {
         self.largest
     }
 
-    /// Bytes that are held in memory while it is read: a chunk.
+    /// Returns the memory of a reader in bytes: one chunk and the list of chunks.
     pub fn reader_memory(&self) -> usize {
         CHUNK.max(self.largest + LENGTH) + self.chunks.len() * size_of::<Chunk>()
     }
 }
 
 impl Reader {
-    /// The next record; none after the last.
+    /// Returns the next record; `None` at the end.
     pub fn next_record(&mut self) -> Result<Option<&[u8]>, Error> {
         if self.at == self.buffer.len() && !self.load_chunk()? {
             return Ok(None);
@@ -141,7 +138,7 @@ impl Reader {
         Ok(Some(record))
     }
 
-    /// Reads and checks the next chunk; false when there is none.
+    /// Reads and verifies the next chunk; false if there is none.
     fn load_chunk(&mut self) -> Result<bool, Error> {
         let Some(chunk) = self.chunks.next() else {
             self.buffer = Vec::new();

@@ -1,4 +1,4 @@
-//! The memory store, alone and inside the fault-injecting wrapper, keeps the laws of stores.
+//! Runs the conformance tests on the memory store, alone and inside the fault-injecting wrapper.
 
 use store::{
     Commit, Condition, Fault, FaultyStore, MemoryStore, Mutation, Snapshot, Space, Store,
@@ -128,7 +128,7 @@ async fn a_bounded_store_refuses_what_needs_room_and_lets_deletes_go_on() {
             Commit::new(vec![], move |_| vec![Mutation::Delete { space: Space::Catalog, key }]);
         store.commit(vec![delete.freeing()]).await.unwrap();
     }
-    // What a snapshot still sees is held.
+    // Versions that a snapshot can still see count.
     store.commit(vec![put(0)]).await.unwrap_err();
     drop(snapshot);
     store.commit(vec![put(0)]).await.unwrap();

@@ -1,10 +1,10 @@
-//! What the clock does not believe: boot clocks that stand still or are another machine's, steps of the
-//! wall clock that nobody has accepted.
+//! Tests of implausible clocks: boot clocks that stall or belong to another machine, and steps of
+//! the wall clock that no operator has accepted.
 
 use super::*;
 
-/// Whether it keeps pace after this many seconds of another clock, in which the boot clock has run at
-/// this part of its pace and the wall clock at the right one.
+/// Returns the pace checks over this many seconds of an independent clock, with the boot clock at
+/// `percent` of its pace and a correct wall clock.
 fn keeps_pace_at(percent: i64, seconds: i64) -> Vec<bool> {
     let fake = Fake::at(0, START);
     let clock = fake.start(1, None);
@@ -22,8 +22,8 @@ fn keeps_pace_at(percent: i64, seconds: i64) -> Vec<bool> {
 fn a_boot_clock_that_stands_still_or_is_slow_is_noticed() {
     for (percent, good) in [(100, true), (60, true), (45, false), (0, false)] {
         let looks = keeps_pace_at(percent, 200);
-        // The first second says nothing yet; from then on nothing hides it, steps of the wall
-        // clock neither.
+        // The first second is inconclusive; after it the stall is detected, and steps of the wall
+        // clock do not hide it.
         assert!(looks[2..].iter().all(|look| *look == good), "{percent}: {looks:?}");
     }
 }
@@ -45,7 +45,7 @@ fn a_process_that_was_stopped_while_it_compared_clocks_keeps_pace() {
     pass(1_000);
     assert!(clock.check_pace(read));
     pass(1_000);
-    // It stops for a minute between the reading of the other clock and that of its own.
+    // The process stops for a minute between the readings of the independent and the own clock.
     let stopped = || {
         let before = read();
         pass(60_000);
@@ -64,7 +64,7 @@ fn a_boot_clock_behind_that_of_the_last_run_is_another_one() {
         let moved = Fake::at(5_000, START + 10_000 + ran);
         let again = moved.start(1, Some(last));
         assert!(again.status().boot_disagrees);
-        // Nothing before was used, and how much time has passed the wall clock says in time.
+        // No later instant was used, and the wall clock gives the elapsed time.
         assert_eq!(again.last_used(), Instant::from_ms(last.ms + LEASE_MS));
         ticks(&again, &moved, 1);
         assert_eq!(again.status().unconfirmed, 60_000 < ran, "{ran}");
@@ -97,7 +97,7 @@ fn what_was_accepted_is_that_step_and_no_other() {
     fake.step(3_600_000);
     ticks(&clock, &fake, 3);
     assert!(clock.status().unconfirmed, "nothing waited when it was accepted");
-    // It is accepted and taken back before the clock is looked at again.
+    // The step is accepted and reverted before the next tick.
     clock.accept_jump();
     fake.step(-3_600_000);
     ticks(&clock, &fake, 3);
@@ -105,7 +105,7 @@ fn what_was_accepted_is_that_step_and_no_other() {
     fake.step(86_400_000);
     ticks(&clock, &fake, 3);
     assert!(clock.status().unconfirmed, "this is another step");
-    // And grown in that time.
+    // The step is accepted and grows before the next tick.
     clock.accept_jump();
     fake.step(31_557_600_000);
     ticks(&clock, &fake, 3);

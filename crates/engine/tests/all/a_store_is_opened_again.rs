@@ -1,4 +1,4 @@
-//! After a store was opened again the catalog in memory is what a start would find.
+//! After a store was reopened, the cached catalog equals what a start would find.
 
 use document::doc;
 use engine::{Expected, Model, Namespace};
@@ -10,7 +10,7 @@ fn name(collection: &str) -> Namespace {
     Namespace::new("db", collection)
 }
 
-/// What another engine does to the store is what commits of unknown outcome have done.
+/// Another engine's changes of the store simulate commits of unknown outcome.
 #[test]
 fn what_took_place_unknown_is_known_when_writes_are_taken_again() {
     let kit = Kit::default();
@@ -24,7 +24,7 @@ fn what_took_place_unknown_is_known_when_writes_are_taken_again() {
     let dropped = held(&name("dropped")).unwrap();
     let other = kit.other_engine();
     ready(other.rename_collection(MODEL, &name("moved"), &name("away"), false)).unwrap();
-    // Its old name is taken by another one at once.
+    // Another collection takes its old name at once.
     ready(other.ensure_collection(MODEL, &name("moved"))).unwrap();
     assert!(ready(other.drop_collection(MODEL, &name("dropped"))).unwrap());
     let timed = other.expect_collection(MODEL, &name("timed")).unwrap();
@@ -43,7 +43,7 @@ fn what_took_place_unknown_is_known_when_writes_are_taken_again() {
     let timed = held(&name("timed")).unwrap();
     assert_eq!(timed.state().record.settings.default, default_ttl(Some(7)));
     assert!(engine.resource_at(&["user"]).is_some());
-    // Ids go on after those that were given.
+    // Ids continue after those assigned.
     let (new, _) = ready(engine.ensure_collection(MODEL, &name("new"))).unwrap();
     let ids: Vec<u32> = engine.collections(MODEL).iter().map(|(_, of)| of.id).collect();
     assert_eq!(ids.iter().filter(|id| **id == new.id).count(), 1);

@@ -1,4 +1,4 @@
-//! A move of the clock that could not be made durable is refused and not in force.
+//! A move of the clock that cannot be made durable is refused and has no effect.
 
 use std::{
     future::Future,
@@ -14,7 +14,7 @@ use engine::{Engine, Options, Persist};
 use store::MemoryStore;
 use test_kit::{Setup, ready};
 
-/// A file that may be told not to take anything.
+/// A file whose writes can be made to fail.
 struct File(Arc<AtomicBool>);
 
 impl Persist for File {

@@ -1,5 +1,5 @@
-//! A clock ends with its node's time as the owner: what reads then hears that another node owns the
-//! data, and so does what waited for time meanwhile.
+//! When a node loses ownership its clock ends; later reads, and those waiting for time, fail
+//! because another node owns the data.
 
 use document::doc;
 use engine::{ChangesWanted, DefaultTtl, Error, ItemRange, Kind};

@@ -1,5 +1,5 @@
-//! Counts of a collection whose documents expire by one date index come from the counters, exactly, and
-//! what was compacted away leaves them.
+//! With a single date index, counts come exactly from the counters, and compacted documents leave
+//! them.
 
 use std::time::Duration;
 
@@ -19,13 +19,13 @@ fn scanned(kit: &Kit) -> Amount {
     Amount { documents: found.len() as i64, bytes }
 }
 
-/// Counts, and how many reads of rows that took.
+/// Counts, and returns how many row reads that took.
 fn counted(kit: &Kit) -> (Amount, u64) {
     let before = kit.store.turnstile().row_reads();
     (kit.live_amount(), kit.store.turnstile().row_reads() - before)
 }
 
-/// Keys of counts of all collections, totals left out.
+/// Returns the number of counter keys of all collections, without totals.
 fn sums(kit: &Kit) -> usize {
     let limit = Limit { rows: usize::MAX, bytes: usize::MAX };
     let snapshot = kit.store.snapshot();
@@ -95,7 +95,7 @@ fn only_the_second_on_the_edge_is_looked_at_row_by_row() {
         kit.insert(doc! { "_id": id, "d": at(i64::from(id) * 500) }).unwrap();
     }
     kit.move_to(15_000);
-    // Dates up to 5,000 ms have expired, and 5,500 ms lies in the same second as the last of them.
+    // Dates up to 5,000 ms have expired, and 5,500 ms is in the same second as the last of them.
     assert_eq!(counted(&kit), (scanned(&kit), 1));
     assert_eq!(scanned(&kit).documents, 39);
     kit.move_to(15_999);
@@ -194,7 +194,7 @@ fn counts_of_a_dropped_collection_are_removed() {
     ready(kit.engine.drop_collection(Model::Documents, &other)).unwrap();
     assert_eq!(held(&kit), 0);
     assert_eq!(kit.live_amount().documents, 1);
-    // What an end at a bad moment leaves goes at the next start.
+    // Remains of a crash are removed at the next start.
     let left = store::Mutation::Add {
         space: Space::Counts,
         key: [&key[..], b"c\0"].concat().into(),

@@ -1,5 +1,5 @@
-//! Counts are those of a scan, and forecasts and previews tell what then expires, whenever TTL was
-//! turned on and whoever wrote meanwhile.
+//! Counts equal those of a scan, and forecasts and previews predict what then expires, whenever TTL
+//! was enabled and whatever was written meanwhile.
 
 use document::{Document, Value, doc};
 use engine::{Amount, Forecast};
@@ -99,7 +99,7 @@ fn previews_of_a_date_index_say_what_a_change_of_its_time_does() {
     }
 }
 
-/// Turns TTL on, and stops where the rows that were there are entered in the counters.
+/// Enables TTL, and stops while existing rows are being added to the counters.
 fn building(kit: &Kit) -> Task<Result<(), engine::Error>> {
     let (engine, collection) = (kit.engine.clone(), kit.collection());
     kit.store.turnstile().stop_nth(1);

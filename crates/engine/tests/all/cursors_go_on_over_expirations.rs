@@ -60,7 +60,7 @@ fn a_new_life_is_not_taken_for_the_old_one() {
     kit.insert(doc! { "_id": 3, "a": 3 }).unwrap();
     kit.replace(doc! { "_id": 4, "a": 44 }, false).unwrap();
     kit.move_to(50_000);
-    // 3 lives again, but is another document; 4 was renewed; 5 has expired.
+    // 3 exists again but is another document; 4 was extended; 5 has expired.
     assert_eq!(next(&mut cursor), [4, 6]);
 }
 

@@ -1,5 +1,5 @@
-//! Rows that wait between batches give out no document of another collection that has expired since,
-//! however it came into the row, and are left as they are otherwise.
+//! Rows held between batches return no document of another collection that has expired since,
+//! however it was joined, and are otherwise unchanged.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ fn other() -> Namespace {
     Namespace::new("db", "t")
 }
 
-/// Two documents that live for good, and four beside them that expire after 10, 20, 30 and 40 s.
+/// Two documents that never expire, and four in another collection that expire after 10 to 40 s.
 fn kit() -> Kit {
     let kit = Kit::default();
     let (collection, _) =
@@ -86,14 +86,14 @@ fn count() -> Stage {
     add("n", Expr::Call(size, vec![Expr::Field(Path::new("f"))]))
 }
 
-/// `{_id: "$_id", f: "$f"}` under another name.
+/// `{_id: "$_id", f: "$f"}` with another name for `f`.
 fn renamed(name: &str) -> Stage {
     let field = |path: &str| Expr::Field(Path::new(path));
     let root = Expr::Object(vec![("_id".into(), field("_id")), (name.into(), field("f"))]);
     Stage::ReplaceRoot { root, called: "'newRoot' expression" }
 }
 
-/// Ids, what is below them, and `n` and `at`: `1[3 4]n=2`.
+/// Formats ids, nested values, `n` and `at`: `1[3 4]n=2`.
 fn told(value: ValueRef<'_>) -> String {
     let number = |value: ValueRef<'_>| document::Number::of(value).map_or(-1.0, |n| n.to_f64());
     match value {
@@ -122,7 +122,7 @@ fn next(cursor: &mut Cursor<PausingStore>) -> (Vec<String>, bool) {
     (batch.documents.iter().map(one).collect(), batch.done)
 }
 
-/// The first row at the start, and all others at 20 s.
+/// Reads the first row at the start and all others at 20 s.
 fn rows(kit: &Kit, namespace: &Namespace, stages: Vec<Stage>) -> Vec<String> {
     let plan = Plan::new(Filter::always()).with_stages(stages);
     let cursor = kit.engine.begin_query(Model::Documents, namespace, plan, context());
@@ -144,7 +144,7 @@ fn check(cases: Vec<(&str, Vec<Stage>, &[&str])>) {
 }
 
 const UNWOUND: &[&str] = &["1(1)at=0", "1(3)at=2", "1(4)at=3", "2(3)at=0", "2(4)at=1"];
-/// All rows were made in the first batch.
+/// All rows were created in the first batch.
 const WAITED: &[&str] = &["1(1)at=0", "1(3)at=2", "1(4)at=3", "2(3)at=2", "2(4)at=3"];
 const WHOLE: &[&str] = &["1[1 2 3 4]", "2[3 4]"];
 

@@ -1,5 +1,5 @@
-//! Of two databases of documents whose names differ in case only one can be made, whoever asks at the
-//! same time; two that are there already stay usable.
+//! Of two document databases whose names differ only in case, only one can be created, even
+//! concurrently; two that already exist stay usable.
 
 use document::Document;
 use engine::{Kind, Model, Namespace, What};
@@ -45,7 +45,7 @@ fn a_name_is_free_again_when_its_database_is_gone_or_was_not_made() {
     assert_eq!(renamed.unwrap_err().kind, refused("r", "R"));
     assert!(ready(kit.engine.drop_collection(model, &large)).expect("dropped"));
     ready(kit.engine.ensure_collection(model, &small)).expect("the name is free");
-    // Databases of items tell upper and lower case apart.
+    // Names of item databases are case-sensitive.
     for namespace in [&small, &large] {
         ready(kit.engine.ensure_collection(Model::Items, namespace)).expect("made");
     }

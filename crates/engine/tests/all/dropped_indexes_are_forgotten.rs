@@ -1,5 +1,5 @@
-//! What a dropped index leaves in the catalog goes once nothing from before it is on disk, and
-//! nothing that it killed comes back for that.
+//! What a dropped index leaves in the catalog is removed once nothing older is on disk, without
+//! making documents that it expired reappear.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ fn at(ms: i64) -> Value {
     Value::DateTime(START_MS + ms)
 }
 
-/// Rules of date indexes and ids of dropped indexes in the catalog.
+/// Returns the number of date rules and of dropped index ids in the catalog.
 fn kept(kit: &Kit) -> (usize, usize) {
     let state = kit.collection().state();
     (state.record.settings.dates.len(), state.record.dropped.len())
@@ -26,7 +26,7 @@ fn check(kit: &Kit, want: &[i64]) {
     assert_eq!(checked.differences.count, 0);
 }
 
-/// Document 1 has expired by a date index that was dropped then; 2 outlives it; 3 has no date.
+/// Document 1 was expired by a date index that was then dropped; 2 outlives it; 3 has no date.
 fn kit() -> Kit {
     let kit = Kit::default();
     kit.create_index(date_index("d", 10)).expect("an index");
@@ -50,7 +50,7 @@ fn after_a_compaction_nothing_is_kept_of_a_dropped_date_index() {
     check(&kit, &[2, 3]);
     kit.insert(doc! { "_id": 1, "d": at(0) }).expect("inserted");
     check(&kit, &[1, 2, 3]);
-    // The counters of another rule know nothing of what the forgotten one killed.
+    // The counters of another rule do not include what the removed rule expired.
     kit.create_index(date_index("e", 100)).expect("an index");
     check(&kit, &[1, 2, 3]);
     kit.move_to(190_000);
@@ -65,14 +65,14 @@ fn what_a_forgotten_rule_made_expire_is_not_found_in_memory() {
     let by_id =
         |kit: &Kit| ids_of(&kit.find_documents(equal("_id", 1), Hint::None).expect("found"));
     for _ in 0..3 {
-        // Read often enough for its row to be kept.
+        // Read often enough to be cached.
         assert_eq!(by_id(&kit), [1]);
     }
     kit.move_to(10_000);
     kit.drop_index("d_1");
     kit.reap_all();
     kit.reap_all();
-    // Neither the rule nor the row is there any more; the rule said that the row had expired.
+    // Both the rule, which had expired the row, and the row are removed.
     assert_eq!((kept(&kit), kit.row_bytes()), ((0, 0), 0));
     assert_eq!(by_id(&kit), [0; 0]);
     check(&kit, &[]);

@@ -1,5 +1,5 @@
-//! A drop or a replacing rename that took place is told so, whatever becomes of what there is left to
-//! be removed; that is removed later.
+//! A drop or a replacing rename that was committed succeeds even if deleting the remaining data
+//! fails; that is retried later.
 
 use std::{sync::Arc, time::Duration};
 
@@ -36,7 +36,7 @@ fn what_cannot_be_removed_at_once_is_removed_later() {
         let [gone, other] = ["gone", "other"].map(|name| Namespace::new("db", name));
         let (collection, _) = ready(engine.ensure_collection(MODEL, &gone)).expect("made");
         ready(engine.ensure_collection(MODEL, &other)).expect("made");
-        // The first commit is that of the names; the next removes what is left.
+        // The first commit changes the names; the next deletes the remaining data.
         store.fail_nth(Fault::CommitLost, 2);
         if replace {
             ready(engine.rename_collection(MODEL, &other, &gone, true)).expect("it took place");
@@ -48,7 +48,7 @@ fn what_cannot_be_removed_at_once_is_removed_later() {
         let noted = catalog_rows(&store);
         ready(engine.reap_once(Duration::ZERO)).expect("a pass");
         assert!(!store.all_spaces().contains(&Space::Rows(collection.id)));
-        // With the note that something is left.
+        // Including the drop marker.
         assert_eq!(catalog_rows(&store), noted - 1);
     }
 }

@@ -1,4 +1,4 @@
-//! A count whose filter is what the ranges of an index say looks at entries alone.
+//! A count whose filter equals the ranges of an index reads only entries.
 
 use document::{DocRef, Number, doc};
 use engine::{BatchLimit, Cursor, Explain, ListOrdering, Plan};
@@ -7,7 +7,7 @@ use test_kit::{Kit, PausingStore, Task, compare, equal, plain_index, ready, repl
 
 const ROWS: i32 = 1_000;
 
-/// Documents with values from 0 to 9, and one of another kind each.
+/// Documents with values from 0 to 9, and a unique second field.
 fn kit() -> Kit {
     let kit = Kit::default();
     kit.create_index(plain_index("a")).unwrap();

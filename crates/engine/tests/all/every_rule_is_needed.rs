@@ -1,11 +1,12 @@
-//! Each rule of views and order in one schedule: with it the law is kept, without it the law breaks.
+//! Runs each rule of views and commit order in one schedule: correct with the rule, wrong without
+//! it.
 
 use document::{Document, doc};
 use engine::{Hint, Plan, Rules};
 use pipeline::Filter;
 use test_kit::{Kit, Setup, Task, equal, find_all, insert_one, plain_index, replace_one};
 
-/// A collection whose default is 10 s, with one document that expires at 10 s.
+/// A collection with a default TTL of 10 s and one document that expires at 10 s.
 fn kit(rules: Rules) -> Kit {
     let kit = Kit::new(Setup { rules, ..Setup::default() });
     kit.set_default(Some(10));
@@ -27,7 +28,7 @@ fn scan(kit: &Kit, hint: Hint) -> Task<Result<Vec<Document>, engine::Error>> {
     Task::new(find_all(kit.engine.clone(), kit.namespace(), plan))
 }
 
-/// A renewal is stamped before the deadline and published after it.
+/// An extension is stamped before the deadline and published after it.
 fn last_moments(rules: Rules) -> bool {
     let kit = kit(rules);
     kit.move_to(9_999);
@@ -46,7 +47,7 @@ fn last_moments(rules: Rules) -> bool {
     seen.expect("found").len() == kit.all_ids().len()
 }
 
-/// A renewal is built before the deadline and ordered after it.
+/// An extension is built before the deadline and ordered after it.
 fn before_expiry(rules: Rules) -> bool {
     let kit = kit(rules);
     kit.insert(doc! { "_id": 2, "a": 2, "ttl": -1 }).expect("inserted");
@@ -60,7 +61,7 @@ fn before_expiry(rules: Rules) -> bool {
     renewal.finish() == 0 && kit.all_ids() == [2]
 }
 
-/// A shorter default is ordered and not yet published when a scan begins.
+/// A shorter default is ordered and not yet published when a scan starts.
 fn fence(rules: Rules) -> bool {
     let kit = kit(rules);
     kit.move_to(5_000);
@@ -71,7 +72,7 @@ fn fence(rules: Rules) -> bool {
     });
     assert!(change.poll().is_none());
     kit.move_to(6_000);
-    // At 6 s nothing lives any more.
+    // At 6 s no document is live any more.
     let mut scan = scan(&kit, Hint::None);
     let early = scan.poll();
     kit.store.gate().open();
@@ -83,7 +84,7 @@ fn fence(rules: Rules) -> bool {
     seen.expect("found").is_empty()
 }
 
-/// A renewal is built under the old default and ordered under one that has killed its document.
+/// An extension is built under the old default and ordered under one that has expired its document.
 fn epoch(rules: Rules) -> bool {
     let kit = kit(rules);
     kit.move_to(5_000);
@@ -108,7 +109,7 @@ fn versions(rules: Rules) -> bool {
     stopped.finish().expect("an answer").count == 0
 }
 
-/// A scan of an index has read its entries, and its rows expire and are reaped before it reads them.
+/// An index scan has read its entries, and its rows expire and are reaped before it reads them.
 fn read_guards(rules: Rules) -> bool {
     let mut kit = kit(rules);
     kit.store.turnstile().stop_nth(2);
@@ -132,7 +133,7 @@ fn floors(rules: Rules) -> bool {
     kit.all_ids().is_empty()
 }
 
-/// A document is read until it is kept in memory, and then replaced.
+/// A document is read until it is cached, and then replaced.
 fn last_writes(rules: Rules) -> bool {
     let kit = kit(rules);
     let read = || kit.find_documents(equal("_id", 1), Hint::None).expect("found");

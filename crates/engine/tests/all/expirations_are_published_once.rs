@@ -1,5 +1,5 @@
-//! The feed of all versions and expirations: every write and every expiration once, in order, with what was
-//! there before, whatever is reaped, restarted or changed in between.
+//! The feed of all versions and expirations contains every write and every expiration once, in
+//! order, with the previous image, whatever is reaped, restarted or changed in between.
 
 use std::collections::BTreeMap;
 
@@ -141,7 +141,7 @@ fn events_are_kept_for_their_time_and_not_shown_again() {
     assert_eq!(all(&held), Vec::<String>::new());
 }
 
-/// What the events of a history have to be.
+/// A model of the expected events.
 #[derive(Default)]
 struct Model {
     default: Option<i64>,
@@ -160,7 +160,7 @@ impl Model {
         }
     }
 
-    /// Everything due by now expires, not before `since`.
+    /// Expires everything due by now, no earlier than `since`.
     fn bury(&mut self, since_s: i64) {
         let mut expired: Vec<(i64, String)> = Vec::new();
         for id in self.live.keys() {
@@ -176,8 +176,8 @@ impl Model {
     }
 }
 
-/// Deaths and writes in the order of their instants; writes and expirations of one second, and what a
-/// teller entered late, keep their order by item.
+/// Groups events by item. Writes and expirations of one second, and those published late, are only
+/// ordered within an item.
 fn by_item(events: &[String]) -> BTreeMap<String, Vec<String>> {
     let mut out: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for event in events {

@@ -1,4 +1,4 @@
-//! An index build that is interrupted by writers, by other builds and by the end of the process.
+//! Index builds interrupted by writers, by other builds and by the end of the process.
 
 use document::{Value, doc};
 use engine::{IndexChange, IndexSpec, Kind};
@@ -8,7 +8,7 @@ fn at(ms: i64) -> Value {
     Value::DateTime(START_MS + ms)
 }
 
-/// Begins a build that is stopped at this read, the first being that of the first page of rows.
+/// Starts a build that stops at this read; the first read is that of the first page of rows.
 fn build(kit: &Kit, spec: IndexSpec, read: u64) -> Task<Result<(usize, usize), engine::Error>> {
     let (engine, collection) = (kit.engine.clone(), kit.collection());
     kit.store.turnstile().stop_nth(read);
@@ -72,7 +72,7 @@ fn a_removed_document_takes_no_unique_key_of_another() {
     let kit = Kit::default();
     kit.insert(doc! { "_id": 5, "u": 1 }).unwrap();
     let task = build(&kit, unique_index("u"), 1);
-    // Its own key is not in the index yet, so this one comes in before it.
+    // The first document's key is not in the index yet, so this insert succeeds.
     kit.insert(doc! { "_id": 1, "u": 1 }).unwrap();
     kit.remove_by_id(5);
     kit.store.turnstile().open();
@@ -90,7 +90,7 @@ fn a_removal_takes_away_a_unique_key_that_the_build_has_just_entered() {
     kit.store.gate().shut();
     let mut held = Task::new(insert_one(kit.engine.clone(), kit.collection(), doc! { "_id": 9 }));
     assert!(held.poll().is_none());
-    // The removal looks before the build enters the key, and is ordered after it.
+    // The deletion reads before the build adds the key, and is ordered after it.
     kit.store.turnstile().open();
     assert!(build.poll().is_none());
     let (engine, collection) = (kit.engine.clone(), kit.collection());

@@ -1,12 +1,12 @@
-//! A round of inserts that is refused begins again in a new view, with all of its documents.
+//! A refused round of inserts is retried in a new view with all of its documents.
 
 use document::doc;
 use engine::{Kind, ListOrdering};
 use expiry::Lifetime;
 use test_kit::{Kit, Task};
 
-/// The settings change while an ordered list is under way, so that its first round is refused. What
-/// could not be inserted then is looked at again, too.
+/// The settings change during an ordered list, so its first round is refused. Documents that failed
+/// in that round are retried too.
 #[test]
 fn an_ordered_list_still_stops_at_its_failure() {
     for reads in 1..=3 {

@@ -1,4 +1,4 @@
-//! Items: conditions, batches, unique keys within a partition, the order of changes, and expiration.
+//! Items: conditions, batches, unique keys within a partition, the order of changes, and expiry.
 
 use std::sync::Arc;
 
@@ -25,7 +25,7 @@ impl ItemWriter for Honour {
     }
 }
 
-/// Takes everything.
+/// A sink that collects all items.
 #[derive(Default)]
 pub(crate) struct All(pub(crate) Vec<Item>, pub(crate) bool);
 
@@ -194,7 +194,7 @@ fn a_version_that_is_no_more_is_refused() {
             assert_eq!(failure.error.kind, Kind::Precondition);
         }
     }
-    // Where there is nothing, an upsert makes it.
+    // Without an existing item, an upsert creates it.
     let upsert = write(ItemAction::Upsert(body("a", "2", doc! {})), "a", "2");
     assert!(
         held.write(&[ItemWrite { if_match: VersionMatch::Stamp(1), ..upsert }]).unwrap().0[0]
@@ -210,7 +210,7 @@ fn a_batch_sees_itself_and_is_all_or_nothing() {
         write(ItemAction::Create(body("a", "1", doc! { "u": 2 })), "a", "1"),
         write(ItemAction::Read, "a", "1"),
         write(ItemAction::Replace(body("a", "old", doc! { "u": 3 })), "a", "old"),
-        // What another of the batch gives up is free.
+        // A value released by another action of the batch is free.
         write(ItemAction::Create(body("a", "2", doc! { "u": 1 })), "a", "2"),
         write(ItemAction::Delete, "a", "1"),
         write(ItemAction::Create(body("a", "1", doc! { "u": 4 })), "a", "1"),
@@ -228,7 +228,7 @@ fn a_batch_sees_itself_and_is_all_or_nothing() {
     assert_ne!(births[0], births[1]);
     assert_eq!(done[5].item.as_ref().unwrap().birth, births[0]);
     held.check();
-    // The values that were given up and taken are held by whom the batch gave them.
+    // Released and taken values belong to the items as the batch left them.
     for (u, free) in [(1, false), (2, true), (3, false), (4, false)] {
         let made = held.one(ItemAction::Create(body("a", "new", doc! { "u": u })), "a", "new");
         assert_eq!(made.is_ok(), free, "{u}");
@@ -241,7 +241,7 @@ fn a_unique_value_counts_within_its_partition_and_while_its_item_lives() {
     let held = Shelf::new(DefaultTtl::Infinite);
     held.upsert("a", "1", doc! { "u": 1, "ttl": 10 });
     held.upsert("b", "1", doc! { "u": 1 });
-    // Nothing there counts as null.
+    // A missing value counts as null.
     held.upsert("b", "2", doc! { "u": Value::Null });
     let bare = doc! { "id": "3", "pk": "b" }.to_buf();
     assert!(held.one(ItemAction::Create(bare), "b", "3").is_err());
@@ -405,7 +405,7 @@ fn an_item_may_get_another_key() {
     assert_eq!(held.ids(ItemRange::all()), ["2", "3"]);
     assert_eq!(ids(&held.changes(0, 10).items), ["2", "3"]);
     held.check();
-    // It is written, and so lives anew; the key of one that has expired is free.
+    // The move is a write, so its lifetime restarts; the key of an expired item is free.
     held.kit.move_to(10_000);
     assert_eq!(held.ids(ItemRange::all()), ["3"]);
     to("3", "2").unwrap();
@@ -415,7 +415,7 @@ fn an_item_may_get_another_key() {
     assert_eq!(to("2", "1"), Err(Kind::NotFound(What::Document)));
 }
 
-/// Batches of moves and other actions against a map from ids to births and values.
+/// Compares batches of moves and other actions with a map from ids to births and values.
 #[test]
 fn batches_with_moves_leave_what_their_actions_say() {
     let mut state = 7_u64;
@@ -425,7 +425,7 @@ fn batches_with_moves_leave_what_their_actions_say() {
         (state >> 33) % sides
     };
     let held = Shelf::new(DefaultTtl::Off);
-    // An item is known by the value it was made with, which moves keep.
+    // An item is identified by its initial value, which moves preserve.
     let mut model: std::collections::BTreeMap<String, i64> = Default::default();
     let mut births: std::collections::HashMap<i64, u64> = Default::default();
     let mut made = 0_i64;
@@ -520,7 +520,7 @@ fn a_walk_by_birth_goes_on_whatever_is_made_meanwhile() {
     };
     let (mut items, comes) = page(BirthOrder::WhereFew, None, 500);
     assert_eq!(comes, ScanOrder::ByBirth);
-    // Too many to begin so now, and no reason to end.
+    // Too many to start in birth order now, but a running scan continues.
     make(1_990, 4_500);
     assert_eq!(page(BirthOrder::WhereFew, None, 1).1, ScanOrder::ByKey);
     let (rest, _) = page(BirthOrder::Always, items.last(), usize::MAX);

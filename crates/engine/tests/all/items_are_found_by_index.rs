@@ -1,5 +1,5 @@
-//! An index never changes an answer: whatever a condition, a policy and the items are, a walk with
-//! indexes hands on every item that meets the condition, in the order of a walk without.
+//! An index never changes a result: for any condition, policy and items, a scan with indexes
+//! returns every item that meets the condition, in the order of a scan without.
 
 use document::{Document, Value, ValueRef, array, doc};
 use engine::{DefaultTtl, IndexSpec, Item, ItemAction, ItemRange, Policy, PolicyRule, Scan};
@@ -107,8 +107,8 @@ fn encoded(value: ValueRef<'_>) -> Vec<u8> {
     out
 }
 
-/// Whether an item certainly meets a condition: long texts that share a beginning count as equal
-/// nowhere but in the index.
+/// Returns whether an item certainly meets a condition; only the index treats long strings with a
+/// common prefix as equal.
 fn meets(item: &Item, sarg: &Sarg) -> bool {
     match sarg {
         Sarg::All => true,
@@ -242,7 +242,7 @@ fn a_composite_index_gives_its_order_and_its_reverse() {
     held.upsert("p", "3", doc! { "b": 7 });
     held.upsert("p", "4", doc! { "a": 2.0, "b": 5 });
     held.upsert("p", "5", doc! { "a": array![1], "b": 5 });
-    // It is not complete yet.
+    // The index is not complete yet.
     assert_eq!(order(false, true, ["a", "b"]), ("1 2 3 4 5".to_owned(), false));
     ready(held.engine().transform_indexes(&held.container())).unwrap();
     assert_eq!(order(false, true, ["a", "b"]), ("3 4 1 2 5".to_owned(), true));
@@ -251,7 +251,7 @@ fn a_composite_index_gives_its_order_and_its_reverse() {
     assert_eq!(order(false, true, ["b", "a"]), ("1 2 3 4 5".to_owned(), false));
 }
 
-/// Items of equal values come in the order in which they were created, whatever their keys are.
+/// Items with equal values come in order of creation, whatever their keys.
 #[test]
 fn equal_values_come_in_the_order_of_births() {
     let held = Shelf::new(DefaultTtl::Off);
@@ -269,7 +269,7 @@ fn equal_values_come_in_the_order_of_births() {
         held.upsert(id, &format!("{id}-"), doc! { "n": 1 });
     }
     ready(held.engine().transform_indexes(&held.container())).unwrap();
-    // A new version of an item is the same item; one that was removed is another one.
+    // A new version keeps its position; a deleted and re-created item is a new one.
     held.upsert("z", "z", doc! { "a": "x".repeat(50), "b": 1, "c": 1 });
     held.one(ItemAction::Delete, "m", "m").unwrap();
     held.upsert("m", "m", doc! { "a": "x".repeat(50), "b": 1 });
@@ -292,15 +292,15 @@ fn equal_values_come_in_the_order_of_births() {
         let ids: Vec<String> = ids(&found.0).into_iter().filter(|id| !id.ends_with('-')).collect();
         assert_eq!((ids, found.1), (want.iter().map(|id| (*id).to_owned()).collect(), true));
     }
-    // Those without a value come last, and in the same order.
+    // Items without a value come last, in the same order.
     let all = held.scan_all(&Scan { order: vec![(path("a"), true)], ..Scan::of(ItemRange::all()) });
     let without = created.iter().rev().map(|id| format!("{id}-"));
     let want: Vec<String> = backward.iter().map(|id| (*id).to_owned()).chain(without).collect();
     assert_eq!((ids(&all.0), all.1), (want, true));
 }
 
-/// An index whose entries are in the order of row keys, as earlier versions made them, serves no order;
-/// a start puts another one in its place.
+/// An index of an earlier version, with entries in row key order, yields no order; a start replaces
+/// it.
 #[test]
 fn an_index_without_births_is_replaced_at_a_start() {
     let held = Shelf::new(DefaultTtl::Off);
@@ -345,7 +345,7 @@ fn an_index_without_births_is_replaced_at_a_start() {
     for scan in [&one, &several] {
         assert_eq!(found(scan), ("z m a gone".to_owned(), true));
     }
-    // Writers keep what was built, and nothing of the old index is met again.
+    // Writers maintain the new index, and no entry of the old one is found.
     put("gone", 0);
     put("m", 3);
     check();

@@ -1,5 +1,5 @@
-//! The stamp of a container's last change: other collections do not move it, and it never goes back,
-//! whatever becomes of the item that was changed last.
+//! The stamp of a container's last change is unaffected by other collections and never decreases,
+//! whatever happens to the item changed last.
 
 use std::{sync::Arc, time::Duration};
 
@@ -9,7 +9,7 @@ use test_kit::{context, ready};
 
 use crate::items::{Shelf, body, definition, write};
 
-/// The last change of the container.
+/// Returns the last change of the container.
 fn last(shelf: &Shelf) -> u64 {
     last_of(shelf, &shelf.container())
 }
@@ -18,7 +18,7 @@ fn last_of(shelf: &Shelf, container: &Arc<Collection>) -> u64 {
     ready(shelf.engine().last_change(container)).unwrap()
 }
 
-/// Writes to another container, and to a collection of documents.
+/// Writes to another container and to a document collection.
 fn write_elsewhere(shelf: &Shelf, other: &Arc<Collection>) {
     let writes = [write(ItemAction::Upsert(body("a", "1", Document::new())), "a", "1")];
     ready(shelf.engine().write_items(other, &writes, &crate::items::Honour)).unwrap();
@@ -26,7 +26,7 @@ fn write_elsewhere(shelf: &Shelf, other: &Arc<Collection>) {
     shelf.kit.insert(doc! { "_id": id }).unwrap();
 }
 
-/// The position behind all changes.
+/// Returns the position after all changes.
 fn feed_end(shelf: &Shelf, after: u64) -> u64 {
     let (since_s, range) = (i64::MIN, ItemRange::all());
     let wanted = ChangesWanted { after, since_s, range, items: 100, bytes: 1 << 20 };
@@ -47,9 +47,9 @@ fn other_collections_do_not_move_it() {
     assert!(empty < item.stamp);
     write_elsewhere(&shelf, &other);
     assert_eq!((last(&shelf), feed_end(&shelf, 0)), (item.stamp, item.stamp));
-    // A position that lies behind it is kept: earlier versions gave out stamps of the whole store.
+    // A later position is kept: earlier versions used stamps of the whole store.
     assert_eq!(feed_end(&shelf, item.stamp + 1000), item.stamp + 1000);
-    // A batch that reads changes nothing.
+    // A batch of reads changes nothing.
     shelf.write(&[write(ItemAction::Read, "a", "1")]).unwrap();
     assert_eq!(last(&shelf), item.stamp);
     let next = shelf.upsert("a", "1", Document::new()).item.unwrap();
@@ -66,7 +66,7 @@ fn it_outlives_what_was_changed_last() {
     let removed = last(&shelf);
     shelf.kit.restart();
     assert_eq!(last(&shelf), removed, "after a removal");
-    // Made and removed in one commit.
+    // Created and deleted in one commit.
     let both = [
         write(ItemAction::Create(body("a", "2", Document::new())), "a", "2"),
         write(ItemAction::Delete, "a", "2"),
@@ -79,7 +79,7 @@ fn it_outlives_what_was_changed_last() {
     let dies = shelf.upsert("a", "dies", doc! { "ttl": 5_i64 }).item.unwrap();
     assert_eq!(last(&shelf), dies.stamp);
     shelf.kit.move_to(20_000);
-    // Reaping needs a sample that is old enough.
+    // Reaping needs a sufficiently old sample.
     for pass in 1..4 {
         ready(shelf.engine().reap_once(Duration::from_secs(pass))).unwrap();
         ready(shelf.engine().reap_now(&shelf.container())).unwrap();

@@ -1,17 +1,17 @@
-//! Values whose keys are cut: sorts, limits and pages that an index gives are those of the values.
+//! Values with truncated keys: sorts, limits and pages from an index follow the values.
 
 use document::{DocRef, Document, Value, doc};
 use engine::{BatchLimit, Cursor, IndexSpec, Plan};
 use pipeline::{Filter, exec::Stage, filter::Comparison, sort::Sort};
 use test_kit::{Kit, PausingStore, compare, plain_index, ready, sort_by};
 
-/// Longer than what keys keep of a value.
+/// A value longer than what keys keep.
 fn long(end: &str) -> String {
     "k".repeat(1200) + end
 }
 
-/// Documents whose long values have one beginning, between some with short ones, in an order that
-/// is not that of their values.
+/// Documents with long values of a common prefix and some short values, not inserted in value
+/// order.
 fn kit(index: Option<IndexSpec>) -> Kit {
     let kit = Kit::default();
     for (id, value) in [
@@ -33,14 +33,14 @@ fn kit(index: Option<IndexSpec>) -> Kit {
     kit
 }
 
-/// The documents in the order of their values.
+/// The documents in value order.
 const SORTED: [i64; 9] = [2, 6, 3, 8, 1, 7, 4, 9, 5];
 
 fn plan(filter: Filter, sort: Sort, limit: Option<u64>) -> Plan {
     Plan::new(filter).with_stages(vec![Stage::Sort { sort, limit }])
 }
 
-/// A batch of up to so many documents.
+/// Reads a batch of up to this many documents.
 fn batch_of(cursor: &mut Cursor<PausingStore>, documents: usize) -> Vec<Document> {
     let limit = BatchLimit { documents, bytes: usize::MAX };
     let batch = ready(cursor.next_batch(limit)).expect("a batch");

@@ -1,5 +1,5 @@
-//! An operation over many documents gives its thread back again and again, one over a few does
-//! not, and one that is told to end does so in the middle.
+//! An operation over many documents yields repeatedly, one over few does not, and a cancelled one
+//! stops midway.
 
 use std::{
     future::Future,
@@ -19,7 +19,7 @@ use test_kit::{Kit, TtlField, compare, context, equal, ready, sort_by};
 
 const ROWS: usize = 2_000;
 
-/// How often it is polled until it is done.
+/// Counts the polls until the operation is done.
 fn polls<T>(operation: impl Future<Output = T>) -> (usize, T) {
     let mut operation = std::pin::pin!(operation);
     let mut waking = Waking::from_waker(Waker::noop());
@@ -71,7 +71,7 @@ fn long_reads_are_polled_often_and_short_ones_once() {
     for (at, (plan, found)) in plans().into_iter().enumerate() {
         let (polls, rows) = read(&kit, plan, context());
         assert_eq!(rows.unwrap(), found, "{at}");
-        // The second one is a range that holds nothing.
+        // The second plan is an empty range.
         assert!(if at == 1 { polls == 1 } else { 7 <= polls }, "{at}: {polls}");
     }
     let (polls, rows) = read(&kit, Plan::new(equal("_id", 7)), context());

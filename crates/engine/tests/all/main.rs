@@ -1,4 +1,4 @@
-//! The engine from outside: one program, so that it is linked once.
+//! Integration tests of the engine, in one binary so that it is linked once.
 #![allow(clippy::unwrap_used, reason = "a failed assumption fails the test")]
 
 mod a_store_is_opened_again;

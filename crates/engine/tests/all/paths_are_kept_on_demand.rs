@@ -1,5 +1,5 @@
-//! Paths of a container begin to be kept when a walk looks at many items for want of them, and end
-//! when they are not used. Whatever happens in between, walks find the same.
+//! Indexes of paths are added when a scan examines many items for lack of them, and dropped when
+//! unused. Scans find the same items throughout.
 
 use document::{Value, ValueRef, doc};
 use engine::{
@@ -10,7 +10,7 @@ use test_kit::{Task, ready};
 
 use crate::items::{Shelf, definition, everything, hash, ids};
 
-/// More than a walk looks at before it asks for a path, and several pages of a build.
+/// More items than a scan examines before it requests a path, and several pages of a build.
 const ITEMS: i32 = 1_200;
 const DAY_MS: i64 = 86_400_000;
 
@@ -42,7 +42,7 @@ fn of_n(n: i32) -> Scan {
     Scan { sarg, ..Scan::of(ItemRange::all()) }
 }
 
-/// Kept paths, each with whether it is complete.
+/// Returns the indexed paths and whether each is complete.
 fn kept(held: &Shelf) -> Vec<(String, bool)> {
     let statuses = held.engine().path_statuses(&held.container());
     let kept = statuses.into_iter().filter(|status| status.why != "unique");
@@ -140,7 +140,7 @@ fn writes_during_a_build_are_in_the_index() {
     assert_eq!(ids(&held.scan(&of_n(7))), ["8", "new"]);
     assert_eq!(ids(&held.scan(&of_n(8))), ["7"]);
     assert_eq!(held.scan(&of_n(9)).len(), 0);
-    // Entries are judged by the life of their items.
+    // Entries expire with their items.
     held.kit.move_to(5_000);
     assert_eq!(ids(&held.scan(&of_n(7))), ["new"]);
 }
@@ -156,7 +156,7 @@ fn a_path_that_is_not_used_ends_and_its_entries_go() {
         held.kit.move_to(day * DAY_MS);
         held.scan(&of_n(7));
         tend(&held, Some(2));
-        // What was used is known after a restart.
+        // Recorded uses survive a restart.
         held.kit.restart();
         assert_eq!(kept(&held), only_n(true), "day {day}");
     }
@@ -194,7 +194,7 @@ fn named_paths_are_kept_at_once_and_a_change_of_the_policy_keeps_what_it_allows(
         ready(held.engine().replace_container(&held.container(), &wanted, None)).unwrap();
         held.check();
     };
-    // Both stay, under the ids they have, so nothing is built anew.
+    // Both keep their ids, so nothing is rebuilt.
     replace(&held, Policy(vec![rule("n", false, true), rule("g", true, true)]));
     let other = [(before[0].0, KeptFor::Query), (before[1].0, KeptFor::Name)];
     assert_eq!(entries(&held), other);

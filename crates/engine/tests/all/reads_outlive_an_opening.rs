@@ -1,5 +1,5 @@
-//! The store is opened again in the middle of an operation, at each of its reads in turn: its
-//! snapshots end, and what is answered is the same.
+//! The store is reopened during an operation, at each of its reads in turn: its snapshots end, and
+//! the results are the same.
 
 use document::{Document, doc};
 use engine::{BatchLimit, DefaultTtl, Find, Hint, ItemAction, ItemRange};
@@ -8,11 +8,11 @@ use test_kit::{Kit, context, date_index, equal, plain_index, ready, sort_by, uni
 
 use crate::items::{Shelf, key};
 
-/// A bound for the search for an operation's last read.
+/// Upper bound of an operation's number of reads.
 const MOST_READS: u64 = 500;
 
-/// Runs an operation on a new world until the end of snapshots comes behind its last read, and
-/// compares its answers with that of an operation that met none.
+/// Runs an operation on a new world with the reopening at each read until there are no more, and
+/// compares the results with an undisturbed run.
 fn assert_same<W, A: PartialEq + std::fmt::Debug>(
     name: &str,
     world: impl Fn() -> W,
@@ -35,7 +35,7 @@ fn assert_same<W, A: PartialEq + std::fmt::Debug>(
     panic!("{name} does not come to an end");
 }
 
-/// Documents, some of which have expired by now, with indexes.
+/// Documents, some of them expired, with indexes.
 fn documents() -> Kit {
     let kit = Kit::default();
     kit.set_default(Some(-1));
@@ -66,7 +66,7 @@ fn of_documents() {
         let plan = engine::Plan::new(Filter::always()).with_stages(vec![sort]);
         let mut cursor = kit.begin_query(plan);
         let (mut found, limit) = (Vec::new(), BatchLimit { documents: 2, bytes: usize::MAX });
-        // A later batch may be short: what it has is certain, and the next looks again.
+        // A later batch may be short: its content is certain, and the next one retries.
         loop {
             let batch = ready(cursor.next_batch(limit)).unwrap();
             found.extend(batch.documents);
@@ -112,7 +112,7 @@ fn of_documents() {
     });
 }
 
-/// Items, some of which have expired by now.
+/// Items, some of them expired.
 fn shelf() -> Shelf {
     let shelf = Shelf::new(DefaultTtl::Infinite);
     for number in 1..7 {

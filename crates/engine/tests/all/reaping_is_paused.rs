@@ -1,12 +1,12 @@
-//! A pause of reaping: no expired row leaves the disk while it lasts, whatever compacts, nothing expired
-//! is seen, and after it all goes as if there had been none.
+//! A pause of reaping: no expired row is dropped from disk, whatever compacts, no expired document
+//! is visible, and afterwards reaping continues normally.
 
 use document::doc;
 use engine::Model;
 use store::{Space, Store as _};
 use test_kit::{Kit, ready};
 
-/// A collection of which most has expired, with an index.
+/// A mostly expired collection with an index.
 fn mostly_expired() -> Kit {
     let kit = Kit::default();
     kit.set_default(Some(-1));
@@ -30,7 +30,7 @@ fn nothing_leaves_the_disk_while_it_lasts() {
     assert!(kit.engine.is_reaping_paused());
     assert_eq!(kit.row_bytes(), full);
     assert_eq!(kit.engine.reap_statistics().1, 0);
-    // What is visible does not change by it.
+    // Visibility is unaffected.
     assert_eq!(kit.all_ids().len(), 50);
     assert_eq!(kit.live_amount().documents, 50);
     assert_eq!(kit.engine.reap_backlog().amount.documents, 450, "it is known what waits");
@@ -43,7 +43,7 @@ fn nothing_leaves_the_disk_while_it_lasts() {
 #[test]
 fn floors_of_before_are_not_in_force_any_more() {
     let mut kit = mostly_expired();
-    // The floors of this pass are in force for every compaction of the store.
+    // The floors of this pass are in effect for every compaction of the store.
     kit.reap_all();
     let reaped = kit.row_bytes();
     for id in 1000..1450 {
@@ -53,7 +53,7 @@ fn floors_of_before_are_not_in_force_any_more() {
     ready(kit.engine.reap_once(std::time::Duration::from_secs(99))).unwrap();
     kit.engine.set_reaping_paused(true);
     let full = kit.row_bytes();
-    // As the store compacts by itself.
+    // Simulates a compaction started by the store.
     ready(kit.store.reap_space(Space::Rows(kit.collection().id))).unwrap();
     ready(kit.engine.reap_now(&kit.collection())).unwrap();
     assert_eq!(kit.row_bytes(), full);
@@ -76,7 +76,7 @@ fn what_has_expired_since_an_instant_is_counted() {
     let (amount, is_exact) = ready(kit.engine.expired_since(then)).unwrap();
     assert_eq!((amount.documents, is_exact), (4, true));
     assert_eq!(kit.engine.collections(Model::Documents).len(), 1);
-    // Where documents can die in two ways nobody counted when: all that has expired.
+    // With two expiry rules the time of expiry is unknown, so all expired documents count.
     kit.create_index(test_kit::date_index("at", 0)).unwrap();
     let (amount, is_exact) = ready(kit.engine.expired_since(then)).unwrap();
     assert_eq!((amount.documents, is_exact), (7, false));

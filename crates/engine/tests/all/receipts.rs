@@ -1,5 +1,5 @@
-//! Receipts are in the commit of the write that they are about: both take place or neither does, and
-//! nobody puts one over a version that he has not read.
+//! A receipt and its write are committed atomically, and a receipt is never written over a version
+//! that was not read.
 
 use std::sync::Mutex;
 
@@ -12,7 +12,7 @@ use expiry::Lifetime;
 use pipeline::edit::Edit;
 use test_kit::{Kit, Task, TtlField, equal, ready, unique_index};
 
-/// One receipt, which says what writes did as text.
+/// A receipt that describes the writes as text.
 #[derive(Debug, Default)]
 struct Notes {
     over: Mutex<Option<u64>>,
@@ -104,7 +104,7 @@ fn each_kind_of_write_leaves_one_and_a_restart_keeps_it() {
     let before = held(&kit);
     kit.restart();
     assert_eq!((held(&kit), kit.all_ids()), (before, vec![2, 3]));
-    // They are nobody's documents.
+    // Receipts are not visible as documents.
     assert_eq!(kit.engine.collections(engine::Model::Documents).len(), 1);
 }
 
@@ -178,7 +178,7 @@ fn they_die_half_an_hour_after_they_were_put_last() {
     assert!(held(&kit).is_some());
     kit.move_to(2_800_000);
     assert!(held(&kit).is_none());
-    // What was read has expired: that is no other version.
+    // The version read has expired, which does not count as another version.
     insert(&kit, &notes, &[doc! { "_id": 2 }]).unwrap();
     assert_eq!(said(&kit).unwrap(), "inserted [0]");
 }

@@ -1,4 +1,4 @@
-//! Small records that are changed in one call change all at once or not at all.
+//! Small records changed in one call change atomically.
 
 use std::task::{Context, Waker};
 
@@ -6,13 +6,13 @@ use document::{Document, doc};
 use engine::{Engine, Expected, Kind, ResourceChange, What};
 use test_kit::{Kit, PausingStore, ready};
 
-/// What is held below `x`: names and bodies.
+/// Returns names and bodies of the records below `x`.
 fn held(engine: &Engine<PausingStore>) -> Vec<(String, Document)> {
     let records = engine.resources_below(&["x"]);
     records.iter().map(|it| (it.path[1..].join("/"), it.body.clone())).collect()
 }
 
-/// A kit with the records `a`, `b`, `b/below` and `bb`, and the version of `a`.
+/// Creates a kit with records `a`, `b`, `b/below` and `bb`; returns it and the version of `a`.
 fn kit() -> (Kit, u64) {
     let kit = Kit::default();
     let paths: [&[&str]; 4] = [&["x", "a"], &["x", "b"], &["x", "b", "below"], &["x", "bb"]];
@@ -22,7 +22,7 @@ fn kit() -> (Kit, u64) {
     (kit, made[0].stamp)
 }
 
-/// Sets `a`, removes `b` and makes `c`.
+/// Sets `a`, removes `b` and creates `c`.
 fn changes(a: Expected, b: Expected, c: Expected) -> Vec<ResourceChange> {
     vec![
         ResourceChange::put(&["x", "a"], doc! { "n": 2 }, a),
@@ -64,7 +64,7 @@ fn a_condition_that_fails_changes_nothing() {
     for (all, kind) in refused {
         assert_eq!(ready(kit.engine.change_resources(all)).unwrap_err().kind, kind);
     }
-    // Nor does a commit that is lost.
+    // Nor does a lost commit.
     kit.store.lose_nth_commit(1);
     ready(kit.engine.change_resources(changes(right, there, none))).unwrap_err();
     assert_eq!((held(&kit.engine), kit.engine.resource_changes()), (before.clone(), counted));
@@ -72,8 +72,8 @@ fn a_condition_that_fails_changes_nothing() {
     assert_eq!(held(&kit.engine), before);
 }
 
-/// The next change is let in when the commit has ended, also where nobody waits for that: this store forgets a
-/// commit that nobody waits for.
+/// The next change proceeds when the commit has ended even if its caller was cancelled; this store
+/// drops a commit without a waiter.
 #[test]
 fn a_change_that_nobody_waits_for_keeps_nobody_out() {
     let (kit, _) = kit();

@@ -1,5 +1,5 @@
-//! A series says what expires in each of its steps: moving the clock from end to end and counting finds
-//! the same, by class, by date indexes and by both, in one collection and over all of them.
+//! A series predicts what expires in each step: counting at the end of each step gives the same, by
+//! class, by date indexes and by both, for one collection and for all.
 
 use document::{Document, Value, doc};
 use engine::{Amount, DefaultTtl, Hint, Model, Namespace, SeriesSteps};
@@ -47,7 +47,7 @@ fn random(rng: &mut fastrand::Rng, id: i32, now_ms: i64) -> Document {
     out
 }
 
-/// A collection whose documents expire in some of the ways there are.
+/// A collection whose documents expire by a random set of rules.
 fn filled(rng: &mut fastrand::Rng) -> Kit {
     let kit = Kit::default();
     if rng.bool() {
@@ -158,7 +158,7 @@ fn a_series_is_read_from_the_counters() {
         let asked = SeriesSteps::new(1, 400).expect("within the limits");
         let before = kit.store.turnstile().row_reads();
         let series = ready(kit.engine.expiry_series(&kit.collection(), asked)).expect("a series");
-        // Of dates the rows of a second are looked at that one of the ends lies in.
+        // For dates, the rows of a second that contains a step's end are read.
         let reads = kit.store.turnstile().row_reads() - before;
         assert!(reads <= if dates { 50 } else { 0 }, "{reads} reads");
         assert_eq!(sum(&series.steps).documents, 50);

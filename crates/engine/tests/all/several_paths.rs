@@ -1,5 +1,5 @@
-//! Queries with several access paths, one for each alternative of an `$or` or for each of several values:
-//! they return what one path would, in the order of the sort, and nothing that has expired.
+//! Queries with several access paths, one per alternative of an `$or` or per value, return what a
+//! single path would, in sort order, and nothing expired.
 
 use document::{DocRef, Document, Value, doc};
 use engine::{BatchLimit, Cursor, IndexSpec, Plan};
@@ -18,7 +18,7 @@ fn index(paths: &[&str]) -> IndexSpec {
     IndexSpec::new(paths.join("_"), key)
 }
 
-/// Documents with two fields of few values, `n` being the order in which they were inserted.
+/// Documents with two fields of few values; `n` is the insertion order.
 fn kit(life: impl Fn(i32) -> i32) -> Kit {
     let kit = Kit::default();
     kit.set_default(Some(-1));
@@ -66,13 +66,13 @@ fn numbers(documents: &[Document], name: &str) -> Vec<i32> {
     documents.iter().map(number).collect()
 }
 
-/// `a` is 1 or `b` is 3, in the order of `b`.
+/// `a` is 1 or `b` is 3, ordered by `b`.
 fn either() -> Plan {
     let filter = Filter::Or(vec![equals("a", 1), equals("b", 3)]);
     sorted(filter, sort_by("b", false), Vec::new())
 }
 
-/// `a` is one of three values, in the order of `b` and `_id`.
+/// `a` is one of three values, ordered by `b` and `_id`.
 fn one_of_three(more: Vec<Stage>) -> Plan {
     let filter = Filter::Or((1..4).map(|value| equals("a", value)).collect());
     let mut sort = sort_by("b", false);
@@ -115,7 +115,7 @@ fn several_values_are_merged_and_skipped_without_reading_documents() {
 
 #[test]
 fn what_expires_between_two_batches_is_neither_returned_nor_skipped() {
-    // Each third document expires after 5 seconds, each seventh after 3.
+    // Every third document expires after 5 seconds, every seventh after 3.
     let life = |id: i32| {
         if id % 7 == 0 {
             3
@@ -138,7 +138,7 @@ fn what_expires_between_two_batches_is_neither_returned_nor_skipped() {
         assert_eq!(numbers(&first, "_id"), whole[..2]);
         assert_eq!(numbers(&rest, "_id"), live);
     }
-    // They do not count as skipped, either, in walks by one path, by several, and by `_id`.
+    // Expired rows do not count as skipped in scans by one path, by several, and by `_id`.
     let kit = kit(life);
     kit.move_to(4_000);
     let by_id = || sorted(Filter::always(), sort_by("_id", false), Vec::new());

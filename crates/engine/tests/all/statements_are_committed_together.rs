@@ -1,12 +1,12 @@
-//! Groups of write statements: which statements a group takes, and that what another writer has
-//! changed meanwhile is left with all behind it.
+//! Write groups: which statements fit into a group, and that a conflict leaves the statement and
+//! all later ones unexecuted.
 
 use document::{Document, doc};
 use engine::{Find, Update, WriteGroup};
 use pipeline::edit::Edit;
 use test_kit::{Kit, PausingStore, TtlField, equal, ready, unique_index};
 
-/// Adds an upsert that replaces the document with an id; returns whether the group took it.
+/// Adds an upsert that replaces the document with an id; returns whether it fits.
 fn put(kit: &Kit, group: &mut WriteGroup<'_, PausingStore>, at: usize, document: Document) -> bool {
     let find = Find::new(equal("_id", document.get("_id").cloned().unwrap()));
     put_where(kit, group, at, find, document).unwrap()
@@ -60,7 +60,7 @@ fn a_statement_about_a_document_of_the_group_is_left() {
     let mut group = kit.engine.write_group(1_000);
     assert!(put(&kit, &mut group, 0, doc! { "_id": 1, "a": 2 }));
     assert!(put(&kit, &mut group, 1, doc! { "_id": 2, "a": 3 }));
-    // As it was, as it will be, and one that is new.
+    // A document before a write, after a write, and a new one.
     for a in [1, 2, 3] {
         let find = Find::new(equal("a", a));
         let put = put_where(&kit, &mut group, 2, find, doc! { "_id": 9, "a": 9 });
@@ -85,7 +85,7 @@ fn a_unique_value_that_the_group_takes_or_gives_up_is_left() {
     assert!(put(&kit, &mut group, 0, doc! { "_id": 1, "u": 2 }));
     assert!(!put(&kit, &mut group, 1, doc! { "_id": 2, "u": 1 }), "given up");
     assert!(!put(&kit, &mut group, 1, doc! { "_id": 3, "u": 2 }), "taken");
-    // Of a value that the group does not touch the view says who holds it.
+    // For a value that the group does not touch, the view tells who holds it.
     let find = Find::new(equal("_id", 4));
     put_where(&kit, &mut group, 1, find, doc! { "_id": 4, "u": 5 }).unwrap_err();
     assert!(put(&kit, &mut group, 2, doc! { "_id": 4, "u": 4 }));

@@ -1,5 +1,5 @@
-//! Each operation that uses an index counts once, whatever it meets on the way; what keeps an index
-//! keeps its count.
+//! Each operation that uses an index counts once, whatever it meets, and changes that keep an index
+//! keep its count.
 
 use std::sync::Arc;
 
@@ -33,7 +33,7 @@ fn id_of(kit: &Kit, name: &str) -> u32 {
     kit.collection().state().record.index_named(name).unwrap().id
 }
 
-/// Uses of the index of the id, and of the one on `a`.
+/// Returns the uses of the primary key and of the index on `a`.
 fn uses(kit: &Kit) -> (u64, u64) {
     let of = |id| kit.collection().index_usage(id).unwrap().count;
     (of(ID_INDEX), of(id_of(kit, "a_1")))
@@ -99,8 +99,8 @@ fn later_batches_and_walks_that_begin_again_count_no_more() {
     }
 }
 
-/// A renewal is stamped before a deadline and published after it: a scan that came as far as that
-/// document cannot tell, waits, and begins again with another plan.
+/// An extension is stamped before a deadline and published after it: a scan that reaches that
+/// document is undecidable, waits, and restarts with another plan.
 #[test]
 fn a_read_that_begins_again_counts_once() {
     let kit = kit();
@@ -132,7 +132,7 @@ fn a_write_that_is_refused_and_looks_again_counts_once() {
         engine.remove(&collection, &Find::new(equal("a", 3)), true, &context()).await
     });
     assert!(removal.poll().is_none(), "it has found some");
-    // All of them are written meanwhile, and one is no longer meant.
+    // All of them are rewritten meanwhile, and one no longer matches.
     for id in (3..100).step_by(10) {
         kit.replace(doc! { "_id": id, "a": if id == 3 { 4 } else { 3 } }, false).unwrap();
     }

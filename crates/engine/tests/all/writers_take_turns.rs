@@ -1,4 +1,5 @@
-//! Many writers that each look at all documents for the first in an order get through, with few looks each.
+//! Many writers that each need a full scan to find the first document in an order succeed with few
+//! scans each.
 
 use std::{
     collections::BTreeSet,
@@ -17,7 +18,7 @@ use test_kit::{Kit, TtlField, context, equal, ready, sort_by};
 const ROWS: i32 = 1_500;
 const WRITERS: usize = 16;
 
-/// Runs all at the same time on this thread.
+/// Runs all operations concurrently on this thread.
 fn at_once<T>(operations: Vec<Pin<Box<dyn Future<Output = T> + '_>>>) -> Vec<T> {
     let mut waking = Waking::from_waker(Waker::noop());
     let mut waiting: Vec<_> = operations.into_iter().map(Some).collect();
@@ -48,12 +49,12 @@ fn kit() -> Kit {
     kit
 }
 
-/// The first with this state in the order of `n`, which no index gives.
+/// Selects the first document with this state in the order of `n`, which has no index.
 fn first() -> Find {
     Find { sort: Some(sort_by("n", false)), ..Find::new(equal("state", 0)) }
 }
 
-/// How much work all of them did, in looks at all documents, of which a writer alone needs one.
+/// Returns the total work in full scans, of which a single writer needs one.
 fn looks(contexts: &[Arc<Context>]) -> u64 {
     let (kit, alone) = (kit(), context());
     ready(kit.engine.find_and_remove(&kit.collection(), &first(), &alone)).unwrap();
@@ -61,7 +62,7 @@ fn looks(contexts: &[Arc<Context>]) -> u64 {
     spent.div_ceil(alone.budget.spent())
 }
 
-/// Each looks once at the same time as the others, and once in its turn.
+/// Each scans once concurrently with the others, and once in its turn.
 const MOST: u64 = 3 * WRITERS as u64;
 
 #[test]
