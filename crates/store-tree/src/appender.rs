@@ -1,6 +1,6 @@
-//! The thread that makes batches durable: all that wait are one group of the journal, with one write
-//! and one sync. Then they go to the trees: on this thread when nothing else waits, otherwise on the
-//! applier's, while this one syncs the next group.
+//! The thread that makes batches durable: all waiting batches form one group of the journal, with
+//! one write and one sync. The group is then applied to the trees, on this thread if nothing else
+//! waits, otherwise by the applier while this thread syncs the next group.
 //!
 //! ```text
 //!  committer   [order 1]  [order 2]   [order 3]  [order 4]
@@ -23,29 +23,30 @@ use crate::{
     messages::{Batch, CommitterMessage},
 };
 
-/// Bytes of a group that takes no more batches: its trees can be written while the next is synced.
+/// Size at which a group accepts no more batches, so that its trees are written while the next
+/// group is synced.
 const GROUP_BYTES: usize = 4 * 1024 * 1024;
 
-/// Bytes of a group that is applied on this thread, in less time than it takes to wake another.
+/// Size up to which a group is applied on this thread, which takes less time than waking another.
 const QUICK_BYTES: usize = 32 * 1024;
 
-/// The appender's own state.
+/// State of the appender thread.
 pub(crate) struct Appender {
     inner: Arc<OpenStore>,
     time: Arc<dyn Timepiece>,
-    /// Takes groups that are durable, in their order.
+    /// Receives durable groups, in order.
     applier: mpsc::Sender<Vec<Batch>>,
-    /// Groups that the applier has not done yet.
+    /// Number of groups that the applier has not finished.
     applying: Arc<AtomicUsize>,
     committer: mpsc::Sender<CommitterMessage>,
-    /// The last run of entries of which one was refused, and why.
+    /// The last epoch in which an entry was refused, and why.
     refused: Option<(u64, Error)>,
-    /// Taken from the queue, and too much for the last group.
+    /// A batch taken from the queue that did not fit into the last group.
     left_over: Option<Batch>,
 }
 
 impl Appender {
-    /// An appender for an open store.
+    /// Creates the appender of an open store.
     pub(crate) fn new(
         inner: Arc<OpenStore>,
         time: Arc<dyn Timepiece>,
@@ -56,7 +57,7 @@ impl Appender {
         Self { inner, time, applier, applying, committer, refused: None, left_over: None }
     }
 
-    /// Makes batches durable until the committer ends.
+    /// Makes batches durable until the committer stops.
     pub(crate) fn run(mut self, batches: &mpsc::Receiver<Batch>) {
         while let Some(first) = self.left_over.take().or_else(|| batches.recv().ok()) {
             let mut bytes = first.bytes();
@@ -75,7 +76,7 @@ impl Appender {
         }
     }
 
-    /// Appends what is to be made durable; batches that were not are marked with the reason.
+    /// Appends the batches that have entries; batches that fail are marked with the reason.
     fn append(&mut self, group: &mut [Batch]) {
         for batch in group.iter_mut() {
             let refused = self.refused.as_ref().filter(|refused| batch.epoch <= refused.0);
@@ -114,11 +115,12 @@ impl Appender {
         }
     }
 
-    /// Notes that a group was not appended; returns what its writers hear.
+    /// Records that a group was not appended; returns the error for its writers.
     fn note_failure(&mut self, epoch: u64, failure: AppendFailure) -> Error {
         match failure {
             AppendFailure::Refused(error) => {
-                // Later entries go on behind this one, with numbers and sums that are wrong now.
+                // Later entries of the epoch assume the numbers and sums of this one and are now
+                // wrong.
                 self.refused = Some((epoch, error.clone()));
                 self.inner.refused_epoch.store(epoch, Ordering::SeqCst);
                 if error.kind == Kind::Unavailable {
@@ -138,7 +140,7 @@ impl Appender {
         }
     }
 
-    /// Has a durable group applied.
+    /// Passes on a durable group to be applied.
     fn hand_over(&mut self, group: Vec<Batch>, batches: &mpsc::Receiver<Batch>) {
         if self.left_over.is_none() {
             self.left_over = batches.try_recv().ok();
@@ -147,12 +149,12 @@ impl Appender {
         let behind_others = 0 < self.applying.load(Ordering::SeqCst);
         if self.left_over.is_some() || behind_others || QUICK_BYTES < bytes {
             self.applying.fetch_add(1, Ordering::SeqCst);
-            // The applier ends after this thread.
+            // The applier stops after this thread.
             let _ = self.applier.send(group);
         } else {
             apply_group(&self.inner, group);
         }
-        // After the answers: those who hear of their commits come with the next, and share a sync.
+        // After the replies, so that writers that commit again at once share a sync.
         if self.left_over.is_none() {
             let _ = self.committer.send(CommitterMessage::Idle);
         }

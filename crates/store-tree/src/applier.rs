@@ -1,8 +1,8 @@
-//! Puts durable groups into their trees, shows them to readers and tells whoever waits, in order.
+//! Applies durable groups to their trees, publishes them to readers and notifies writers, in order.
 //!
-//! For each group: trees, counter, view; then for each batch the number of the last commit, the
-//! fence, the in-flight table, the answers. A writer that hears of its commit finds it in any view
-//! that it opens then; and a view that finds the table empty sees all that was in it.
+//! For each group: the trees, the counter, the view; then for each batch the last published commit,
+//! the fence, the in-flight table and the replies. A writer thus finds its acknowledged commit in
+//! any new view, and a view that finds the in-flight table empty sees everything that was in it.
 
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
@@ -21,7 +21,7 @@ use crate::{
     published::Applying,
 };
 
-/// Applies groups until the appender ends.
+/// Applies groups until the appender stops.
 pub(crate) fn apply_until_closed(
     inner: &OpenStore,
     groups: &mpsc::Receiver<Vec<Batch>>,
@@ -35,10 +35,10 @@ pub(crate) fn apply_until_closed(
 
 /// Applies one group.
 pub(crate) fn apply_group(inner: &OpenStore, mut group: Vec<Batch>) {
-    // Until all of it is shown: a view that is made beside it could miss what is half applied, and
-    // what that replaces.
+    // Held until all of it is published: a view created meanwhile could miss both a half-applied
+    // entry and the version that it replaces.
     let applying = inner.published.begin_applying();
-    // A tree that panics may have half of an entry: nothing is shown, and the store is opened again.
+    // A panic may leave an entry half applied, so nothing is published and the store is reopened.
     let applied = catch_unwind(AssertUnwindSafe(|| apply_entries(inner, &mut group, &applying)));
     let broken = applied.is_err().then(|| {
         let text = "a tree failed in an unforeseen way, so that it is not known what it has";
@@ -46,7 +46,7 @@ pub(crate) fn apply_group(inner: &OpenStore, mut group: Vec<Batch>) {
         inner.stop_commits(&error);
         error
     });
-    // After a panic the store is stopped by now, and whoever makes views looks for that.
+    // After a panic the store is already stopped, which creators of views check.
     drop(applying);
     for mut batch in group {
         batch.failed = batch.failed.take().or_else(|| broken.clone());
@@ -54,7 +54,7 @@ pub(crate) fn apply_group(inner: &OpenStore, mut group: Vec<Batch>) {
     }
 }
 
-/// Puts the entries of a group into their trees and shows them.
+/// Applies the entries of a group to their trees and publishes them.
 fn apply_entries(inner: &OpenStore, group: &mut [Batch], applying: &Applying<'_>) {
     let (mut bytes, mut mutations, mut last) = (0, 0, None);
     for batch in group {
@@ -75,11 +75,11 @@ fn apply_entries(inner: &OpenStore, group: &mut [Batch], applying: &Applying<'_>
         flusher.unpark();
     }
     inner.published.publish(applying);
-    // After the view: whoever takes this number first finds all commits up to it.
+    // After the view, so that a reader of this number finds all commits up to it.
     inner.published_seq.fetch_max(seq, Ordering::SeqCst);
 }
 
-/// Puts one entry into its trees.
+/// Applies one entry to its trees.
 fn apply_entry(inner: &OpenStore, entry: PendingEntry, applying: &Applying<'_>) {
     let (n, under) = (entry.encoded.n(), entry.under);
     let tick = inner.tick.load(Ordering::Relaxed);
@@ -87,7 +87,7 @@ fn apply_entry(inner: &OpenStore, entry: PendingEntry, applying: &Applying<'_>) 
         let grown = run.place.apply(n, under, run.mutations, tick);
         inner.budget.note_memory(grown);
     }
-    // From here on a view may read it.
+    // From here on views may read the entry.
     inner.trees.counter.fetch_max(under + 1);
     *inner.applied.lock() = Applied { n, under, stamp: entry.last };
     if let Some(made) = entry.made {
@@ -108,7 +108,7 @@ fn apply_entry(inner: &OpenStore, entry: PendingEntry, applying: &Applying<'_>) 
     }
 }
 
-/// Tells whoever waits for a batch, after it is visible or has failed.
+/// Notifies all that wait for a batch, after it is visible or has failed.
 fn finish_batch(inner: &OpenStore, batch: Batch) {
     let failed = batch.failed;
     if let Some((fence, outcome)) = batch.fence {
@@ -117,7 +117,7 @@ fn finish_batch(inner: &OpenStore, batch: Batch) {
             _ => None,
         });
     }
-    // After the view: whoever finds the table empty must find the commit visible.
+    // After the view: if the table is empty, the commit must be visible.
     if batch.in_flight {
         inner.in_flight.finish_oldest();
     }
@@ -130,7 +130,7 @@ fn finish_batch(inner: &OpenStore, batch: Batch) {
             }
             Some(error) => Err(error.clone()),
         };
-        // Nobody may be waiting any more.
+        // The receiver may have been dropped.
         let _ = answer.asker.send(result);
     }
     if let Some(done) = batch.done {
@@ -147,7 +147,7 @@ mod tests {
 
     const SPACES: [Space; 2] = [Space::Rows(1), Space::Index(1)];
 
-    /// What a new view finds in both spaces.
+    /// Returns what a new view finds in both spaces.
     async fn seen(store: &TreeStore) -> [Option<bytes::Bytes>; 2] {
         let snapshot = store.snapshot();
         let [first, second] = SPACES.map(|space| snapshot.get(space, b"key"));
@@ -174,17 +174,17 @@ mod tests {
         let inner = store.shared.open_generation().unwrap().inner.clone();
         let place = inner.published.places()[&SPACES[0]].clone();
         let applied = *inner.applied.lock();
-        // As the applier does it: the first of two trees has the entry.
+        // Simulates the applier after the first of two trees has the entry.
         let applying = inner.published.begin_applying();
         let under = number_after(applied.under, &inner.trees.counter);
         let new = Mutation { space: place.number, key: "key".into(), value: Some("new".into()) };
         place.apply(applied.n + 1, under, vec![new], 0);
         assert!(inner.flush_place(&place).unwrap());
         assert_eq!(seen(&store).await, [Some("old".into()), Some("old".into())]);
-        // The flush has kept what the half of the entry replaces, and nothing else is left of before.
+        // The flush has kept what the half-applied entry replaces, and nothing else remains.
         assert!(!inner.release_place(&place).unwrap());
         assert_eq!(inner.old_views().memory, 0);
-        // It stays half applied when a tree has panicked.
+        // The entry stays half applied when a tree has panicked.
         inner.stop_commits(&Error::new(Kind::Unavailable, "fault on purpose"));
         drop(applying);
         let number = inner.published.view().number;

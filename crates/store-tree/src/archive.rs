@@ -1,11 +1,11 @@
-//! The archive of the journal: entries that are durable and applied, copied in their order into files that
-//! stay until there are too many, for backups that follow others. The journal keeps what is not copied yet,
-//! but not without a bound: an archive that cannot keep pace is given up, and begins anew. Commits never
+//! The archive of the journal: durable and applied entries, copied in order into files that are
+//! kept up to a size limit, for incremental backups. The journal keeps entries that are not copied
+//! yet, up to a bound: an archive that cannot keep up is discarded and restarted. Commits never
 //! wait for it.
 //!
 //! ```text
-//!  archive:  [ 1 … 40 ][ 41 … 97 ]           oldest files go beyond the limit
-//!  journal:                 … 95 96 97 98 … 120     cut up to 97 at most
+//!  archive:  [ 1 .. 40 ][ 41 .. 97 ]         the oldest files are deleted beyond the limit
+//!  journal:               .. 95 96 97 98 .. 120     truncated up to 97 at most
 //! ```
 
 use std::{
@@ -25,40 +25,39 @@ use crate::{
     errors::from_io,
 };
 
-/// Folder of the files, in the store's directory.
+/// Directory of the archive within the store's directory.
 pub(crate) const ARCHIVE: &str = "archive";
-/// Bytes of the journal from which a file is written.
+/// Amount of journal that is written to one file.
 const FILE_BYTES: u64 = 8 << 20;
-/// Bytes of entries that are read at once.
+/// Amount of entries read at once.
 const PART_BYTES: usize = 2 << 20;
-/// Bytes of the journal that wait for the archive at the most.
+/// Maximum amount of journal that waits to be archived.
 const BEHIND_BYTES: u64 = 256 << 20;
 
-/// What is archived.
+/// The archived range of entries.
 #[derive(Debug)]
 struct State {
-    /// The last entry that is archived, or the one before the archive begins.
+    /// Number of the last archived entry, or of the one before the archive starts.
     last: u64,
-    /// Its stamp.
+    /// Stamp of that entry.
     stamp: Stamp,
     files: Vec<Stretch>,
 }
 
-/// The archive of one opening of the store.
+/// The archive within one opening of the store.
 #[derive(Debug)]
 pub(crate) struct Archive {
     folder: PathBuf,
-    /// Bytes of all files at the most.
+    /// Maximum size of all files.
     limit: u64,
     state: Mutex<State>,
-    /// Clones are held by those who read: files stay meanwhile.
+    /// Cloned by readers; files are kept while any clone exists.
     readers: Arc<()>,
-    /// Why it was given up since somebody asked last.
+    /// Why the archive was discarded since this was last read.
     given_up: Mutex<Option<Error>>,
 }
 
-/// Removes the archive of a store that keeps none any more: entries that come from now on would be missing
-/// in it.
+/// Deletes the archive of a store that no longer keeps one, because it would lack later entries.
 pub(crate) fn remove(directory: &Path) -> Result<(), Error> {
     match fs::remove_dir_all(directory.join(ARCHIVE)) {
         Err(error) if error.kind() != ErrorKind::NotFound => {
@@ -69,8 +68,8 @@ pub(crate) fn remove(directory: &Path) -> Result<(), Error> {
 }
 
 impl Archive {
-    /// Opens it: it goes on behind its last file where the journal still has what follows, else it begins
-    /// behind the last entry that is applied.
+    /// Opens the archive. It continues after its last file if the journal still has the following
+    /// entries; otherwise it restarts after the last applied entry.
     pub(crate) fn open(
         directory: &Path,
         limit: u64,
@@ -104,7 +103,7 @@ impl Archive {
         Ok(archive)
     }
 
-    /// Finds where it goes on.
+    /// Determines where the archive continues.
     fn find_place(&self, journal: &dyn Journal, applied: (u64, Stamp)) -> Result<(), Error> {
         let (last, follow_each_other) = {
             let state = self.state.lock();
@@ -121,7 +120,7 @@ impl Archive {
         }
         let stamp = match last == applied.0 {
             true => Some(applied.1),
-            // A damaged file is as good as none.
+            // A damaged file is treated as missing.
             false => self.stamp_in_files(last).unwrap_or(None),
         };
         match stamp {
@@ -134,7 +133,7 @@ impl Archive {
         }
     }
 
-    /// The same where no file was written yet.
+    /// Determines where the archive starts if it has no file yet.
     fn find_start(&self, journal: &dyn Journal, applied: (u64, Stamp)) -> Result<(), Error> {
         match read_start(&self.folder) {
             Some((last, stamp)) if journal.held().first <= last + 1 && last <= applied.0 => {
@@ -147,7 +146,7 @@ impl Archive {
         }
     }
 
-    /// Gives up what there is, and begins behind this entry.
+    /// Discards the archive and restarts it after this entry.
     fn begin_anew(&self, applied: (u64, Stamp)) -> Result<(), Error> {
         let mut state = self.state.lock();
         let text = "the archive of the journal has a gap and begins anew: make a full backup before \
@@ -169,17 +168,17 @@ impl Archive {
         }
     }
 
-    /// Why it was given up, said once.
+    /// Returns why the archive was discarded, once.
     pub(crate) fn take_failure(&self) -> Result<(), Error> {
         self.given_up.lock().take().map_or(Ok(()), Err)
     }
 
-    /// The first entry that the journal has to keep.
+    /// Returns the first entry that the journal must keep.
     pub(crate) fn next(&self) -> u64 {
         self.state.lock().last + 1
     }
 
-    /// Copies what is due, up to the last entry that is applied; true: there may be more.
+    /// Copies entries up to the last applied one if due; returns true if there may be more.
     pub(crate) fn copy(&self, journal: &dyn Journal, applied: (u64, Stamp)) -> Result<bool, Error> {
         let (last, before) = {
             let state = self.state.lock();
@@ -220,7 +219,7 @@ impl Archive {
         Ok(true)
     }
 
-    /// Removes the oldest files beyond the limit, unless somebody reads.
+    /// Deletes the oldest files beyond the limit, unless there are readers.
     fn shrink(&self) -> Result<(), Error> {
         loop {
             let oldest = {
@@ -235,12 +234,13 @@ impl Archive {
         }
     }
 
-    /// Files stay as long as the returned value lives.
+    /// Keeps files from being deleted while the returned value exists.
     pub(crate) fn hold(&self) -> Arc<()> {
         Arc::clone(&self.readers)
     }
 
-    /// The stamp of an entry that is archived, or of the one before the first; `None`: it is gone.
+    /// Returns the stamp of an archived entry or of the one before the first; `None` if it was
+    /// deleted.
     pub(crate) fn stamp(&self, n: u64) -> Result<Option<Stamp>, Error> {
         let state = self.state.lock();
         if n == state.last {
@@ -268,7 +268,7 @@ impl Archive {
         Err(Error::new(Kind::Corrupt, format!("entry {n} is missing in the archive")))
     }
 
-    /// Entries from this one on that are in one file; `None`: no file has it.
+    /// Returns the entries of the file that contains entry `n`; `None` if no file does.
     pub(crate) fn read_from(&self, n: u64) -> Result<Option<(Archived, u64)>, Error> {
         let holds = |file: &&Stretch| (file.first..=file.last).contains(&n);
         let file = self.state.lock().files.iter().find(holds).copied();
@@ -277,7 +277,7 @@ impl Archive {
     }
 }
 
-/// The entries that lie one behind the other.
+/// Splits concatenated entries.
 pub(crate) fn entries_of(mut rest: Bytes) -> Result<Vec<journal::EncodedEntry>, Error> {
     let mut all = Vec::new();
     while !rest.is_empty() {
@@ -288,7 +288,7 @@ pub(crate) fn entries_of(mut rest: Bytes) -> Result<Vec<journal::EncodedEntry>, 
     Ok(all)
 }
 
-/// The same encoded, for those that the journal gives.
+/// Encodes and concatenates entries of the journal up to `until`.
 pub(crate) fn encoded(entries: Vec<Entry>, until: u64) -> Result<(Bytes, u64), Error> {
     let (mut out, mut last) = (BytesMut::new(), 0);
     for entry in entries.into_iter().filter(|entry| entry.n <= until) {

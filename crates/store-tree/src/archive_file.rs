@@ -1,5 +1,5 @@
-//! One file of the archive: entries of the journal that follow each other, compressed and checksummed. It
-//! is written under another name and renamed when it is durable, so that a file with its own name is whole.
+//! A file of the archive: consecutive journal entries, compressed and checksummed. It is written
+//! under a temporary name and renamed once durable, so a file with its final name is complete.
 //!
 //! ```text
 //! ebb archive, format 1 ⏎ | entry before it and its stamp | entries … | SHA-256 of everything before
@@ -17,15 +17,15 @@ use store::{Error, Kind, Stamp};
 
 use crate::errors::from_io;
 
-/// The line that a file begins with.
+/// First line of a file.
 const LINE: &str = "ebb archive, format 1\n";
-/// The name of a file that is being written.
+/// Name of a file that is being written.
 pub(crate) const UNFINISHED: &str = "new";
 
-/// The file that says behind which entry the archive begins.
+/// File with the entry after which the archive starts.
 const START: &str = "start";
 
-/// Entries that a file holds, by their numbers, and its bytes.
+/// The range of entries in a file, and its size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Stretch {
     pub(crate) first: u64,
@@ -34,12 +34,12 @@ pub(crate) struct Stretch {
 }
 
 impl Stretch {
-    /// The name of its file; names are in the order of entries.
+    /// Returns the file's name; names sort by entry.
     pub(crate) fn name(self) -> String {
         format!("{:020}-{:020}", self.first, self.last)
     }
 
-    /// What a name says; `None`: it is no such file.
+    /// Parses a file's name; `None` if it is not an archive file.
     pub(crate) fn of_name(name: &str, bytes: u64) -> Option<Self> {
         let (first, last) = name.split_once('-')?;
         let found = Self { first: first.parse().ok()?, last: last.parse().ok()?, bytes };
@@ -47,16 +47,16 @@ impl Stretch {
     }
 }
 
-/// What a file holds.
+/// The contents of a file.
 #[derive(Debug)]
 pub(crate) struct Archived {
-    /// The stamp of the entry before the first.
+    /// Stamp of the entry before the first.
     pub(crate) before: Stamp,
-    /// Entries, encoded, one behind the other.
+    /// Encoded entries, concatenated.
     pub(crate) entries: Vec<Bytes>,
 }
 
-/// Keeps behind which entry an archive begins, for as long as it has no file; durable when this returns.
+/// Records after which entry an archive without files starts; durable on return.
 pub(crate) fn write_start(folder: &Path, (entry, stamp): (u64, Stamp)) -> Result<(), Error> {
     let mut bytes = entry.to_be_bytes().to_vec();
     bytes.extend_from_slice(&stamp.seq.to_be_bytes());
@@ -70,7 +70,7 @@ pub(crate) fn write_start(folder: &Path, (entry, stamp): (u64, Stamp)) -> Result
     written.map_err(|error| from_io("begin the archive of the journal", &error))
 }
 
-/// Behind which entry it begins; `None` where that is not known.
+/// Returns after which entry the archive starts; `None` if unknown.
 pub(crate) fn read_start(folder: &Path) -> Option<(u64, Stamp)> {
     let bytes = fs::read(folder.join(START)).ok()?;
     let (body, checksum) = bytes.split_at_checked(24)?;
@@ -81,7 +81,7 @@ pub(crate) fn read_start(folder: &Path) -> Option<(u64, Stamp)> {
     Some((u64::from_be_bytes(entry.try_into().ok()?), stamp_of(stamp)?))
 }
 
-/// Writes entries `first` to `last` into a folder; durable when this returns.
+/// Writes entries `first` to `last` into a new file; durable on return.
 pub(crate) fn write_file(
     folder: &Path,
     (first, last): (u64, u64),
@@ -114,7 +114,7 @@ pub(crate) fn write_file(
     Ok(stretch)
 }
 
-/// Reads a file to its end, and checks all of it.
+/// Reads a complete file and verifies its checksum.
 pub(crate) fn read_file(folder: &Path, stretch: Stretch) -> Result<Archived, Error> {
     let path: PathBuf = folder.join(stretch.name());
     let damaged = |why: &str| {

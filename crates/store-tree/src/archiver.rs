@@ -1,5 +1,5 @@
-//! The thread that copies the journal into its archive. A failure is tried again: what it waits for stays
-//! in the journal, up to a bound.
+//! The thread that copies the journal into its archive. Failures are retried; entries wait in the
+//! journal meanwhile, up to a bound.
 
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
@@ -9,7 +9,7 @@ use std::{
 
 use crate::inner::OpenStore;
 
-/// Between two looks.
+/// Interval between attempts.
 const PAUSE: Duration = Duration::from_millis(250);
 
 /// Copies until the store is closed.
@@ -22,7 +22,7 @@ pub(crate) fn archive_until_closed(inner: &OpenStore) {
     }
 }
 
-/// Copies one file's worth; whether there may be more.
+/// Copies up to one file; returns whether there may be more.
 fn copy_once(inner: &OpenStore) -> bool {
     let Some(archive) = &inner.archive else { return false };
     if inner.stop_reason().is_some() {

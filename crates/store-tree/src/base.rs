@@ -1,14 +1,14 @@
-//! Bases: all that a store has at one moment, in pieces that an empty store is made of. A piece is an
-//! entry of the journal, with the number of the last one that the base has: rows of places in their
-//! order, before them the directory. Where the trees have versions of rows, a base has the newest; what a
-//! compaction would drop it does not have.
+//! Bases: the complete contents of a store at one moment, in pieces from which another store is
+//! created. A piece has the format of a journal entry, with the number of the last entry that the
+//! base contains: first the directory, then rows in order of their trees. A base has only the
+//! newest version of each row, and no rows that a compaction would drop.
 //!
 //! ```text
-//!  store ──still view──▶ pieces ··▶ folder `base` of another ──its next opening──▶ trees, journal, mark
+//!  store --view--> pieces ..> directory `base` of another --next opening--> trees, journal, mark
 //! ```
 //!
-//! An opening that finds a folder with all pieces throws away what the directory has, and begins behind
-//! the base: the journal has one entry with nothing in it, the last one of the base.
+//! An opening that finds a complete base discards the store's contents and continues after the
+//! base: the journal then has one empty entry, the last one of the base.
 
 use std::{
     fs::File,
@@ -38,12 +38,12 @@ use crate::{
     wiping,
 };
 
-/// The file in it that says how many there are, once all are there.
+/// File with the number of pieces, written once all exist.
 const COMPLETE: &str = "complete";
-/// Memory of a tree that is made.
+/// Size at which memtables are flushed while a base is loaded.
 const MEMORY_BYTES: u64 = 64 << 20;
 
-/// A store at one moment, to be read in pieces.
+/// Reads a store at one moment in pieces.
 pub struct BaseReader {
     inner: Arc<OpenStore>,
     predicate: PredicateInForce,
@@ -51,9 +51,9 @@ pub struct BaseReader {
     at: Applied,
     next_place: u64,
     places: Vec<Arc<Place>>,
-    /// A row that is said to be another, or not to be there.
+    /// A row to be replaced or removed in the base.
     replaced: Option<(Space, Bytes, Option<Bytes>)>,
-    /// How many places were read, and of the next one up to which key; nothing before the directory.
+    /// Number of trees read, and the last key read of the next one; `None` before the directory.
     read: Option<(usize, Option<Bytes>)>,
 }
 
@@ -64,7 +64,7 @@ impl std::fmt::Debug for BaseReader {
 }
 
 impl BaseReader {
-    /// Of what is visible now.
+    /// Creates a reader of what is visible now.
     pub(crate) fn new(inner: &Arc<OpenStore>, predicate: &PredicateInForce) -> Result<Self, Error> {
         let applying = inner.published.begin_applying();
         if let Some(why) = inner.stop_reason() {
@@ -88,22 +88,22 @@ impl BaseReader {
         })
     }
 
-    /// The same with this value of a key, whatever it is in the store; without one it is not there.
+    /// Replaces the value of a key in the base; `None` removes it.
     pub fn replacing(self, space: Space, key: Bytes, value: Option<Bytes>) -> Self {
         Self { replaced: Some((space, key, value)), ..self }
     }
 
-    /// The stamp of the last commit that it has.
+    /// Returns the stamp of the last commit in the base.
     pub fn last_stamp(&self) -> Stamp {
         self.at.stamp
     }
 
-    /// The number of the last entry that it has.
+    /// Returns the number of the last entry in the base.
     pub fn last_entry(&self) -> u64 {
         self.at.n
     }
 
-    /// The next piece, of about so many bytes; nothing behind the last.
+    /// Returns the next piece, of about this size; `None` after the last.
     pub fn next_piece(&mut self, bytes: usize) -> Result<Option<Bytes>, Error> {
         let mutations = match self.read.take() {
             None => {
@@ -129,12 +129,12 @@ impl BaseReader {
             directory::record_made(place.number, place.space?).into_iter().next()
         };
         let mut rows: Vec<Mutation> = self.places.iter().filter_map(made).collect();
-        // Numbers of places that are gone are not given again.
+        // Numbers of dropped trees are never reused.
         rows.push(directory::record_next(self.next_place));
         rows
     }
 
-    /// Rows behind this key of the place at `at`, and of those behind it.
+    /// Returns rows after this key of the tree at index `at` and of the following ones.
     fn rows(
         &mut self,
         mut at: usize,
@@ -176,7 +176,7 @@ impl BaseReader {
     }
 }
 
-/// Keeps a piece of a base for the next opening.
+/// Stores a piece of a base for the next opening.
 pub(crate) fn keep_piece(directory: &Path, number: u32, bytes: &[u8]) -> Result<(), Error> {
     let folder = directory.join(wiping::BASE);
     let kept = std::fs::create_dir_all(&folder)
@@ -185,7 +185,7 @@ pub(crate) fn keep_piece(directory: &Path, number: u32, bytes: &[u8]) -> Result<
     kept.map_err(|error| from_io("keep a piece of a base", &error))
 }
 
-/// All pieces are there, as many as this.
+/// Records that all pieces exist.
 pub(crate) fn complete(directory: &Path, pieces: u32) -> Result<(), Error> {
     let folder = directory.join(wiping::BASE);
     let completed = File::create(folder.join("new"))
@@ -198,12 +198,12 @@ pub(crate) fn complete(directory: &Path, pieces: u32) -> Result<(), Error> {
     completed.map_err(|error| from_io("complete a base", &error))
 }
 
-/// How many pieces the next opening makes a store of.
+/// Returns the number of pieces of a complete base for the next opening.
 pub(crate) fn pieces(directory: &Path) -> Option<u32> {
     std::fs::read_to_string(directory.join(wiping::BASE).join(COMPLETE)).ok()?.parse().ok()
 }
 
-/// Makes the store of a base whose pieces are all there.
+/// Loads a complete base, if there is one.
 pub(crate) fn load(
     options: &TreeOptions,
     journal: &dyn OpenJournal,
@@ -216,15 +216,15 @@ pub(crate) fn load(
         bytes.map(Bytes::from).map_err(|error| from_io("read a piece of a base", &error))
     });
     make(options, journal, predicate, &mut kept)?;
-    // First what makes it a base: half of one is none.
+    // The marker is removed first: without it the rest is not a base.
     let removed = std::fs::remove_file(folder.join(COMPLETE))
         .and_then(|()| File::open(&folder)?.sync_all())
         .and_then(|()| std::fs::remove_dir_all(&folder));
     removed.map_err(|error| from_io("remove a base", &error))
 }
 
-/// Makes a store of pieces, in place of what the directory has; half of one after a failure. Returns number and
-/// stamp of the last entry that it has.
+/// Creates a store from pieces, replacing the directory's contents; after a failure it is
+/// incomplete. Returns number and stamp of its last entry.
 pub(crate) fn make(
     options: &TreeOptions,
     journal: &dyn OpenJournal,
@@ -252,12 +252,12 @@ pub(crate) fn make(
     Ok((last.n, last.last))
 }
 
-/// Writes the memory of all trees that have this much.
+/// Flushes all trees with at least this much in memory.
 fn flush(replayed: &Replayed, bytes: u64) -> Result<(), Error> {
     let places = replayed.places.values().chain([&replayed.directory]);
     for place in places.filter(|place| place.buffer().floor().is_some()) {
         if bytes <= place.buffer().bytes() {
-            // Nobody reads, and rows come once each.
+            // There are no readers, and each row comes once.
             place.flush(|| Ok(0))?;
             place.release().map_err(|error| from_tree("let go of old files", &error))?;
         }

@@ -1,11 +1,10 @@
-//! What is only in memory, and how much that may be: in bytes, and in the time that a start needs to
-//! apply it again.
+//! Bounds what is only in memory: its size, and the time that a start needs to replay it.
 //!
 //! ```text
-//!  weight of the journal from its tail to its end: bytes + 500 a mutation
-//!     beyond its budget: the oldest memory is flushed     beyond twice that: commits wait
+//!  weight of the journal from its tail to its end: bytes + 500 per mutation
+//!     beyond its budget: flush the oldest memory     beyond twice that: commits wait
 //!  bytes in memory
-//!     beyond their budget: the largest memory is flushed  beyond twice that: commits wait
+//!     beyond their budget: flush the largest memory  beyond twice that: commits wait
 //! ```
 
 use std::{
@@ -17,44 +16,44 @@ use std::{
 use parking_lot::{Condvar, Mutex};
 use store::Error;
 
-/// What a mutation weighs beside its bytes: a start applies them one by one, about 2 us each.
+/// Weight of a mutation besides its bytes: a start replays each in about 2 us.
 const MUTATION_WEIGHT: u64 = 500;
-/// How long somebody who waits for room sleeps between two looks.
+/// Poll interval of threads that wait for memory to be flushed.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 
-/// What is only in memory, and the bounds.
+/// Tracks what is only in memory against its bounds.
 pub(crate) struct Budget {
     journal_bytes: u64,
     buffer_bytes: u64,
     groups: Mutex<Groups>,
-    /// Bytes in memory, as the trees count them.
+    /// Bytes in memtables, as the trees count them.
     memory: AtomicU64,
-    /// Told when there is less.
+    /// Notified when `memory` or the journal's weight decreases.
     less: Condvar,
-    /// Why nothing can be flushed, if that is so.
+    /// Why flushing fails, if it does.
     failure: Mutex<Option<Error>>,
     failing: AtomicBool,
 }
 
-/// Entries that are not all in tables yet.
+/// Entries that are not completely in tables yet.
 #[derive(Default)]
 struct Groups {
-    /// The last entry of each group, and its weight.
+    /// Last entry and weight of each group.
     held: VecDeque<(u64, u64)>,
     weight: u64,
 }
 
-/// What is beyond its budget.
+/// Which budget is exceeded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Excess {
-    /// The journal: the oldest memory has to go.
+    /// The journal's: flush the oldest memory.
     Journal,
-    /// Memory: the largest has to go.
+    /// The memory's: flush the largest.
     Memory,
 }
 
 impl Budget {
-    /// Nothing is in memory yet.
+    /// Creates a budget with nothing in memory.
     pub(crate) fn new(journal_bytes: u64, buffer_bytes: u64) -> Self {
         Self {
             journal_bytes,
@@ -67,7 +66,7 @@ impl Budget {
         }
     }
 
-    /// A group up to this entry is in the journal and in memory.
+    /// Records a group that ends with this entry.
     pub(crate) fn note_group(&self, last: u64, bytes: u64, mutations: u64) {
         let weight = bytes + MUTATION_WEIGHT * mutations;
         let mut groups = self.groups.lock();
@@ -75,24 +74,24 @@ impl Budget {
         groups.weight += weight;
     }
 
-    /// Memory grew.
+    /// Records growth of memtables.
     pub(crate) fn note_memory(&self, bytes: u64) {
         self.memory.fetch_add(bytes, Ordering::SeqCst);
     }
 
-    /// Memory was written to tables, or dropped.
+    /// Records that memtables were flushed or dropped.
     pub(crate) fn note_freed(&self, bytes: u64) {
         let less = |memory: u64| Some(memory.saturating_sub(bytes));
         let _ = self.memory.fetch_update(Ordering::SeqCst, Ordering::SeqCst, less);
         self.less.notify_all();
     }
 
-    /// Bytes in memory.
+    /// Returns the bytes in memtables.
     pub(crate) fn in_memory(&self) -> u64 {
         self.memory.load(Ordering::SeqCst)
     }
 
-    /// Everything before this entry is in tables.
+    /// Records that all entries before `tail` are in tables.
     pub(crate) fn cut(&self, tail: u64) {
         let mut groups = self.groups.lock();
         while let Some((last, weight)) = groups.held.front().copied()
@@ -105,7 +104,7 @@ impl Budget {
         self.less.notify_all();
     }
 
-    /// What is beyond this many times its budget.
+    /// Returns which budget is exceeded by this factor.
     fn excess_of(&self, times: u64) -> Option<Excess> {
         if self.journal_bytes.saturating_mul(times) < self.groups.lock().weight {
             return Some(Excess::Journal);
@@ -113,19 +112,19 @@ impl Budget {
         (self.buffer_bytes.saturating_mul(times) < self.in_memory()).then_some(Excess::Memory)
     }
 
-    /// What is beyond its budget.
+    /// Returns which budget is exceeded.
     pub(crate) fn excess(&self) -> Option<Excess> {
         self.excess_of(1)
     }
 
-    /// Notes whether flushing succeeds.
+    /// Records whether flushing succeeded.
     pub(crate) fn note_flush(&self, failure: Option<Error>) {
         self.failing.store(failure.is_some(), Ordering::SeqCst);
         *self.failure.lock() = failure;
         self.less.notify_all();
     }
 
-    /// Why nothing can be flushed, if that is so.
+    /// Returns why flushing fails, if it does.
     pub(crate) fn flush_failure(&self) -> Option<Error> {
         if !self.failing.load(Ordering::SeqCst) {
             return None;
@@ -133,8 +132,8 @@ impl Budget {
         self.failure.lock().clone()
     }
 
-    /// Waits until there is room for more, or says why there will be none for a while. `ended` is
-    /// asked now and then.
+    /// Waits while a budget is exceeded twofold; fails if flushing fails. `ended` is polled and
+    /// stops the wait.
     pub(crate) fn wait_for_room(&self, ended: impl Fn() -> bool) -> Result<(), Error> {
         while self.excess_of(2).is_some() && !ended() {
             if let Some(failure) = self.flush_failure() {

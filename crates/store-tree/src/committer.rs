@@ -1,14 +1,14 @@
-//! The one thread that orders commits: it takes what is waiting, stamps it, checks conditions, makes
-//! an entry of it and hands that to the appender, which makes it durable while the next is ordered.
-//! Nobody waits for a writer of another document longer than that.
+//! The single thread that orders commits: it takes the waiting commits, stamps them, checks their
+//! conditions, and passes them as an entry to the appender, which makes it durable while the next
+//! is ordered. Writers of different documents wait for each other no longer than that.
 //!
-//! The longer a sync takes, the more commits wait for the next entry: throughput grows with the
-//! load, and a single writer waits for one sync. An entry that holds little waits for more while a
-//! sync is under way ([`commits_worth_a_batch`]), since each costs threads their turns.
+//! The longer a sync takes, the more commits share the next entry: throughput grows with the load,
+//! and a single writer waits for one sync. A small entry waits for more commits while a sync is in
+//! progress ([`commits_worth_a_batch`]), since each entry costs context switches.
 //!
 //! A commit with a fence (a change of settings) ends its entry: nothing is ordered before the fence
-//! is lowered. After an entry that the journal refused (a full disk) all that were made behind it
-//! are refused too, and ordering begins again behind the last durable one.
+//! is lowered. If the journal refuses an entry (a full disk), all later ones are refused too, and
+//! ordering restarts after the last durable entry.
 
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
@@ -23,39 +23,39 @@ use crate::{
     messages::{Askers, Batch, CommitRequest, CommitterMessage, DoneSender, FollowedEntry},
 };
 
-/// Commits of one turn at most; what waits beyond comes with the next.
+/// Maximum commits per turn; the rest waits for the next.
 const TURN_COMMITS: usize = 4_096;
-/// Puts and deletes that are worth an entry of their own while another is synced; fewer wait for
-/// more. A commit that indexes an item has thirty times those of one that stores a document.
+/// Number of puts and deletes that justify an entry while another is synced; fewer wait for more. A
+/// commit that indexes an item has thirty times as many as one that stores a document.
 const WORTH_MUTATIONS: usize = 64;
-/// Bytes of an entry that takes no more commits: it has to fit into the journal, and into memory
+/// Size at which an entry accepts no more commits: it must fit into the journal, and into memory
 /// several times.
 const ENTRY_BYTES: usize = 2 * 1024 * 1024;
 
-/// The committer's own state.
+/// State of the committer thread.
 pub(crate) struct Committer {
     inner: Arc<OpenStore>,
-    /// Database time, for stamps.
+    /// Clock for stamps.
     time: Arc<dyn Timepiece>,
-    /// Takes batches, in their order.
+    /// Receives batches, in order.
     appender: mpsc::Sender<Batch>,
-    /// Gives stamps and checks conditions.
+    /// Assigns stamps and checks conditions.
     sequencer: Sequencer,
     entries: EntryMaker,
-    /// The run of entries that follow each other.
+    /// Identifies a sequence of entries that depend on each other.
     epoch: u64,
-    /// Whether commits are taken: the journal's entries are made here, and not followed.
+    /// Whether commits are accepted, instead of following another node's entries.
     leads: bool,
-    /// Whether the appender has something to do.
+    /// Whether the appender is busy.
     syncing: bool,
-    /// Puts and deletes of a commit of the last entry, on average.
+    /// Average number of puts and deletes per commit of the last entry.
     commit_mutations: usize,
-    /// Requests that came since the last turn.
+    /// Requests since the last turn.
     waiting: Vec<CommitRequest>,
 }
 
 impl Committer {
-    /// A committer that goes on behind what is in the trees.
+    /// Creates a committer that continues after what is in the trees.
     pub(crate) fn new(
         inner: Arc<OpenStore>,
         time: Arc<dyn Timepiece>,
@@ -77,11 +77,11 @@ impl Committer {
         }
     }
 
-    /// Serves messages until it is told to stop.
+    /// Handles messages until told to close.
     pub(crate) fn run(mut self, messages: &mpsc::Receiver<CommitterMessage>) {
         while let Ok(first) = messages.recv() {
             let mut next = Some(first);
-            // All that is in the mailbox by now is served in one turn.
+            // Everything in the mailbox is handled in one turn.
             while let Some(message) = next {
                 match message {
                     CommitterMessage::Commit(request) => self.waiting.push(request),
@@ -100,7 +100,7 @@ impl Committer {
                 let full = TURN_COMMITS <= self.waiting_commits();
                 next = if full { None } else { messages.try_recv().ok() };
             }
-            // `Idle` wakes this thread when the sync ends, so what waits does not wait for long.
+            // `Idle` arrives when the sync ends, so waiting commits are not delayed for long.
             let worth = if self.syncing { commits_worth_a_batch(self.commit_mutations) } else { 1 };
             if worth <= self.waiting_commits()
                 || self.waiting.iter().any(|request| request.commits.is_empty())
@@ -110,19 +110,19 @@ impl Committer {
         }
     }
 
-    /// Commits of all requests that wait.
+    /// Returns the number of waiting commits.
     fn waiting_commits(&self) -> usize {
         self.waiting.iter().map(|request| request.commits.len()).sum()
     }
 
-    /// Hands a batch to the appender.
+    /// Passes a batch to the appender.
     fn enqueue(&mut self, batch: Batch) {
         self.syncing = true;
         // The appender ends after the committer.
         let _ = self.appender.send(Batch { epoch: self.epoch, ..batch });
     }
 
-    /// Waits until all that was handed on is visible or has failed; returns what became of the last.
+    /// Waits until all batches passed on are visible or have failed; returns the last one's result.
     fn drain(&mut self, batch: Batch) -> Result<(), Error> {
         let (done, wait) = mpsc::channel();
         self.enqueue(Batch { done: Some(done), ..batch });
@@ -130,7 +130,7 @@ impl Committer {
         wait.recv().map_err(ended)?
     }
 
-    /// Before anything is ordered: the reason why nothing can be.
+    /// Checks whether commits can be ordered.
     fn prepare_commit(&mut self, needs_room: bool) -> Result<(), Error> {
         if !self.leads {
             return Err(Error::new(Kind::Moved, "this node is not the owner of the data"));
@@ -138,8 +138,7 @@ impl Committer {
         self.prepare(needs_room)
     }
 
-    /// Before an entry is made: the reason why none can be, and a new beginning where the journal
-    /// refused one.
+    /// Checks whether an entry can be made, and restarts after an entry that the journal refused.
     fn prepare(&mut self, needs_room: bool) -> Result<(), Error> {
         let inner = Arc::clone(&self.inner);
         let stopped = || inner.stop_reason().map_or(Ok(()), Err);
@@ -154,7 +153,7 @@ impl Committer {
         stopped()
     }
 
-    /// Goes on behind the last entry that is durable.
+    /// Restarts after the last durable entry.
     fn begin_again(&mut self) {
         let _ = self.drain(Batch::default());
         self.epoch += 1;
@@ -163,7 +162,7 @@ impl Committer {
         self.entries = EntryMaker::new(&self.inner);
     }
 
-    /// Takes another owner's entry; whoever asked hears of it when it is visible.
+    /// Applies another owner's entry; `done` is notified when it is visible.
     fn serve_followed(&mut self, followed: FollowedEntry, done: DoneSender) {
         let made = match self.leads {
             true => Err(Error::new(Kind::Invalid, "an owner follows nobody")),
@@ -176,20 +175,20 @@ impl Committer {
         self.enqueue(Batch { done: Some(done), ..batch });
     }
 
-    /// Begins or ends to take commits, behind all that is under way. What waits is refused when it
-    /// ends.
+    /// Starts or stops accepting commits, after everything in progress. Waiting commits are refused
+    /// when it stops.
     fn serve_role(&mut self, leads: bool, done: &DoneSender) {
         if !self.waiting.is_empty() {
             self.serve_waiting();
         }
         self.begin_again();
         self.leads = leads;
-        // An opening after this one goes on so.
+        // Later openings of the store keep this role.
         self.inner.leads.store(leads, Ordering::SeqCst);
         let _ = done.send(Ok(()));
     }
 
-    /// Makes or drops a space; whoever asked hears of it when that is durable and visible.
+    /// Creates or drops a space; `done` is notified when that is durable and visible.
     fn serve_space(&mut self, space: Space, make: bool, done: DoneSender) {
         if !self.waiting.is_empty() {
             self.serve_waiting();
@@ -199,12 +198,12 @@ impl Committer {
         self.enqueue(Batch { done: Some(done), ..batch });
     }
 
-    /// The batch that makes or drops a space; one of nothing where that is not needed.
+    /// Returns the batch that creates or drops a space; an empty one if nothing changes.
     fn change_space(&mut self, space: Space, make: bool) -> Result<Batch, Error> {
         let last = self.sequencer.last_stamp();
         let entry = match (self.entries.place_of(space).cloned(), make) {
             (None, true) => {
-                // Made before the entry is durable: what fails here has left no trace.
+                // Created before the entry is durable, so that a failure here leaves no trace.
                 let number = self.inner.next_place.fetch_add(1, Ordering::SeqCst);
                 let place = Arc::new(self.inner.trees.open_or_make(number, Some(space))?);
                 self.entries.make_space(&place, space, last)?
@@ -215,8 +214,8 @@ impl Committer {
         Ok(Batch { entry: Some(entry), ..Batch::default() })
     }
 
-    /// Takes all requests that wait. Each is answered with the batch that has the last of its
-    /// commits, whatever becomes of those behind it.
+    /// Orders all waiting requests. Each gets its reply with the batch that contains its last
+    /// commit, regardless of later commits.
     fn serve_waiting(&mut self) {
         let mut commits = Vec::new();
         let mut askers = Askers::default();
@@ -224,8 +223,8 @@ impl Committer {
             askers.waiting.push_back((request.commits.len(), request.answer));
             commits.extend(request.commits);
         }
-        // The closures of commits run here. One that panics may have left a batch half-ordered: the
-        // store is stopped, and opened again from what is durable.
+        // Closures of commits run here. A panic may leave a batch half ordered, so the store is
+        // stopped and reopened from what is durable.
         let ordered =
             catch_unwind(AssertUnwindSafe(|| self.order_and_hand_on(commits, &mut askers)));
         let last = ordered.unwrap_or_else(|_| {
@@ -236,13 +235,13 @@ impl Committer {
         self.enqueue(Batch { answers: askers.take_rest(), ..last });
     }
 
-    /// Orders all; returns the last batch, which answers those who are left.
+    /// Orders all commits; returns the last batch, which replies to the remaining requests.
     fn order_and_hand_on(&mut self, commits: Vec<Commit>, askers: &mut Askers) -> Batch {
         let mut commits = commits;
         let mut before = None;
         loop {
             askers.begin_batch();
-            // Nothing was entered in the in-flight table yet, so there is nothing to finish.
+            // Nothing is in the in-flight table yet that would have to be finished.
             if let Err(error) = self.prepare_commit(true) {
                 return Batch { failed: Some(error), ..Batch::default() };
             }
@@ -265,14 +264,14 @@ impl Committer {
             let mut batch = match self.entries.make(ordered) {
                 Ok(entry) => Batch { entry, committed: committed as u64, ..Batch::default() },
                 Err(error) => {
-                    // Stamps of this batch are in the sequencer, but nothing of it will be written.
+                    // The sequencer has this batch's stamps, but nothing of it will be written.
                     self.inner.refused_epoch.store(self.epoch, Ordering::SeqCst);
                     Batch { failed: Some(error), ..Batch::default() }
                 }
             };
             batch.in_flight = true;
             if fence.is_some() {
-                // Nothing is ordered before the fence is lowered, after the batch is visible or has
+                // Nothing is ordered before the fence is lowered, when the batch is visible or has
                 // failed.
                 let answers = askers.take_complete();
                 let failed = self.drain(Batch { fence, answers, ..batch }).err();
@@ -288,8 +287,8 @@ impl Committer {
     }
 }
 
-/// Commits of this many puts and deletes each that are worth an entry while another is synced; never
-/// none, or there would be no end of empty entries.
+/// Returns how many commits with this many mutations justify an entry while another is synced; at
+/// least one, to avoid empty entries.
 fn commits_worth_a_batch(commit_mutations: usize) -> usize {
     (WORTH_MUTATIONS / commit_mutations.max(1)).max(1)
 }

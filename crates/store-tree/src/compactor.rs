@@ -1,14 +1,13 @@
-//! Compaction of the places that got tables, on a thread of its own, and the removal of what nobody
-//! reads any more.
+//! The thread that compacts trees with new tables and deletes data without readers.
 //!
 //! ```text
-//!  flushed ──▶ watched ──(every 50 ms)──▶ compact while that changes the tables
-//!                  │ not written for REST_TICKS: at rest, few tables
-//!                  └ at rest, and nothing to do or to let go of: left alone
+//!  flushed --> watched --(every 50 ms)--> compact while that changes the tables
+//!                  | not written for REST_TICKS: at rest, few tables
+//!                  + at rest, and nothing to compact or release: no longer watched
 //! ```
 //!
-//! While a place is being written more tables are allowed, so that a burst does not compete with its
-//! own compaction; reads look at a few tables more meanwhile.
+//! While a tree is being written, more tables are allowed, so that its compaction does not compete
+//! with the burst; reads then check a few more tables.
 
 use std::{
     collections::HashMap,
@@ -21,43 +20,43 @@ use store::{Error, Kind};
 
 use crate::{errors::from_tree, inner::OpenStore, manifest, place::Place};
 
-/// Tables of the first level that start its compaction when the place is at rest.
+/// Number of first-level tables that start a compaction of a tree at rest.
 const TABLES_AT_REST: u8 = 4;
-/// The same while it is being written.
+/// Number of first-level tables that start a compaction during a burst.
 const TABLES_IN_A_BURST: u8 = 12;
-/// Bytes of one table.
+/// Target size of a table at rest.
 const TABLE_BYTES: u64 = 64 * 1024 * 1024;
-/// The same in a burst. The second level holds this many of them before it is merged with the next,
-/// which can wait too.
+/// Target size of a table during a burst. The second level holds this much before it is merged with
+/// the next, which can also wait.
 const TABLE_BYTES_IN_A_BURST: u64 = 4 * TABLE_BYTES;
-/// Tables of the first level that are merged although a view is older than one of them. Replaced
-/// versions are kept then.
+/// Number of first-level tables that are merged even if an open view is older than one of them.
+/// Replaced versions are then kept.
 const TABLES_FOR_OLD_VIEWS: usize = 16;
-/// Tables of the first level that start a compaction where rows are large, with and without such a view:
-/// a compaction has a block of each of them in memory.
+/// Numbers of first-level tables that start a compaction of large rows, with and without such a
+/// view: a compaction has a block of each table in memory.
 const LARGE_TABLES_FOR_OLD_VIEWS: usize = 6;
 const LARGE_TABLES: u8 = 3;
-/// Bytes of replaced versions that are not worth a compaction.
+/// Size of replaced versions that is not worth a compaction.
 const FEW_BYTES: u64 = 8 * 1024 * 1024;
-/// A place is compacted as a whole when this part of its bytes may be replaced versions.
+/// A tree is fully compacted if 1/SWEPT_SHARE of its size may be replaced versions.
 const SWEPT_SHARE: u64 = 4;
-/// The largest place that is compacted for that, bytes: others wait meanwhile.
+/// Maximum size of a tree for such a compaction, which delays the other trees.
 const LARGEST_SWEEP: u64 = 16 * 1024 * 1024 * 1024;
-/// Ticks without a write after which a burst is over.
+/// Ticks without a write after which a burst has ended.
 const REST_TICKS: u64 = 5;
-/// Looks between two attempts after a failure.
+/// Passes between two attempts after a failure.
 const LOOKS_AFTER_FAILURE: u32 = 20;
 
-/// A place that got tables lately.
+/// A tree that recently got new tables.
 struct Watched {
     place: Arc<Place>,
-    /// What it looked like when there was nothing to do, and whether it was at rest then.
+    /// Its shape when there was nothing to do, and whether it was at rest then.
     nothing_to_do: Option<(Shape, bool)>,
-    /// Looks until it is tried again.
+    /// Passes until the next attempt.
     wait: u32,
 }
 
-/// What compaction changes: runs of the first level, tables, bytes on disk.
+/// What compaction changes: first-level runs, number of tables, bytes on disk.
 type Shape = (usize, usize, u64);
 
 /// Compacts until the store is closed.
@@ -79,7 +78,7 @@ pub(crate) fn compact_until_closed(inner: &OpenStore) {
                 false
             })
         });
-        // Freed here, beside all others: one may have half a million keys in memory.
+        // Freed on this thread: a tree may have half a million keys in memory.
         drop(inner.compactor.take_unread());
         wait = wait.saturating_sub(1);
         if wait == 0 {
@@ -92,7 +91,7 @@ pub(crate) fn compact_until_closed(inner: &OpenStore) {
     }
 }
 
-/// Does what there is to do for a place; returns whether there may be more.
+/// Compacts a tree if due; returns whether it must be watched further.
 fn look_after(inner: &OpenStore, of: &mut Watched) -> bool {
     if of.place.is_dropped() {
         return false;
@@ -117,13 +116,13 @@ fn look_after(inner: &OpenStore, of: &mut Watched) -> bool {
     }
 }
 
-/// Compacts a place while that changes anything.
+/// Compacts a tree while that changes anything.
 fn compact_while_changing(inner: &OpenStore, of: &mut Watched, at_rest: bool) -> Result<(), Error> {
     let place = &of.place;
     let tree = &place.tree;
     let shape = || (tree.l0_run_count(), tree.table_count(), tree.disk_space());
     let mut seen = (shape(), at_rest);
-    // One call does one step of work; as long as the tables change there may be more.
+    // One call does one step; there may be more as long as the tables change.
     while of.nothing_to_do != Some(seen) && !inner.ending.load(Ordering::SeqCst) {
         let _alone = place.begin_compaction();
         let settled = place.settle_inputs();
@@ -134,8 +133,8 @@ fn compact_while_changing(inner: &OpenStore, of: &mut Watched, at_rest: bool) ->
             TABLES_FOR_OLD_VIEWS
         };
         if forget == 0 && tree.l0_run_count() < most {
-            // A view is open that is older than the newest table. Most end soon, and then the
-            // compaction may leave out what was replaced.
+            // An open view is older than the newest table. Most views end soon, and then the
+            // compaction may drop replaced versions.
             of.nothing_to_do = None;
             break;
         }
@@ -158,13 +157,13 @@ fn compact_while_changing(inner: &OpenStore, of: &mut Watched, at_rest: bool) ->
     Ok(())
 }
 
-/// Bytes of the tables that were flushed and not merged yet.
+/// Returns the size of the tables that were flushed and not merged yet.
 fn newest_bytes(place: &Place) -> u64 {
     place.tree.current_version().level(0).map_or(0, |level| level.size())
 }
 
-/// Compacts a place as a whole when much of it may be versions that no view reads any more: no other
-/// compaction may come to them in a place at rest. Returns whether there are none, or few.
+/// Compacts a whole tree if much of it may be versions that no view reads, because no other
+/// compaction may reach them in a tree at rest. Returns whether there are none or few.
 fn sweep_where_due(inner: &OpenStore, place: &Place, at_rest: bool) -> Result<bool, Error> {
     let (superseded, all) = (place.superseded_bytes(), place.tree.disk_space());
     if superseded < FEW_BYTES || superseded < all / SWEPT_SHARE || LARGEST_SWEEP < all {
@@ -176,8 +175,8 @@ fn sweep_where_due(inner: &OpenStore, place: &Place, at_rest: bool) -> Result<bo
     Ok(place.superseded_bytes() == 0)
 }
 
-/// Has a place merge tables; returns whether it did. If not, the merge would hold too much memory, and
-/// the next one makes smaller tables: see `outputs.rs`.
+/// Merges tables of a tree; returns false if the merge was stopped for using too much memory, in
+/// which case the next one writes smaller tables (see `outputs.rs`).
 fn merge(
     inner: &OpenStore,
     place: &Place,
@@ -188,12 +187,13 @@ fn merge(
     if !place.outputs.take_exceeded() {
         return Err(from_tree("compact a tree", &error));
     }
-    // Waits for a flush, which has listed its tables then: all others that are new are of no use.
+    // The lock waits for a flush, which then has listed its tables; all other new tables are
+    // garbage.
     let _alone = place.making.write();
     manifest::remove_unlisted(place.folder(), newest).map(|()| false)
 }
 
-/// How eagerly tables are merged.
+/// Returns the compaction strategy for a tree.
 fn leveled(place: &Place, at_rest: bool) -> Leveled {
     let (tables, bytes) = if at_rest {
         (TABLES_AT_REST, TABLE_BYTES)
@@ -205,7 +205,7 @@ fn leveled(place: &Place, at_rest: bool) -> Leveled {
     Leveled::default().with_l0_threshold(tables).with_table_target_size(bytes)
 }
 
-/// Compacts a place as a whole, so that its filter sees every row.
+/// Compacts a whole tree, so that its filter sees every row.
 pub(crate) fn compact_whole(inner: &OpenStore, place: &Place) -> Result<(), Error> {
     let _alone = place.begin_compaction();
     loop {
@@ -216,12 +216,12 @@ pub(crate) fn compact_whole(inner: &OpenStore, place: &Place) -> Result<(), Erro
             place.tree.major_compact(place.outputs.begin(TABLE_BYTES), forget)
         });
         drop(settled);
-        // Tables become smaller with each attempt, so that one succeeds.
+        // Each attempt writes smaller tables, so that one succeeds.
         if !compacted? {
             continue;
         }
         if forget != 0 {
-            // All of it, whatever the tables took.
+            // All replaced versions, regardless of the size of the tables.
             place.note_swept(superseded);
         }
         return Ok(());

@@ -1,4 +1,4 @@
-//! What the compactor is told: which places were written.
+//! Messages to the compactor: which trees were written.
 
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
@@ -7,35 +7,35 @@ use store::Error;
 
 use crate::place::Place;
 
-/// How often places that were written lately are looked at.
+/// Interval at which recently written trees are checked.
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// Places by their numbers.
+/// Trees by number.
 pub(crate) type WrittenPlaces = HashMap<u64, Arc<Place>>;
 
-/// What the thread is told.
+/// The mailbox of the compactor thread.
 #[derive(Default)]
 pub(crate) struct CompactorMailbox {
     mail: Mutex<Mail>,
     wake: Condvar,
 }
 
-/// What has come since the last look.
+/// Messages since the last pass.
 #[derive(Default)]
 struct Mail {
     written: WrittenPlaces,
-    /// Places of dropped spaces, until nobody reads them.
+    /// Trees of dropped spaces, until they have no readers.
     dropped: Vec<Arc<Place>>,
-    /// Kept until the store's user asks; see `tick`.
+    /// The last failure, kept until the next `tick` returns it.
     failure: Option<Error>,
-    /// The thread ends at its next look.
+    /// The thread must stop.
     closed: bool,
     /// The thread sleeps until it is woken.
     asleep: bool,
 }
 
 impl CompactorMailbox {
-    /// These places got tables. A thread that only pauses is left alone.
+    /// Records that a tree got new tables. Wakes the thread only if it is asleep.
     pub(crate) fn note_tables(&self, place: &Arc<Place>) {
         let mut mail = self.mail.lock();
         mail.written.insert(place.number, Arc::clone(place));
@@ -44,48 +44,48 @@ impl CompactorMailbox {
         }
     }
 
-    /// The space of this place was dropped.
+    /// Records that the space of this tree was dropped.
     pub(crate) fn note_dropped(&self, place: Arc<Place>) {
         self.mail.lock().dropped.push(place);
         self.wake.notify_one();
     }
 
-    /// Dropped places that nobody else has any more.
+    /// Removes and returns the dropped trees without other users.
     pub(crate) fn take_unread(&self) -> Vec<Arc<Place>> {
         let mut mail = self.mail.lock();
         mail.dropped.extract_if(.., |place| Arc::strong_count(place) == 1).collect()
     }
 
-    /// Returns the dropped places that a view may still read.
+    /// Returns the dropped trees that a view may still read.
     pub(crate) fn still_read(&self) -> Vec<Arc<Place>> {
         self.mail.lock().dropped.clone()
     }
 
-    /// Ends the thread after what it is doing.
+    /// Stops the thread after its current work.
     pub(crate) fn close(&self) {
         self.mail.lock().closed = true;
         self.wake.notify_one();
     }
 
-    /// Keeps the failure of a flush or a compaction, if it is one.
+    /// Records the failure of a flush or a compaction, if any.
     pub(crate) fn note_result(&self, result: Result<(), Error>) {
         if let Err(error) = result {
             self.mail.lock().failure = Some(error);
         }
     }
 
-    /// The last failure, once.
+    /// Returns the last failure, once.
     pub(crate) fn take_failure(&self) -> Option<Error> {
         self.mail.lock().failure.take()
     }
 
-    /// Waits for something new, or a while; `None` when it is time to end.
+    /// Waits for messages or for the next pass; `None` if the thread must stop.
     pub(crate) fn wait_for_mail(&self, idle: bool) -> Option<WrittenPlaces> {
         let mut mail = self.mail.lock();
         let idle = idle && mail.dropped.is_empty();
         if !mail.closed && (!idle || mail.written.is_empty()) {
             mail.asleep = idle;
-            // At rest seldom: only folders of dropped spaces are looked for.
+            // Rarely when idle, only to find directories of dropped spaces.
             let pause = if idle { 20 * PAUSE } else { PAUSE };
             self.wake.wait_for(&mut mail, pause);
             mail.asleep = false;

@@ -1,10 +1,10 @@
-//! Which place belongs to which space, as rows of a tree of its own: place 0. A space is made and
-//! dropped by an entry of the journal, which changes these rows, so that a follower of the journal
-//! learns of it in order with all commits, and nothing else has to be made durable.
+//! The directory: which tree belongs to which space, as rows of tree 0. Creating and dropping a
+//! space is a journal entry that changes these rows, so that followers learn of it in commit order
+//! and nothing else must be made durable.
 //!
 //! ```text
-//!  key    number of a place u64      value   name of its space
-//!  key    "next"                     value   the next number u64: none is ever used again
+//!  key    number of a tree u64       value   name of its space
+//!  key    "next"                     value   the next number u64: numbers are never reused
 //! ```
 
 use bytes::Bytes;
@@ -14,53 +14,53 @@ use store::{Error, Kind, Space};
 
 use crate::{errors::from_tree, place::Place};
 
-/// The place of the rows.
+/// Number of the directory's tree.
 pub(crate) const DIRECTORY: u64 = 0;
-/// The key of the next number.
+/// Key of the next number.
 const NEXT: &[u8] = b"next";
-/// The first number that a space gets.
+/// The first number for a space.
 const FIRST: u64 = 1;
 
-/// What the rows say.
+/// The contents of the directory.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Listed {
-    /// Places and their spaces.
+    /// Tree numbers and their spaces.
     pub(crate) spaces: Vec<(u64, Space)>,
-    /// No place has had this number.
+    /// The next unused tree number.
     pub(crate) next: u64,
 }
 
-/// A change of the directory, as an entry has it.
+/// A change of the directory within an entry.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Change {
-    /// A space got a place.
+    /// A space got a tree.
     Made(u64, Space),
-    /// The number after the last place.
+    /// The next unused number.
     Next(u64),
-    /// A place is gone.
+    /// A tree was dropped.
     Gone(u64),
 }
 
-/// What an entry has to say when a space gets a place.
+/// Returns the mutations that record a new tree.
 pub(crate) fn record_made(number: u64, space: Space) -> Vec<Mutation> {
     let key = Bytes::copy_from_slice(&number.to_be_bytes());
     let made = Mutation { space: DIRECTORY, key, value: Some(space.name().into()) };
     vec![made, record_next(number + 1)]
 }
 
-/// What an entry has to say for this to be the next number of a place.
+/// Returns the mutation that records the next tree number.
 pub(crate) fn record_next(number: u64) -> Mutation {
     let value = Some(Bytes::copy_from_slice(&number.to_be_bytes()));
     Mutation { space: DIRECTORY, key: Bytes::from_static(NEXT), value }
 }
 
-/// What an entry has to say when a place is gone.
+/// Returns the mutation that records a dropped tree.
 pub(crate) fn record_gone(number: u64) -> Vec<Mutation> {
     let key = Bytes::copy_from_slice(&number.to_be_bytes());
     vec![Mutation { space: DIRECTORY, key, value: None }]
 }
 
-/// What a row of the directory says.
+/// Decodes a row of the directory.
 pub(crate) fn change_of(key: &[u8], value: Option<&[u8]>) -> Result<Change, Error> {
     let damaged = || Error::new(Kind::Corrupt, "a record of the trees' directory is damaged");
     let number = |bytes: &[u8]| -> Option<u64> { Some(u64::from_be_bytes(bytes.try_into().ok()?)) };
@@ -73,7 +73,7 @@ pub(crate) fn change_of(key: &[u8], value: Option<&[u8]>) -> Result<Change, Erro
     Ok(Change::Made(place, space))
 }
 
-/// Reads all rows.
+/// Reads the whole directory.
 pub(crate) fn read_all(directory: &Place) -> Result<Listed, Error> {
     let context = |error: lsm_tree::Error| from_tree("read the trees' directory", &error);
     let mut listed = Listed { next: FIRST, ..Listed::default() };

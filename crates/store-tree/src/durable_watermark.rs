@@ -1,15 +1,15 @@
 //! A durable watermark outside the journal: the number of an entry that was certainly durable, in a
-//! file of two slots. A start that finds fewer entries has lost some to damage, and says so.
+//! file with two slots. A start that finds fewer entries reports that some were lost to damage.
 //!
 //! ```text
-//!  entries of the journal:   1 … 90 91 92 93 94       watermark, moved once a second: 92
-//!  found by a start:         1 … 90 91                refused: 92 was durable
-//!  found by a start:         1 … 90 91 92             taken: what was later may never have been durable
+//!  entries of the journal:   1 .. 90 91 92 93 94      watermark, moved once a second: 92
+//!  found by a start:         1 .. 90 91               refused: 92 was durable
+//!  found by a start:         1 .. 90 91 92            accepted: later ones maybe not durable
 //! ```
 //!
-//! Beside it stands the tail: the first entry that a start has to apply. It may lag, since applying
-//! entries again changes nothing. The two slots are written in turn, each with a checksum: a write
-//! that is cut off in the middle leaves the other one, which is a second older.
+//! The file also has the tail: the first entry that a start must replay. It may lag, since
+//! replaying entries twice is harmless. The slots are written alternately, each with a checksum, so
+//! that a torn write leaves the other one, which is a second older.
 
 use std::{
     fs::{File, OpenOptions},
@@ -20,42 +20,42 @@ use std::{
 
 use store::Stamp;
 
-/// Bytes between the slots: a device writes a sector as a whole.
+/// Distance between the slots: a device writes a sector atomically.
 const SLOT: u64 = 512;
-/// Bytes of a record without its checksum: number of the write, and five numbers of a mark.
+/// Size of a record without its checksum: write number and four numbers of the mark.
 const BODY: usize = 8 * 5;
-/// With its checksum.
+/// Size of a record with its checksum.
 const RECORD: usize = BODY + 4;
 
-/// What is known to be durable.
+/// The entries that are known to be durable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Mark {
-    /// Number of the last entry; 0 before the first.
+    /// Number of the last durable entry; 0 if none.
     pub(crate) durable: u64,
-    /// The first entry that is not in the trees' tables.
+    /// The first entry that is not completely in tables.
     pub(crate) tail: u64,
-    /// The last stamp that was given by then.
+    /// The last stamp up to the durable entry.
     pub(crate) stamp: Stamp,
 }
 
 impl Mark {
-    /// Before the first entry.
+    /// The mark before the first entry.
     pub(crate) const START: Self =
         Self { durable: 0, tail: 1, stamp: Stamp { seq: 0, at_ms: i64::MIN } };
 }
 
-/// The file of the watermark.
+/// The watermark's file.
 #[derive(Debug)]
 pub(crate) struct DurableWatermark {
     file: File,
-    /// Of the last write; its parity says which slot.
+    /// Number of the last write; its parity selects the slot.
     number: u64,
-    /// Where it stands.
+    /// The current mark.
     pub(crate) mark: Mark,
 }
 
 impl DurableWatermark {
-    /// Opens the file, or makes it with room for both slots.
+    /// Opens the file, creating it with both slots if missing.
     pub(crate) fn open(path: &Path) -> io::Result<Self> {
         let file =
             OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path)?;
@@ -74,12 +74,12 @@ impl DurableWatermark {
         Ok(Self { file, number: newest.0, mark: newest.1 })
     }
 
-    /// Moves the watermark; durable when this returns.
+    /// Moves the watermark; durable on return.
     pub(crate) fn move_to(&mut self, mark: Mark) -> io::Result<()> {
         if mark == self.mark {
             return Ok(());
         }
-        // The other slot than last time.
+        // Alternates between the slots.
         let number = self.number + 1;
         let mut record = number.to_be_bytes().to_vec();
         record.extend_from_slice(&mark.durable.to_be_bytes());
@@ -95,7 +95,7 @@ impl DurableWatermark {
     }
 }
 
-/// Number and mark of a slot; `None` where it was never written, or not to its end.
+/// Decodes write number and mark of a slot; `None` if it was never completely written.
 fn decode_slot(record: &[u8; RECORD]) -> Option<(u64, Mark)> {
     let (body, checksum) = record.split_at_checked(BODY)?;
     if crc32c::crc32c(body).to_be_bytes() != *checksum {

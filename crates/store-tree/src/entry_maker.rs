@@ -1,5 +1,5 @@
-//! Makes entries of ordered batches: sums become absolute values, and mutations go by place. What it
-//! remembers is ahead of the trees by the entries under way, so that sums never have to wait for
+//! Builds entries from ordered batches: sums become absolute values, and mutations are grouped by
+//! tree. Its state is ahead of the trees by the entries in progress, so that sums need not wait for
 //! them.
 
 use std::{
@@ -21,29 +21,29 @@ use crate::{
     published::{PlaceMap, number_after},
 };
 
-/// Sums kept in memory before those that the trees have are forgotten.
+/// Maximum cached sums; beyond it, those that the trees have are evicted.
 const CACHED_SUMS: usize = 100_000;
-/// Longest key that a tree can have.
+/// Maximum length of a key in a tree.
 pub(crate) const MOST_KEY_BYTES: usize = 65_535;
 
 /// A pair of sums, and the entry that wrote it.
 type HeldSum = ([i64; 2], u64);
 
-/// Where entries stand.
+/// State for building entries.
 pub(crate) struct EntryMaker {
     inner: Arc<OpenStore>,
-    /// Which space is where, with what is under way.
+    /// Trees by space, including changes in progress.
     places: PlaceMap,
-    /// Number of the last entry that was made.
+    /// Number of the last entry built.
     n: u64,
-    /// The number it has in the trees.
+    /// Sequence number of that entry in the trees.
     under: u64,
-    /// Pairs of sums used lately.
+    /// Recently used sums.
     sums: HashMap<(Space, Bytes), HeldSum, foldhash::fast::RandomState>,
 }
 
 impl EntryMaker {
-    /// Goes on behind what is in the trees.
+    /// Creates a builder that continues after what is in the trees.
     pub(crate) fn new(inner: &Arc<OpenStore>) -> Self {
         let applied = *inner.applied.lock();
         Self {
@@ -55,12 +55,12 @@ impl EntryMaker {
         }
     }
 
-    /// The place of a space.
+    /// Returns the tree of a space.
     pub(crate) fn place_of(&self, space: Space) -> Option<&Arc<Place>> {
         self.places.get(&space)
     }
 
-    /// An entry that makes a space.
+    /// Returns an entry that creates a space.
     pub(crate) fn make_space(
         &mut self,
         place: &Arc<Place>,
@@ -73,7 +73,7 @@ impl EntryMaker {
         Ok(PendingEntry { made: Some(Arc::clone(place)), ..entry })
     }
 
-    /// An entry that drops a space.
+    /// Returns an entry that drops a space.
     pub(crate) fn drop_space(
         &mut self,
         place: &Arc<Place>,
@@ -87,8 +87,8 @@ impl EntryMaker {
         Ok(PendingEntry { dropped: Some(Arc::clone(place)), ..entry })
     }
 
-    /// Another owner's entry, to be applied: the same changes under the same number. What it makes or
-    /// drops is made or dropped here too.
+    /// Prepares another owner's entry to be applied under the same number, including the spaces it
+    /// creates or drops.
     pub(crate) fn follow(&mut self, followed: FollowedEntry) -> Result<PendingEntry, Error> {
         let FollowedEntry { entry, encoded } = followed;
         if entry.n != self.n + 1 || entry.under <= self.under {
@@ -110,7 +110,7 @@ impl EntryMaker {
             match runs.last_mut() {
                 Some(run) if run.place.number == mutation.space => run.mutations.push(mutation),
                 _ => {
-                    // One that is not here was dropped, and what it had with it.
+                    // An unknown tree was dropped, together with its rows.
                     let Some(place) = self.numbered_place(mutation.space) else { continue };
                     runs.push(Run { place, mutations: vec![mutation] });
                 }
@@ -120,7 +120,7 @@ impl EntryMaker {
         Ok(PendingEntry { encoded, last: entry.last, under: entry.under, runs, made, dropped })
     }
 
-    /// The place of this number.
+    /// Returns the tree with this number.
     fn numbered_place(&self, number: u64) -> Option<Arc<Place>> {
         if number == DIRECTORY {
             return Some(Arc::clone(&self.inner.directory));
@@ -128,14 +128,14 @@ impl EntryMaker {
         self.places.values().find(|place| place.number == number).cloned()
     }
 
-    /// Makes the place of a space that another owner has made.
+    /// Creates the tree of a space that another owner has created.
     fn make_place(&mut self, number: u64, space: Space) -> Result<Arc<Place>, Error> {
         let place = Arc::new(self.inner.trees.open_or_make(number, Some(space))?);
         self.places.insert(space, Arc::clone(&place));
         Ok(place)
     }
 
-    /// Removes a place that another owner has removed.
+    /// Removes a tree that another owner has dropped.
     fn remove_place(&mut self, number: u64) -> Option<Arc<Place>> {
         let space = self.numbered_place(number)?.space?;
         self.places.remove(&space)
@@ -145,12 +145,11 @@ impl EntryMaker {
         Run { place: Arc::clone(&self.inner.directory), mutations }
     }
 
-    /// The entry of an ordered batch; `None` when all of it was refused.
+    /// Returns the entry of an ordered batch; `None` if all of it was refused.
     pub(crate) fn make(&mut self, ordered: OrderedBatch) -> Result<Option<PendingEntry>, Error> {
-        // All of them were refused.
         let Some(last) = ordered.last else { return Ok(None) };
         let mut mutations = ordered.mutations;
-        // Neighbours are put into the memory of a tree by the same way. A later one of a key wins.
+        // Sorted keys are cheaper to insert into a memtable. The last mutation of a key wins.
         mutations.sort_by(|a, b| a.space_and_key().cmp(&b.space_and_key()));
         let mut runs: Vec<Run> = Vec::new();
         let mut current: Option<(Space, Option<usize>)> = None;
@@ -176,7 +175,7 @@ impl EntryMaker {
         self.finish(last, Vec::new(), runs).map(Some)
     }
 
-    /// The run for a space, where that has a place.
+    /// Returns the index of the run for a space, if the space has a tree.
     fn run_for(&self, space: Space, runs: &mut Vec<Run>) -> Option<usize> {
         let place = self.place_of(space)?;
         if let Some(at) = runs.iter().position(|run| run.place.number == place.number) {
@@ -186,14 +185,15 @@ impl EntryMaker {
         Some(runs.len() - 1)
     }
 
-    /// Adds to sums: reads what is there, once, and puts the result. A pair of zeros is removed.
+    /// Converts additions to absolute values, reading each sum at most once. A pair of zeros is
+    /// deleted.
     fn add_sums(&mut self, sums: FoldedSums, runs: &mut Vec<Run>) -> Result<(), Error> {
         for ((space, key), by) in sums {
             let Some(at) = self.run_for(space, runs) else { continue };
             let Some(run) = runs.get_mut(at) else { continue };
             let held = match self.sums.get(&(space, key.clone())) {
                 Some((held, _)) => *held,
-                // What is not in memory is in the tree: nobody else writes sums.
+                // A sum that is not cached is in the tree, because only this thread writes sums.
                 None => run
                     .place
                     .tree
@@ -227,7 +227,7 @@ impl EntryMaker {
         runs.iter_mut().for_each(|run| mutations.append(&mut run.mutations));
         let mut entry = Entry { n: self.n + 1, last, under, dropped, mutations };
         let encoded = entry.encode()?;
-        // Back into their runs, without a copy of any key.
+        // Moved back into their runs without copying keys.
         for (run, length) in runs.iter_mut().zip(lengths) {
             let behind = entry.mutations.split_off(length);
             run.mutations = std::mem::replace(&mut entry.mutations, behind);
@@ -237,7 +237,8 @@ impl EntryMaker {
     }
 }
 
-/// Adds a mutation; one of the same key before it is replaced, since both would get one number.
+/// Appends a mutation, replacing a previous one of the same key, since both would get the same
+/// number.
 fn push_mutation(run: &mut Run, key: Bytes, value: Option<Bytes>) {
     let mutation = Mutation { space: run.place.number, key, value };
     match run.mutations.last_mut() {

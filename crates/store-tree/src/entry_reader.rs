@@ -1,5 +1,5 @@
-//! Entries behind one that a backup has, from the archive and from the journal, up to the last that was
-//! applied when reading began.
+//! Reads the entries after the last one of a backup, from the archive and the journal, up to the
+//! last entry applied when the reader was created.
 
 use std::sync::{Arc, atomic::Ordering};
 
@@ -11,13 +11,13 @@ use crate::{
     inner::{Applied, OpenStore},
 };
 
-/// Entries that are read in their order.
+/// Reads entries in order.
 pub struct EntryReader {
     inner: Arc<OpenStore>,
-    /// The last one that was read.
+    /// Number of the last entry read.
     last: u64,
     until: Applied,
-    /// Files of the archive stay meanwhile.
+    /// Keeps the archive's files.
     _held: Arc<()>,
 }
 
@@ -28,7 +28,7 @@ impl std::fmt::Debug for EntryReader {
 }
 
 impl EntryReader {
-    /// Those behind entry `after`, which has this stamp.
+    /// Creates a reader of the entries after `after`, which must have this stamp.
     pub(crate) fn new(inner: &Arc<OpenStore>, after: u64, stamp: Stamp) -> Result<Self, Error> {
         let archive = archive_of(inner)?;
         let _held = archive.hold();
@@ -52,17 +52,17 @@ impl EntryReader {
         }
     }
 
-    /// The number of the last entry that it gives.
+    /// Returns the number of the last entry that will be read.
     pub fn last_entry(&self) -> u64 {
         self.until.n
     }
 
-    /// The last stamp up to there.
+    /// Returns the stamp of that entry.
     pub fn last_stamp(&self) -> Stamp {
         self.until.stamp
     }
 
-    /// The next entries, encoded, one behind the other; nothing behind the last.
+    /// Returns the next entries, encoded and concatenated; `None` after the last.
     pub fn next_piece(&mut self, bytes: usize) -> Result<Option<Bytes>, Error> {
         if self.until.n <= self.last {
             return Ok(None);
@@ -72,7 +72,7 @@ impl EntryReader {
         }
         let next = self.last + 1;
         let archive = archive_of(&self.inner)?;
-        // Twice, as what the journal has let go of meanwhile is in the archive.
+        // Tried twice, because entries removed from the journal meanwhile are in the archive.
         for _ in 0..2 {
             if let Some((found, end)) = archive.read_from(next)? {
                 let piece = self.wanted_of(found.entries)?;
@@ -95,7 +95,7 @@ impl EntryReader {
         Err(refused("the archive of the journal was given up meanwhile: make a full backup"))
     }
 
-    /// Of a file's entries those that are wanted.
+    /// Returns the wanted ones of a file's entries.
     fn wanted_of(&self, parts: Vec<Bytes>) -> Result<Bytes, Error> {
         let mut out = BytesMut::new();
         for part in parts {
@@ -119,7 +119,7 @@ fn archive_of(inner: &OpenStore) -> Result<&Archive, Error> {
     inner.archive.as_ref().ok_or_else(none)
 }
 
-/// The stamp of an entry that is not archived yet; `None`: the journal does not have it either.
+/// Returns the stamp of an entry that is not archived yet; `None` if the journal does not have it.
 fn stamp_in_journal(inner: &OpenStore, n: u64) -> Result<Option<Stamp>, Error> {
     if n < inner.archive.as_ref().map_or(u64::MAX, Archive::next) {
         return Ok(None);

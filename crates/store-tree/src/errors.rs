@@ -1,9 +1,9 @@
-//! The tree's errors and those of I/O as errors of the contract, sorted by what the caller does
-//! next.
+//! Converts errors of trees and of I/O to the store's errors, classified by how the caller must
+//! react.
 
 use store::{Error, Kind};
 
-/// Turns an error of a tree into one of the contract.
+/// Converts an error of a tree.
 pub(crate) fn from_tree(context: &str, error: &lsm_tree::Error) -> Error {
     match error {
         lsm_tree::Error::Io(io) => from_io(context, io),
@@ -11,17 +11,17 @@ pub(crate) fn from_tree(context: &str, error: &lsm_tree::Error) -> Error {
     }
 }
 
-/// Turns an I/O error into one of the contract.
+/// Converts an I/O error.
 pub(crate) fn from_io(context: &str, error: &std::io::Error) -> Error {
     Error::new(kind_of_io(error), format!("{context}: {error}"))
 }
 
-/// A full disk has a kind of its own; a file that is not as we left it is damage; the rest may
-/// pass.
+/// A full disk has its own kind; an unexpected state of a file means damage; other errors may be
+/// temporary.
 fn kind_of_io(error: &std::io::Error) -> Kind {
     match error.kind() {
         std::io::ErrorKind::StorageFull | std::io::ErrorKind::QuotaExceeded => Kind::Full,
-        // A file of ours is cut, is not there, or is there when it should not be.
+        // A file of the store is truncated, is missing, or exists unexpectedly.
         std::io::ErrorKind::UnexpectedEof
         | std::io::ErrorKind::InvalidData
         | std::io::ErrorKind::InvalidInput

@@ -1,6 +1,7 @@
 //! The drop predicate as a compaction filter. The verdict is always `Remove`, which leaves a
-//! tombstone, so that no older version can surface. Every tree has a filter, since making one says
-//! that a compaction has chosen its tables, and since it counts what the compaction holds.
+//! tombstone, so that no older version can reappear. Every tree has a filter, because its creation
+//! signals that a compaction has chosen its tables, and because it counts the memory that the
+//! compaction holds.
 
 use std::{panic::AssertUnwindSafe, sync::Arc};
 
@@ -13,26 +14,26 @@ use crate::{
     outputs::{OutputWatch, Outputs},
 };
 
-/// The predicate in force, shared by the filters of all trees.
+/// The current predicate, shared by the filters of all trees.
 #[derive(Clone, Default)]
 pub(crate) struct PredicateInForce(Arc<Mutex<Option<Arc<dyn DropPredicate>>>>);
 
 impl PredicateInForce {
-    /// In force for compactions that begin from now on.
+    /// Sets the predicate for compactions that start from now on.
     pub(crate) fn set_predicate(&self, predicate: Arc<dyn DropPredicate>) {
         *self.0.lock() = Some(predicate);
     }
 
-    /// The filter for one compaction of a space; `None` before a predicate was set.
+    /// Returns the filter for one compaction of a space; `None` before a predicate was set.
     pub(crate) fn filter_for(&self, space: Space) -> Option<DropFilter> {
         let held = self.0.lock().clone();
         held.map(|predicate| predicate.filter_for(space))
     }
 }
 
-/// Makes the filters of one tree.
+/// Creates the filters of one tree.
 pub(crate) struct FilterFactory {
-    /// Whose rows the predicate is asked about; of other trees everything is kept.
+    /// Space for which the predicate is used; in other trees everything is kept.
     space: Option<Space>,
     predicate: AssertUnwindSafe<PredicateInForce>,
     inputs: AssertUnwindSafe<Arc<Inputs>>,
@@ -40,7 +41,7 @@ pub(crate) struct FilterFactory {
 }
 
 impl FilterFactory {
-    /// The filters of the tree of a space.
+    /// Creates the factory for the tree of a space.
     pub(crate) fn new(
         space: Option<Space>,
         predicate: &PredicateInForce,
@@ -64,7 +65,7 @@ impl Factory for FilterFactory {
 
     fn make_filter(&self, _: &Context) -> Box<dyn CompactionFilter> {
         self.inputs.note_chosen();
-        // Asked when the compaction begins, and kept.
+        // Determined when the compaction starts, and kept.
         let drops = self.space.and_then(|space| self.predicate.filter_for(space));
         Box::new(SpaceFilter { drops, watch: OutputWatch::new(&self.outputs) })
     }

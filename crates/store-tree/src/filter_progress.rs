@@ -1,10 +1,9 @@
-//! How far back everything that is on disk has been filtered: a compaction rewrites the tables of a
-//! space, but what its filter dropped can come back from the journal until a start reads that no
-//! more.
+//! Tracks up to which commit everything on disk has been filtered: a compaction rewrites the tables
+//! of a space, but dropped rows can reappear from the journal until a start no longer replays it.
 //!
 //! ```text
-//!  entries:  40 41 42 43 44 …            compaction through seq 900, which began behind entry 43
-//!  tail:     41                          43 may still bring a dropped row back: not counted
+//!  entries:  40 41 42 43 44 ..           compaction through seq 900, started after entry 43
+//!  tail:     41                          43 may still restore a dropped row: not counted
 //!  tail:              44                 filtered through 900
 //! ```
 
@@ -13,32 +12,33 @@ use std::collections::{HashMap, VecDeque};
 use parking_lot::Mutex;
 use store::Space;
 
-/// What is known of one space.
+/// The progress of one space.
 #[derive(Debug, Default)]
 struct SpaceProgress {
-    /// The last commit up to which all on disk was filtered.
+    /// The commit up to which everything on disk was filtered.
     filtered: u64,
-    /// Finished compactions: the last commit each covered, and the last entry by then.
+    /// Completed compactions: the last commit each covered, and the last entry by then.
     waiting: VecDeque<(u64, u64)>,
 }
 
-/// All spaces that were compacted since the start.
+/// The progress of all spaces compacted since the start.
 #[derive(Debug, Default)]
 pub(crate) struct FilterProgress(Mutex<HashMap<Space, SpaceProgress>>);
 
 impl FilterProgress {
-    /// Every table that held commits up to `seq` was rewritten; they are in entries up to this one.
+    /// Records that every table with commits up to `seq` was rewritten; these are in entries up to
+    /// `entry`.
     pub(crate) fn note_compacted(&self, space: Space, seq: u64, entry: u64) {
         let mut all = self.0.lock();
         let waiting = &mut all.entry(space).or_default().waiting;
         match waiting.back_mut() {
-            // Waits for the same entry, and covers more.
+            // Waits for the same entry and covers more.
             Some(last) if last.1 == entry => last.0 = seq,
             _ => waiting.push_back((seq, entry)),
         }
     }
 
-    /// The answer, when this is the first entry that a start applies.
+    /// Returns up to which commit a space is filtered if a start replays from `tail`.
     pub(crate) fn filtered_through(&self, space: Space, tail: u64) -> u64 {
         let mut all = self.0.lock();
         let Some(of) = all.get_mut(&space) else { return 0 };
@@ -51,7 +51,7 @@ impl FilterProgress {
         of.filtered
     }
 
-    /// A space was dropped.
+    /// Forgets a dropped space.
     pub(crate) fn forget_space(&self, space: Space) {
         self.0.lock().remove(&space);
     }

@@ -1,12 +1,13 @@
-//! The thread that writes memory to tables, one place at a time.
+//! The thread that flushes memtables to tables, one tree at a time.
 //!
-//! | what is seen | what is flushed |
+//!  condition | what is flushed |
 //! |---|---|
-//! | the journal is beyond its budget | the place that needs its oldest entry, whichever it is |
-//! | all memory together is beyond its budget | the largest |
-//! | a place rests, and has more than a little in memory | this one: look-ups are cheaper in tables, and a start has nothing to apply |
+//!  the journal exceeds its budget | the tree that needs its oldest entry |
+//!  all memtables together exceed their budget | the largest |
+//!  a tree is at rest with more than a few keys in memory | this one: lookups are cheaper in
+//! tables, and a start has nothing to replay |
 //!
-//! A full disk is no end: what could not be written stays in memory, and is tried again each second.
+//! A full disk is not fatal: unflushed data stays in memory, and the flush is retried at intervals.
 
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
@@ -18,19 +19,19 @@ use store::{Error, Kind};
 
 use crate::{budget::Excess, inner::OpenStore, place::Place};
 
-/// Between two looks while nothing is to be done: a tick.
+/// Interval between passes while there is nothing to do: one tick.
 const PAUSE: Duration = Duration::from_millis(100);
 /// Ticks between two attempts on a full disk.
 const TICKS_AFTER_FAILURE: u32 = 5;
-/// Ticks without a write after which a place is at rest.
+/// Ticks without a write after which a tree is at rest.
 const REST_TICKS: u64 = 10;
-/// Ticks between two looks at what is stored.
+/// Ticks between two measurements of what is stored.
 const MEASURE_TICKS: u64 = 100;
-/// Ticks between two looks at the open views.
+/// Ticks between two checks of the open views.
 const VIEW_TICKS: u64 = 10;
-/// Keys in memory that are not worth a table.
+/// Number of keys in memory that does not justify a table.
 const FEW_KEYS: usize = 1_000;
-/// Ticks between two looks for places at rest.
+/// Ticks between two searches for trees at rest.
 const REST_LOOK_TICKS: u64 = 3;
 
 /// Flushes until the store is closed.
@@ -39,7 +40,7 @@ pub(crate) fn flush_until_closed(inner: &OpenStore) {
     let mut wait = 0;
     while !inner.ending.load(Ordering::SeqCst) {
         if inner.budget.excess().is_none() || 0 < wait || inner.stop_reason().is_some() {
-            // Woken when a budget is used up.
+            // Unparked when a budget is exceeded.
             std::thread::park_timeout(PAUSE);
             let tick = inner.tick.fetch_add(1, Ordering::Relaxed);
             if tick.is_multiple_of(MEASURE_TICKS) {
@@ -60,7 +61,7 @@ pub(crate) fn flush_until_closed(inner: &OpenStore) {
         });
         wait = match &result {
             Ok(true) => 0,
-            // Whatever is beyond its budget is somebody else's to let go of.
+            // What exceeds its budget must be released by others.
             Ok(false) => 1,
             Err(_) => TICKS_AFTER_FAILURE,
         };
@@ -68,12 +69,12 @@ pub(crate) fn flush_until_closed(inner: &OpenStore) {
     }
 }
 
-/// Flushes one place if that is due, and lets the journal go as far as it may.
+/// Flushes one tree if due, and truncates the journal as far as possible.
 ///
-/// Returns whether there was something to do.
+/// Returns whether a tree was flushed.
 fn flush_where_due(inner: &OpenStore) -> Result<bool, Error> {
     let due = due_place(inner).or_else(|| {
-        // Whether there is room again is only known by trying.
+        // Only an attempt shows whether space is available again.
         let failing = inner.budget.flush_failure().is_some();
         inner.all_places().into_iter().filter(|_| failing).min_by_key(floor_of)
     });
@@ -86,7 +87,7 @@ fn flush_where_due(inner: &OpenStore) -> Result<bool, Error> {
     Ok(flushed)
 }
 
-/// The place whose memory is to be written now.
+/// Returns the tree to be flushed now.
 fn due_place(inner: &OpenStore) -> Option<Arc<Place>> {
     let tick = inner.tick.load(Ordering::Relaxed);
     let excess = inner.budget.excess();
@@ -106,7 +107,7 @@ fn due_place(inner: &OpenStore) -> Option<Arc<Place>> {
     }
 }
 
-/// The oldest entry that a place needs.
+/// Returns the oldest entry that a tree needs.
 fn floor_of(place: &Arc<Place>) -> u64 {
     place.buffer().floor().unwrap_or(u64::MAX)
 }

@@ -1,5 +1,5 @@
-//! A store whose journal has several users: one leads, and makes entries of commits; the others follow
-//! and apply what it has appended. A store goes from one to the other without being opened again.
+//! Stores that share a journal: one leads and makes entries of commits, the others follow and apply
+//! its entries. A store changes its role without being reopened.
 
 use std::{
     path::Path,
@@ -23,16 +23,16 @@ use crate::{
 };
 
 impl TreeStore {
-    /// Applies entries that the journal's owner has appended, in their order; returns when all are
+    /// Applies entries that the journal's owner has appended, in order; returns when all are
     /// visible.
     ///
     /// # Errors
     ///
-    /// `Invalid` when the first is not the entry after the last that was applied, or when this store
-    /// leads. Of entries behind one that failed none is applied.
+    /// `Invalid` if the first is not the entry after the last applied one, or if this store leads.
+    /// Entries after a failed one are not applied.
     pub fn follow(&self, entries: Vec<EncodedEntry>) -> Result<(), Error> {
         let live = self.shared.open_generation()?;
-        // All are under way before the first is waited for: they share what makes them durable.
+        // All are submitted before the first is awaited, so that they share a sync.
         let mut waits = Vec::with_capacity(entries.len());
         for encoded in entries {
             let entry = Entry::decode(encoded.bytes())?;
@@ -42,20 +42,20 @@ impl TreeStore {
         waits.into_iter().try_for_each(|wait| wait.recv().map_err(|_| closed_error())?)
     }
 
-    /// Takes commits from here on, behind all that was followed.
+    /// Accepts commits from now on, after everything that was followed.
     pub fn lead(&self) -> Result<(), Error> {
         let live = self.shared.open_generation()?;
         ask_committer(&live, CommitterMessage::Lead)
     }
 
-    /// Takes no commits any more: those that wait, and all that come, fail with `Moved`. Returns when
-    /// all that was under way is visible or has failed.
+    /// Stops accepting commits: waiting and later ones fail with `Moved`. Returns when everything
+    /// in progress is visible or has failed.
     pub fn leave(&self) -> Result<(), Error> {
         let live = self.shared.open_generation()?;
         ask_committer(&live, CommitterMessage::Leave)
     }
 
-    /// Makes durable what the journal has kept; false where the store is being opened again.
+    /// Syncs the journal; false if the store is being reopened.
     pub fn sync_journal(&self) -> Result<bool, Error> {
         let Ok(live) = self.shared.open_generation() else { return Ok(false) };
         if live.inner.stop_reason().is_some() {
@@ -64,9 +64,9 @@ impl TreeStore {
         live.inner.sync_journal().map(|()| true)
     }
 
-    /// Throws away all that it has, and goes on as an empty store that follows from the first entry on.
-    /// It returns before that is done: [`is_wiping`](Self::is_wiping) says when. Nobody may take it for
-    /// what it was before then, and it waits until nobody reads what was there.
+    /// Discards all contents and continues as an empty store that follows from the first entry on.
+    /// Returns before that is done; [`is_wiping`](Self::is_wiping) tells when. Wiping waits until
+    /// existing snapshots are released; until then the store's contents must not be relied on.
     pub fn wipe(&self, why: &Error) -> Result<(), Error> {
         wiping::order(&self.shared.lasting.options.path)?;
         self.shared.lasting.leads.store(false, Ordering::SeqCst);
@@ -76,28 +76,28 @@ impl TreeStore {
         Ok(())
     }
 
-    /// Whether what was to be thrown away is not gone yet.
+    /// Returns whether a requested wipe is not complete.
     pub fn is_wiping(&self) -> bool {
         wiping::is_ordered(&self.shared.lasting.options.path)
     }
 
-    /// Whether a base that is complete is not loaded yet.
+    /// Returns whether a complete base is not loaded yet.
     pub fn is_loading(&self) -> bool {
         base::pieces(&self.shared.lasting.options.path).is_some()
     }
 
-    /// All that is visible now, to be read in pieces.
+    /// Returns a reader of everything visible now.
     pub fn base(&self) -> Result<BaseReader, Error> {
         self.images().base()
     }
 
-    /// Keeps a piece of a base, for [`load_base`](Self::load_base).
+    /// Stores a piece of a base, for [`load_base`](Self::load_base).
     pub fn keep_piece(&self, number: u32, bytes: &[u8]) -> Result<(), Error> {
         base::keep_piece(&self.shared.lasting.options.path, number, bytes)
     }
 
-    /// Throws away all that it has, and goes on as a store that stands where the base did of which all
-    /// pieces were kept. As with [`wipe`](Self::wipe) it returns before that is done.
+    /// Discards all contents and continues from a base, all pieces of which were stored. As with
+    /// [`wipe`](Self::wipe), it returns before that is done.
     pub fn load_base(&self, pieces: u32) -> Result<(), Error> {
         base::complete(&self.shared.lasting.options.path, pieces)?;
         self.shared.lasting.leads.store(false, Ordering::SeqCst);
@@ -107,24 +107,24 @@ impl TreeStore {
         Ok(())
     }
 
-    /// Keeps a piece of a base for the first opening of a store in this directory.
+    /// Stores a piece of a base for the first opening of a store in this directory.
     pub fn keep_piece_in(directory: &Path, number: u32, bytes: &[u8]) -> Result<(), Error> {
         base::keep_piece(directory, number, bytes)
     }
 
-    /// Has the first opening of a store in this directory begin where the base stands of which all pieces
-    /// were kept.
+    /// Makes the first opening of a store in this directory load a base, all pieces of which were
+    /// stored.
     pub fn begin_with_base(directory: &Path, pieces: u32) -> Result<(), Error> {
         base::complete(directory, pieces)
     }
 
-    /// Has the next opening of a store that is not open throw away all that it has.
+    /// Makes the next opening of a closed store discard all contents.
     pub fn wipe_at_opening(directory: &Path) -> Result<(), Error> {
         wiping::order(directory)
     }
 
-    /// Makes a store of the pieces of a base in a directory that no store has, beside what else is there.
-    /// After a failure there is half of one. Returns number and stamp of the last entry that it has.
+    /// Creates a store from the pieces of a base in a directory without a store. After a failure it
+    /// is incomplete. Returns number and stamp of its last entry.
     pub fn make_of_pieces(
         options: &TreeOptions,
         pieces: &mut dyn Iterator<Item = Result<Bytes, Error>>,
@@ -134,17 +134,17 @@ impl TreeStore {
         base::make(options, &options.journal_folder(), &PredicateInForce::default(), pieces)
     }
 
-    /// A way to images of it that does not keep it open.
+    /// Returns access to images of the store that does not keep it open.
     pub fn images(&self) -> Images {
         Images(Arc::clone(&self.shared))
     }
 
-    /// Why the last attempt to open it again after a failure has failed itself.
+    /// Returns why the last attempt to reopen the store failed.
     pub fn opening_failure(&self) -> Option<Error> {
         self.shared.last_failure()
     }
 
-    /// The number of the last entry that is visible.
+    /// Returns the number of the last visible entry.
     pub fn last_entry(&self) -> Result<u64, Error> {
         Ok(self.shared.open_generation()?.inner.applied.lock().n)
     }

@@ -1,12 +1,12 @@
-//! One opening of the store, with its threads. After a failure of the disk nobody knows what is in
-//! memory and on disk: it is closed and opened again, as at a start.
+//! One opening of the store with its threads. After a disk failure the state of memory and disk is
+//! unknown, so the store is closed and reopened like at a start.
 //!
-//! A start goes from the outside in:
+//! A start proceeds in this order:
 //!
-//! 1. The durable watermark: what was durable, and from where entries have to be applied.
-//! 2. The journal, which checks all that it has, and ends no earlier than the watermark.
-//! 3. The trees' directory, and all trees in it, each checked before it is believed.
-//! 4. Entries from the tail on are applied; then the folders of nobody are removed.
+//! 1. The durable watermark: what was durable, and from where entries must be replayed.
+//! 2. The journal, which verifies its contents and must not end before the watermark.
+//! 3. The directory and all trees in it, each verified before use.
+//! 4. Entries are replayed from the tail on; then unreferenced directories are removed.
 
 use std::{
     sync::{
@@ -48,21 +48,21 @@ use crate::{
     writeback::{self, Writeback},
 };
 
-/// Spaces that are there from the beginning, with their places.
+/// Initial spaces with their tree numbers.
 const FIRST_SPACES: [(u64, Space); 2] = [(1, Space::Catalog), (2, Space::Counts)];
 
 /// An open store and its threads.
 pub(crate) struct Generation {
-    /// What its threads share.
+    /// State shared by the threads.
     pub(crate) inner: Arc<OpenStore>,
-    /// The committer's mailbox.
+    /// Mailbox of the committer.
     pub(crate) sender: mpsc::Sender<CommitterMessage>,
-    /// In the order in which they end.
+    /// In the order in which they stop.
     threads: Mutex<Vec<JoinHandle<()>>>,
 }
 
 impl Generation {
-    /// Opens or makes the store.
+    /// Opens the store, creating it if missing.
     pub(crate) fn open(lasting: &AcrossOpenings) -> Result<Self, Error> {
         let options = &lasting.options;
         wiping::carry_out(&options.path, &*lasting.journal)?;
@@ -76,14 +76,14 @@ impl Generation {
             begin(&*journal, &trees, options.accept_loss)?;
         }
         let budget = Budget::new(options.journal_bytes, options.buffer_bytes);
-        // Where a loss was accepted the journal may end before the tail.
+        // After an accepted loss the journal may end before the tail.
         let first = mark.tail.min(journal.end() + 1).max(journal.held().first);
         let (replayed, applied) = apply_all(&*journal, &trees, &budget, first)?;
         let applied = Applied { stamp: applied.stamp.max(mark.stamp), ..applied };
         trees.remove_others(
             &replayed.places.keys().copied().chain([DIRECTORY]).collect::<Vec<_>>(),
         )?;
-        // All that a start finds is durable, so readers may see all of it.
+        // Everything found at a start is durable, so readers may see all of it.
         lasting.published.fetch_max(applied.stamp.seq, Ordering::SeqCst);
         let by_space = |place: &Arc<_>| {
             let place: &Arc<crate::place::Place> = place;
@@ -162,18 +162,19 @@ impl Generation {
         Ok(Self { inner, sender, threads })
     }
 
-    /// Whether this is one of its own threads, which cannot wait for itself.
+    /// Returns whether the current thread is one of the store's threads, which must not join
+    /// itself.
     pub(crate) fn is_on_own_thread(&self) -> bool {
         let this = std::thread::current().id();
         self.threads.lock().iter().any(|thread| thread.thread().id() == this)
     }
 
-    /// Ends the threads, which hold the journal's lock until then.
+    /// Stops the threads, which hold the journal's lock until then.
     pub(crate) fn end_threads(&self) {
         self.inner.ending.store(true, Ordering::SeqCst);
         self.inner.compactor.close();
         self.inner.writeback.close();
-        // The appender and the applier end when the thread before them has dropped its channel.
+        // The appender and the applier stop when the preceding thread drops its channel.
         let _ = self.sender.send(CommitterMessage::Close);
         if self.is_on_own_thread() {
             return;
@@ -186,7 +187,7 @@ impl Generation {
     }
 }
 
-/// Opens the journal. Whoever refuses it is named with the store's folder.
+/// Opens the journal. A refusal is reported with the store's path.
 fn open_journal(lasting: &AcrossOpenings, mark: Mark) -> Result<Arc<dyn Journal>, Error> {
     let options = &lasting.options;
     let opened = lasting.journal.open(mark.durable, options.accept_loss);
@@ -196,7 +197,7 @@ fn open_journal(lasting: &AcrossOpenings, mark: Mark) -> Result<Arc<dyn Journal>
     })
 }
 
-/// Opens the archive of the journal as far as there is to be one.
+/// Opens the archive of the journal as the options require.
 fn open_archive(
     lasting: &AcrossOpenings,
     journal: &dyn Journal,
@@ -212,8 +213,8 @@ fn open_archive(
     }
 }
 
-/// The first entry makes the first spaces: a store that has lost everything differs from one that
-/// never had anything.
+/// Appends the first entry, which creates the initial spaces. Due to it, a store that lost
+/// everything differs from a new one.
 fn begin(journal: &dyn Journal, trees: &Trees, accept_loss: bool) -> Result<(), Error> {
     if !trees.numbers()?.is_empty() && !accept_loss {
         return Err(Error::new(Kind::Corrupt, "the journal is missing"));
@@ -230,14 +231,14 @@ fn begin(journal: &dyn Journal, trees: &Trees, accept_loss: bool) -> Result<(), 
     appended.map(|_| ()).map_err(|failure| failure.error().clone())
 }
 
-/// Opens all trees, applies the journal to them from this entry on, and sets the counter behind it.
+/// Opens all trees, replays the journal from this entry on, and sets the counter beyond it.
 fn apply_all(
     journal: &dyn Journal,
     trees: &Trees,
     budget: &Budget,
     first: u64,
 ) -> Result<(Replayed, Applied), Error> {
-    // Without it all spaces have to be made by entries that are still there.
+    // Without a directory, all spaces must be created by entries that still exist.
     let (directory, listed) = if trees.is_made(DIRECTORY) || 1 < first {
         let directory = trees.open(DIRECTORY, None)?;
         let listed = directory::read_all(&directory)?;
@@ -251,16 +252,16 @@ fn apply_all(
         Some(applied) => applied,
         None => last_applied(journal)?,
     };
-    // Beyond all that the tables have: entries may be missing where a loss was accepted.
+    // Beyond everything in tables, because entries may be missing after an accepted loss.
     let all = replayed.places.values().chain([&replayed.directory]);
     let newest = all.filter_map(|place| place.tree.get_highest_seqno()).max().unwrap_or(0);
-    // A view reads above the numbers of the trees' own states, also where nothing was found.
+    // Views read above the sequence numbers of the trees' own versions, even in an empty store.
     let first = number_after(0, &SequenceNumberCounter::default());
     trees.counter.fetch_max(applied.under.max(newest).max(first) + 1);
     Ok((replayed, applied))
 }
 
-/// The last entry, which the journal always has; of one that lost everything nothing is known.
+/// Returns the last entry, which the journal always has, except after a complete loss.
 fn last_applied(journal: &dyn Journal) -> Result<Applied, Error> {
     let end = journal.end();
     let nothing = Applied { n: end, under: 0, stamp: Mark::START.stamp };

@@ -1,5 +1,5 @@
-//! Images of an open store for whoever copies it: all there is at one moment. They read beside commits,
-//! and end when the store is closed.
+//! Consistent images of an open store for copying it. They are read concurrently with commits, and
+//! end when the store is closed.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use store::{Error, Stamp};
 
 use crate::{base::BaseReader, entry_reader::EntryReader, shared::StoreShared};
 
-/// A way to images of a store that does not keep it open.
+/// Access to images of a store that does not keep it open.
 #[derive(Clone)]
 pub struct Images(pub(crate) Arc<StoreShared>);
 
@@ -18,13 +18,14 @@ impl std::fmt::Debug for Images {
 }
 
 impl Images {
-    /// All that is visible now, to be read in pieces.
+    /// Returns a reader of everything visible now.
     pub fn base(&self) -> Result<BaseReader, Error> {
         let live = self.0.open_generation()?;
         BaseReader::new(&live.inner, &self.0.lasting.predicate)
     }
 
-    /// Entries behind this one, which has this stamp, up to what is visible now.
+    /// Returns a reader of the entries after this one, which must have this stamp, up to what is
+    /// visible now.
     pub fn entries_after(&self, entry: u64, stamp: Stamp) -> Result<EntryReader, Error> {
         EntryReader::new(&self.0.open_generation()?.inner, entry, stamp)
     }

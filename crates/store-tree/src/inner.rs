@@ -1,5 +1,5 @@
-//! One opening of the store, as its threads share it: journal, trees, what is durable, whom to tell.
-//! It has no threads of its own; see `generation`.
+//! The state of one opening that its threads share: journal, trees, durability and notification.
+//! The threads themselves are in `generation`.
 
 use std::{
     sync::{
@@ -32,84 +32,83 @@ use crate::{
     writeback::Writeback,
 };
 
-/// How long a compaction under way may keep the store from being opened again.
+/// How long a running compaction may delay reopening the store.
 const RETIRE_WITHIN: Duration = Duration::from_secs(5);
-/// How long a flush waits for entries under way to be shown: a group takes some ten milliseconds. One
-/// that does not wait writes the replaced versions of keys, too.
+/// How long a flush waits for entries in progress to be published, which takes some ten
+/// milliseconds per group. A flush that does not wait also writes replaced versions of keys.
 const SHOWN_WITHIN: Duration = Duration::from_millis(50);
-/// Places that are flushed at the same time when all are.
+/// Number of trees flushed concurrently when all are flushed.
 const FLUSHES_AT_ONCE: usize = 4;
 
-/// The last entry that is in all its trees.
+/// The last entry that was applied to all its trees.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Applied {
-    /// Its number.
+    /// Number of the entry.
     pub(crate) n: u64,
-    /// The number it has in the trees.
+    /// Its sequence number in the trees.
     pub(crate) under: u64,
     /// The last stamp up to it.
     pub(crate) stamp: Stamp,
 }
 
-/// An open store.
+/// The shared state of an open store.
 pub(crate) struct OpenStore {
-    /// None once this opening was stopped and another is about to take the journal.
+    /// `None` once this opening was stopped and another may take the journal.
     pub(crate) journal: Mutex<Option<Arc<dyn Journal>>>,
-    /// Held for reading by whoever works on the trees beside the store's own threads.
+    /// Read-locked by other threads than the store's own while they work on the trees.
     pub(crate) working: RwLock<()>,
     pub(crate) trees: Trees,
-    /// The tree that says which place belongs to which space.
+    /// The tree that maps trees to spaces.
     pub(crate) directory: Arc<Place>,
     /// What readers see.
     pub(crate) published: Published,
-    /// The next number of a place.
+    /// The next tree number.
     pub(crate) next_place: AtomicU64,
-    /// Batches that are ordered and not yet visible.
+    /// Batches that are ordered and not visible yet.
     pub(crate) in_flight: Arc<InFlight>,
-    /// The last commit that readers see.
+    /// The last commit visible to readers.
     pub(crate) published_seq: Arc<AtomicU64>,
-    /// Moved by whoever applies.
+    /// Updated by the thread that applies entries.
     pub(crate) applied: Mutex<Applied>,
-    /// Whether commits are taken; otherwise the journal is followed.
+    /// Whether commits are accepted; otherwise the journal is followed.
     pub(crate) leads: Arc<AtomicBool>,
-    /// Entries of this run and earlier ones were refused.
+    /// Entries of this epoch and earlier ones were refused.
     pub(crate) refused_epoch: AtomicU64,
-    /// What is only in memory.
+    /// Tracks what is only in memory.
     pub(crate) budget: Budget,
-    /// Moved once a second; its file is written under this lock.
+    /// Moved once a second; the lock also protects its file.
     pub(crate) watermark: Mutex<DurableWatermark>,
-    /// Ticks of the flusher, ten a second.
+    /// Ticks of the flusher, ten per second.
     pub(crate) tick: AtomicU64,
-    /// Where entries go that backups may ask for; `None`: nowhere.
+    /// Archive of entries for incremental backups, if enabled.
     pub(crate) archive: Option<Archive>,
     pub(crate) compactor: CompactorMailbox,
     pub(crate) writeback: Writeback,
-    /// Why no commit is accepted any more.
+    /// Why no more commits are accepted.
     pub(crate) stopped: OnceLock<Error>,
-    /// How far back everything on disk has been filtered.
+    /// Up to which commit everything on disk was filtered.
     pub(crate) filtered: FilterProgress,
-    /// Kept over all openings.
+    /// Shared by all openings.
     pub(crate) metrics: Arc<TreeMetrics>,
     pub(crate) room: Arc<Room>,
-    /// How much of the disk may be kept for an old view.
+    /// Maximum disk space retained for an old view.
     pub(crate) old_views_bound: OldViewsBound,
-    /// It is about to be closed: reads end.
+    /// The store is about to be closed, so reads must end.
     pub(crate) closing: AtomicBool,
-    /// Its threads end.
+    /// The threads must stop.
     pub(crate) ending: AtomicBool,
-    /// To be woken when a budget is used up.
+    /// Unparked when a budget is exceeded.
     pub(crate) flusher: OnceLock<Thread>,
 }
 
 impl OpenStore {
-    /// The journal, while this opening has it.
+    /// Returns the journal while this opening owns it.
     pub(crate) fn journal(&self) -> Result<Arc<dyn Journal>, Error> {
         let gone = || Error::new(Kind::Unavailable, "the store is being opened again");
         self.journal.lock().clone().ok_or_else(gone)
     }
 
-    /// Makes durable what the journal has kept. Where that fails nothing is accepted any more until it was
-    /// opened again.
+    /// Syncs the journal. If that fails, no more commits are accepted until the store is reopened.
     pub(crate) fn sync_journal(&self) -> Result<(), Error> {
         self.sync(&*self.journal()?)
     }
@@ -118,57 +117,60 @@ impl OpenStore {
         journal.sync().inspect_err(|error| self.stop_commits(error))
     }
 
-    /// Whether others have what it holds, too: one that is being opened compacts nothing either way.
+    /// Returns whether other parties have copies of the data; true during a reopening, when nothing
+    /// is compacted.
     pub(crate) fn has_copies(&self) -> bool {
-        // Who restores a backup and the entries behind it applies them to rows that were reaped here.
+        // Restoring a backup with later entries applies these to rows that were reaped here.
         self.archive.is_some() || !self.journal().is_ok_and(|journal| journal.has_one_user())
     }
 
-    /// Lets go of the journal and of the right to change files; reads go on. Its threads have ended.
+    /// Releases the journal and the right to change files; reads continue. The threads have
+    /// stopped.
     pub(crate) fn retire(&self) -> Result<(), Error> {
         let alone = self.working.try_write_for(RETIRE_WITHIN);
         let busy = || Error::new(Kind::Unavailable, "the store is still compacted");
         alone.map(|_| drop(self.journal.lock().take())).ok_or_else(busy)
     }
 
-    /// Bytes of the journal's files.
+    /// Returns the size of the journal's files.
     pub(crate) fn journal_bytes(&self) -> u64 {
         self.journal().map_or(0, |journal| journal.held().disk_bytes)
     }
 
-    /// Accepts no commit any more: what is on disk is not known.
+    /// Stops accepting commits because the state on disk is unknown.
     pub(crate) fn stop_commits(&self, error: &Error) {
         let _ = self.stopped.set(error.clone());
     }
 
-    /// Why no commit is accepted any more.
+    /// Returns why no more commits are accepted.
     pub(crate) fn stop_reason(&self) -> Option<Error> {
         self.stopped.get().cloned()
     }
 
-    /// The places of all spaces and the directory's.
+    /// Returns the trees of all spaces and of the directory.
     pub(crate) fn all_places(&self) -> Vec<Arc<Place>> {
         let places: Arc<PlaceMap> = self.published.places();
         let directory = std::iter::once(Arc::clone(&self.directory));
         places.values().cloned().chain(directory).collect()
     }
 
-    /// The first entry that is not in tables everywhere: a start has to apply from it on.
+    /// Returns the first entry that is not in tables everywhere, from which a start must replay.
     pub(crate) fn tail(&self) -> u64 {
-        // Before the look at the places: what is applied meanwhile is behind this.
+        // Read before the trees are inspected: entries applied meanwhile are later.
         let next = self.applied.lock().n + 1;
         let floors = self.all_places().into_iter().filter_map(|place| place.buffer().floor());
         floors.min().map_or(next, |floor| floor.min(next))
     }
 
-    /// Writes the memory of a place to tables, and lets go of it; returns whether there was any.
+    /// Flushes and releases the memtables of a tree; returns whether there were any.
     pub(crate) fn flush_place(&self, place: &Arc<Place>) -> Result<bool, Error> {
         if place.buffer().floor().is_none() || place.is_dropped() {
             return Ok(false);
         }
         let prepare = || {
             self.sync_journal()?;
-            // What is written may be of entries under way, which no view sees before they are shown.
+            // The memtable may contain entries in progress, which no view sees before they are
+            // published.
             self.published.wait_until_shown(SHOWN_WITHIN);
             Ok(self.published.oldest_view())
         };
@@ -178,11 +180,11 @@ impl OpenStore {
         self.release_place(place).map(|_| true)
     }
 
-    /// Writes the memory of a dropped place to tables, for the views that still read it: it no longer counts
-    /// for the budget, and would stay for as long as they are open.
+    /// Flushes the memtables of a dropped tree that views still read: its memory no longer counts
+    /// for the budget but would remain as long as they are open.
     pub(crate) fn flush_dropped(&self, place: &Arc<Place>) -> Result<(), Error> {
         if place.buffer().floor().is_some() {
-            // All versions are kept: no space has the place any more, so nothing compacts it later.
+            // All versions are kept: no space uses the tree any more, so it is never compacted.
             let kept =
                 self.make_tables(place, || place.flush(|| self.sync_journal().map(|()| 0)))?;
             self.published.note_kept(kept);
@@ -190,20 +192,21 @@ impl OpenStore {
         self.release_place(place).map(|_| ())
     }
 
-    /// Has a place make tables. What it leaves of a failure takes room that it may have failed for.
+    /// Makes a tree write tables. Removes remains of a failed attempt, whose disk space may be the
+    /// cause.
     pub(crate) fn make_tables<T, E>(
         &self,
         place: &Place,
         make: impl FnOnce() -> Result<T, E>,
     ) -> Result<T, E> {
-        // As long as this lives, tables being made are handed to the disk while they grow.
+        // While this exists, writeback is started for growing tables.
         let _growing = self.writeback.note_tables(place.folder());
         let newest = manifest::newest_table(place.folder());
         let made = {
             let _making = place.making.read();
             make()
         };
-        // Nobody else is making some: then all that are new are listed, or of no use.
+        // If no other thread is writing tables, all new ones are listed or garbage.
         if made.is_err()
             && let Some(_alone) = place.making.try_write()
         {
@@ -212,8 +215,7 @@ impl OpenStore {
         made
     }
 
-    /// Frees memory and files of a place that were replaced and that no read holds; returns whether
-    /// some are left.
+    /// Frees replaced memory and files of a tree that no read holds; returns whether some remain.
     pub(crate) fn release_place(&self, place: &Place) -> Result<bool, Error> {
         let released = place.release();
         let (freed, more) = released.map_err(|error| from_tree("let go of old files", &error))?;
@@ -221,8 +223,8 @@ impl OpenStore {
         Ok(more)
     }
 
-    /// Writes the memory of all places that have entries up to this one to tables, several at a
-    /// time: most are small and wait for the disk, and an end has a few seconds.
+    /// Flushes all trees that have entries up to this one, several concurrently: most are small and
+    /// wait for the disk, and a shutdown has only a few seconds.
     pub(crate) fn flush_up_to(&self, n: u64) -> Result<(), Error> {
         let needed = |place: &Arc<Place>| place.buffer().floor().is_some_and(|floor| floor <= n);
         let places: Vec<_> = self.all_places().into_iter().filter(needed).collect();
@@ -241,7 +243,7 @@ impl OpenStore {
         self.cut_journal()
     }
 
-    /// Lets go of what no start would apply.
+    /// Truncates the journal by what no start would replay.
     pub(crate) fn cut_journal(&self) -> Result<(), Error> {
         let tail = self.tail();
         self.budget.cut(tail);
@@ -253,7 +255,7 @@ impl OpenStore {
         Ok(())
     }
 
-    /// Bytes on the disk by what they are. It looks at every file.
+    /// Measures the bytes on disk by category, from the size of every file.
     pub(crate) fn stored_bytes(&self) -> StoredBytes {
         let tables = self.all_places().iter().map(|place| place.tree.disk_space()).sum();
         StoredBytes {
@@ -263,7 +265,7 @@ impl OpenStore {
         }
     }
 
-    /// Returns what views hold back.
+    /// Returns what open views retain.
     pub(crate) fn old_views(&self) -> OldViews {
         let (places, oldest) = (self.all_places(), self.published.old_view());
         OldViews {
@@ -275,7 +277,7 @@ impl OpenStore {
         }
     }
 
-    /// Ends the oldest view where what is kept for it takes more of the disk than old views may.
+    /// Ends the oldest view if it retains more disk space than allowed.
     pub(crate) fn end_view_beyond_bound(&self) {
         let Some((view, _)) = self.published.old_view() else { return };
         let Some(free) = self.room.free_bytes() else { return };
@@ -285,9 +287,9 @@ impl OpenStore {
         }
     }
 
-    /// Moves the watermark to what has been applied by now.
+    /// Moves the watermark to what has been applied.
     pub(crate) fn move_watermark(&self) -> Result<(), Error> {
-        // Another opening may have the file by now, or the journal.
+        // Another opening may own the file or the journal by now.
         if self.stop_reason().is_some() {
             return Ok(());
         }
@@ -301,13 +303,13 @@ impl OpenStore {
         watermark.move_to(mark).map_err(|error| from_io("write the mark", &error))
     }
 
-    /// The first entry that a start would apply: never behind the tail.
+    /// Returns the first entry that a start would replay, which is never after the tail.
     pub(crate) fn durable_tail(&self) -> u64 {
         self.watermark.lock().mark.tail
     }
 
-    /// What a failure of writing tables means: a full disk passes, and what is in memory stays
-    /// there; after others nobody knows which list of tables is on the disk.
+    /// Reacts to the result of a flush: a full disk is temporary, and data stays in memory; after
+    /// other failures it is unknown which table list is on disk.
     pub(crate) fn note_flush(&self, result: Result<(), Error>) {
         if let Err(error) = &result
             && error.kind != Kind::Full

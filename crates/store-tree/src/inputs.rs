@@ -1,18 +1,18 @@
-//! Which tables a compaction may choose, settled before it is told which versions it may leave out.
+//! Fixes the tables that a compaction may choose before determining which versions it may drop.
 //!
-//! A compaction is given that number first and chooses its tables then. A flush in between could add
-//! one with newer versions, for which the number is wrong:
+//! A compaction is given that sequence number first and chooses its tables later. A flush in
+//! between could add a table with newer versions, for which the number is wrong:
 //!
 //! ```text
 //!  compactor   settle ─ newest table, oldest view ─ choose ─┐ merge …
 //!  flusher                                     waits ───────┘ add a table
 //! ```
 //!
-//! The tree says that it has chosen by making a compaction filter.
+//! The tree signals the choice by creating a compaction filter.
 
 use parking_lot::{Condvar, Mutex};
 
-/// The list of tables that a compaction chooses from, as far as it changes by flushes.
+/// Guards the list of tables against flushes while a compaction chooses from it.
 #[derive(Default)]
 pub(crate) struct Inputs {
     user: Mutex<Option<User>>,
@@ -28,23 +28,23 @@ enum User {
 /// A flush that may add tables.
 pub(crate) struct Changing<'a>(&'a Inputs);
 
-/// A compaction that has not chosen its tables yet, or has by now.
+/// A compaction that may not have chosen its tables yet.
 pub(crate) struct Chosen<'a>(&'a Inputs);
 
 impl Inputs {
-    /// Waits until no compaction is about to choose, and keeps others from that.
+    /// Waits until no compaction is about to choose, and blocks others from starting to.
     pub(crate) fn change(&self) -> Changing<'_> {
         self.enter(User::Flush);
         Changing(self)
     }
 
-    /// Waits for a flush under way, and keeps others from adding tables. One compaction at a time.
+    /// Waits for a running flush, and blocks others from adding tables. One compaction at a time.
     pub(crate) fn settle(&self) -> Chosen<'_> {
         self.enter(User::Compaction);
         Chosen(self)
     }
 
-    /// The compaction has chosen its tables: flushes may go on.
+    /// Records that the compaction has chosen its tables, so flushes may proceed.
     pub(crate) fn note_chosen(&self) {
         self.leave(User::Compaction);
     }
@@ -55,7 +55,7 @@ impl Inputs {
         *of = Some(user);
     }
 
-    /// Does nothing where this user has left already.
+    /// Does nothing if this user has already left.
     fn leave(&self, user: User) {
         let mut of = self.user.lock();
         if *of == Some(user) {
@@ -95,7 +95,7 @@ mod tests {
             chosen.store(true, Ordering::SeqCst);
             inputs.note_chosen();
             flush.join().unwrap();
-            // A flush that began since is not disturbed by the end of the compaction.
+            // A flush that started since is unaffected by the end of the compaction.
             let flush = inputs.change();
             drop(compaction);
             assert!(*inputs.user.lock() == Some(User::Flush));

@@ -1,14 +1,14 @@
-//! The thread that looks after the store: how much room the device has, whether it still writes, and
-//! opens it again when what stopped it has gone.
+//! The thread that supervises the store: it monitors the free space of the device and whether it
+//! accepts writes, and reopens the store when the cause of a failure is removed.
 //!
 //! ```text
-//!  fine ──(a write or sync failed)──▶ stopped: commits are refused, reads go on
-//!   ▲                                    │ every 0.5 s: is there room, can a file be written?
-//!   │                                    ▼
-//!   └── opened anew ◀──────────────── its threads end, it lets go of the journal
+//!  fine --(a write or sync failed)--> stopped: commits are refused, reads continue
+//!   ^                                    | every 0.5 s: is there space, can a file be written?
+//!   |                                    v
+//!   +-- reopened <------------------- its threads stop, it releases the journal
 //! ```
 //!
-//! What was open before is read until there is another; then the reads under way end.
+//! The old opening serves reads until there is a new one; then running reads end.
 
 use std::{
     fs::File,
@@ -22,16 +22,16 @@ use store::{Error, Kind};
 
 use crate::{base, errors::from_io, generation::Generation, shared::StoreShared, wiping};
 
-/// How often it looks.
+/// Interval between checks.
 const EVERY: Duration = Duration::from_millis(100);
-/// Looks between two attempts to open a store that stopped.
+/// Checks between two attempts to reopen a stopped store.
 const LOOKS_BETWEEN: u32 = 5;
-/// Bytes that have to be writable before a store that works for readers is closed,
+/// Bytes that must be writable before a store that still serves reads is closed.
 const PROBE_BYTES: usize = 1024 * 1024;
-/// and how many files there have to be descriptors for.
+/// Number of files that must be openable before that.
 const PROBE_FILES: usize = 16;
 
-/// Looks until the store is closed, and ends it then.
+/// Supervises the store until it is closed, then stops its threads.
 pub(crate) fn keep_until_closed(shared: &Arc<StoreShared>) {
     look_after(shared);
     if let Some(last) = shared.generation.swap(None) {
@@ -39,7 +39,7 @@ pub(crate) fn keep_until_closed(shared: &Arc<StoreShared>) {
     }
 }
 
-/// Looks until the store is closed.
+/// Supervises the store until it is closed.
 fn look_after(shared: &Arc<StoreShared>) {
     let mut wait = 0;
     loop {
@@ -66,11 +66,12 @@ fn look_after(shared: &Arc<StoreShared>) {
     }
 }
 
-/// Closes a store that stopped and opens it again, as at a start, if the disk seems to be well.
+/// Closes a stopped store and reopens it like at a start, if the disk seems healthy.
 fn reopen(shared: &Arc<StoreShared>) -> Result<(), Error> {
     let directory = &shared.lasting.options.path;
     let wipes = wiping::is_ordered(directory) || base::pieces(directory).is_some();
-    // Deletes shall go on, whoever has filled the device: what gives them room goes first.
+    // Deletes must work again even if others have filled the device, so the reserve is checked
+    // first.
     shared.lasting.room.look_at_device(0);
     if !wipes {
         shared.lasting.room.check_commit(true)?;
@@ -80,17 +81,17 @@ fn reopen(shared: &Arc<StoreShared>) -> Result<(), Error> {
     let stopped = shared.generation.load_full();
     if let Some(stopped) = &stopped {
         stopped.end_threads();
-        // It lets go of the journal, and is read until there is another.
+        // It releases the journal and serves reads until there is a new opening.
         stopped.inner.retire()?;
         if wipes {
-            // Whoever reads tables of before would remove those of after, which have their names.
+            // Readers of old tables would delete new ones, which have the same names.
             stopped.inner.closing.store(true, Ordering::SeqCst);
             if 1 < Arc::strong_count(&stopped.inner) {
                 return Err(Error::new(Kind::Unavailable, "the store is still read"));
             }
         }
     }
-    // As at a start: whatever is wrong is found and refused, and tried again later.
+    // Like at a start: any problem is detected and refused, and retried later.
     let opened = Generation::open(&shared.lasting)?;
     shared.anew.store(true, Ordering::SeqCst);
     shared.generation.store(Some(Arc::new(opened)));
@@ -100,7 +101,7 @@ fn reopen(shared: &Arc<StoreShared>) -> Result<(), Error> {
     Ok(())
 }
 
-/// Whether files can be made, written and made durable.
+/// Checks whether files can be created, written and synced.
 fn probe_disk(folder: &Path) -> io::Result<()> {
     let path = folder.join("probe");
     let probed = (|| {
@@ -158,7 +159,7 @@ mod tests {
             let refused = store.commit(vec![put("refused")]).await.unwrap_err();
             assert_eq!(refused.kind, Kind::Unavailable);
             wait_for(&store, |health| *health == Health::Anew);
-            // Its user has not read it again.
+            // Its user has not re-read it yet.
             store.commit(vec![put("refused")]).await.unwrap_err();
             assert!(has(&store, key).await);
             store.resume_commits();
@@ -186,7 +187,7 @@ mod tests {
         }
     }
 
-    /// Sends requests that are ordered in one turn; of the commits marked so, each stops the store.
+    /// Sends requests that are ordered in one turn; each marked commit stops the store.
     async fn in_one_turn(store: &TreeStore, sent: [&[(&'static str, bool)]; 3]) -> [bool; 3] {
         let inner = Arc::clone(&store.shared.open_generation().unwrap().inner);
         let stopping: Arc<dyn Fence> = Arc::new(Stopping(inner));
@@ -203,7 +204,7 @@ mod tests {
             vec![]
         });
         let [first, second, third] = sent;
-        // Polled in this order: the committer is held until all have come.
+        // Polled in this order; the committer is blocked until all have arrived.
         let (held, first, second, third, ()) = tokio::join!(
             store.commit(vec![holding]),
             commit(first),
@@ -224,7 +225,7 @@ mod tests {
         for (sent, written) in [
             ([&[("a", false)][..], &[("b", true)], &[("c", false)]], [true, true, false]),
             ([&[("a", true)], &[("b", false)], &[("c", false)]], [true, false, false]),
-            // In part: it is not known.
+            // A partly committed request has an unknown outcome.
             ([&[("a", false)], &[("b", true), ("x", false)], &[("c", false)]], [true, true, false]),
         ] {
             let directory = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! What lasts when the store is opened again.
+//! State that persists when the store is reopened.
 
 use std::sync::{
     Arc,
@@ -10,24 +10,24 @@ use store::{InFlight, Timepiece};
 
 use crate::{filter::PredicateInForce, metrics::TreeMetrics, options::TreeOptions, room::Room};
 
-/// The parts of a store that every opening shares.
+/// The parts of a store that all openings share.
 pub(crate) struct AcrossOpenings {
-    /// Where and how it is opened.
+    /// Options of all openings.
     pub(crate) options: TreeOptions,
-    /// What the trees follow.
+    /// The journal that the trees follow.
     pub(crate) journal: Arc<dyn OpenJournal>,
-    /// Whether it takes commits; otherwise it follows what others append to the journal.
+    /// Whether commits are accepted; otherwise the store follows the journal.
     pub(crate) leads: Arc<AtomicBool>,
     /// Database time.
     pub(crate) time: Arc<dyn Timepiece>,
-    /// Views wait for batches of an opening that has stopped, too.
+    /// Shared because views also wait for batches of a stopped opening.
     pub(crate) in_flight: Arc<InFlight>,
-    /// The newest `seq` that anybody was told of.
+    /// The newest `seq` reported to any reader.
     pub(crate) published: Arc<AtomicU64>,
     /// Counted since the start of the server.
     pub(crate) metrics: Arc<TreeMetrics>,
     /// Set once by the engine.
     pub(crate) predicate: PredicateInForce,
-    /// Of one device.
+    /// Free space of the device.
     pub(crate) room: Arc<Room>,
 }

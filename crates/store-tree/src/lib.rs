@@ -1,7 +1,7 @@
-//! The embedded store: an LSM tree per space that follows a journal. One committer thread gives every
-//! commit its place and makes entries of what is waiting; each entry is durable in the journal before
-//! it is in a tree, and in its trees before anybody sees it. It is not a network server and knows
-//! nothing of documents.
+//! The embedded store: an LSM tree per space that follows a journal. One committer thread orders
+//! all commits and makes entries of the waiting ones; each entry is durable in the journal before
+//! it is applied to trees, and applied before it is visible. This crate is not a network server and
+//! does not interpret documents.
 //!
 //! ```text
 //!  commits ──▶ committer ──entries──▶ appender ──▶ journal, one write and one sync a group
@@ -11,13 +11,13 @@
 //!                                                    │ flusher: budgets of journal and memory
 //!                                                    ▼
 //!                                                  tables ◀── compactor (levels, drop filter)
-//!  archiver: copies the journal for backups, where that is asked for
-//!  keeper: looks at the disk, opens the store again after a failure
-//!  writeback: starts the writing of growing tables
+//!  archiver: copies the journal for backups, if enabled
+//!  keeper: monitors the disk, reopens the store after a failure
+//!  writeback: starts writing growing tables to disk
 //! ```
 //!
-//! One opening is a `generation.rs`; what lasts over all of them is in `lasting.rs`. A failed write or
-//! sync of the journal ends a generation, since nobody knows what it left on the disk.
+//! One opening is a `generation.rs`; what persists across openings is in `lasting.rs`. A failed
+//! write or sync of the journal ends a generation, because the state on disk is then unknown.
 
 mod appender;
 mod applier;

@@ -1,6 +1,6 @@
-//! What the tree trusts without a look when it is opened: the list of tables of each tree, and
-//! the contents list at the end of each table. Each has a checksum that lsm-tree 3.1 writes but
-//! does not check before it believes what it reads.
+//! Verifies what the tree trusts blindly when it is opened: the table list of each tree, and the
+//! contents list at the end of each table. Each has a checksum that lsm-tree 3.1 writes but does
+//! not verify before using the data.
 //!
 //! ```text
 //!  trees/N/current ─▶ v7 (list of tables, checksum in `current`) ─▶ tables/12, tables/15 …
@@ -19,17 +19,17 @@ use xxhash_rust::xxh3::{Xxh3, xxh3_128};
 
 use crate::{errors::from_io, options::TREES};
 
-/// `"SFA!"`, version, kind of checksum, checksum u128, place and length of the contents list u64.
+/// `"SFA!"`, version, kind of checksum, checksum u128, offset and length of the contents list u64.
 const TRAILER_BYTES: usize = 4 + 1 + 1 + 16 + 8 + 8;
-/// Bytes of a table that are read at once.
+/// Bytes of a table read at once.
 const READ_BYTES: usize = 256 * 1024;
 /// `"TOC!"` and the number of sections, u32.
 const LIST_HEAD: usize = 4 + 4;
-/// Longest contents list that is believed, bytes: a table has a dozen sections.
+/// Maximum accepted length of a contents list; a table has a dozen sections.
 const MOST_LIST_BYTES: u64 = 1024 * 1024;
 
-/// Refuses the list of tables of a tree, and its tables, that are damaged where nobody else would
-/// notice.
+/// Fails if the table list of a tree, or the contents list of a table, is damaged in a way that the
+/// tree would not detect.
 pub(crate) fn check_tables(folder: &Path) -> Result<(), Error> {
     for table in listed_tables(folder)? {
         if !has_good_end(&table.path).map_err(unreadable_error)? {
@@ -39,8 +39,8 @@ pub(crate) fn check_tables(folder: &Path) -> Result<(), Error> {
     Ok(())
 }
 
-/// Tables of a closed store that are not what was written, by their checksums: every byte is read,
-/// those too that no walk over the rows needs.
+/// Returns the damaged tables of a closed store, by their checksums. Every byte is read, including
+/// those that no scan of the rows needs.
 pub fn damaged_tables(store: &Path) -> Result<Vec<PathBuf>, Error> {
     let mut found = Vec::new();
     for folder in tree_folders(&store.join(TREES))? {
@@ -53,12 +53,12 @@ pub fn damaged_tables(store: &Path) -> Result<Vec<PathBuf>, Error> {
     Ok(found)
 }
 
-/// The largest number of a table in the folder of a tree; numbers grow.
+/// Returns the largest table number in a tree's directory; numbers increase.
 pub(crate) fn newest_table(folder: &Path) -> u64 {
     table_numbers(folder).into_iter().max().unwrap_or(0)
 }
 
-/// Removes tables with larger numbers that are not listed: left of a flush or compaction that failed.
+/// Removes unlisted tables with larger numbers, which a failed flush or compaction left.
 pub(crate) fn remove_unlisted(folder: &Path, newest: u64) -> Result<(), Error> {
     let listed = listed_tables(folder)?;
     for number in table_numbers(folder).into_iter().filter(|number| newest < *number) {
@@ -70,23 +70,23 @@ pub(crate) fn remove_unlisted(folder: &Path, newest: u64) -> Result<(), Error> {
     Ok(())
 }
 
-/// Numbers of all tables that are there.
+/// Returns the numbers of all existing tables.
 pub(crate) fn table_numbers(folder: &Path) -> Vec<u64> {
     let entries = std::fs::read_dir(folder.join("tables")).into_iter().flatten().flatten();
     entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect()
 }
 
-/// The error of a file that cannot be read.
+/// Returns the error for an unreadable file.
 fn unreadable_error(error: io::Error) -> Error {
     from_io("read the lists of tables", &error)
 }
 
-/// The error of a file that is not what was written.
+/// Returns the error for a damaged file.
 fn damaged_error(path: &Path) -> Error {
     Error::new(Kind::Corrupt, format!("{} is damaged", path.display()))
 }
 
-/// The folders of all trees; not of those that are being removed.
+/// Returns the directories of all trees, except those being removed.
 fn tree_folders(trees: &Path) -> Result<Vec<PathBuf>, Error> {
     let entries = match std::fs::read_dir(trees) {
         Ok(entries) => entries,
@@ -104,24 +104,24 @@ fn tree_folders(trees: &Path) -> Result<Vec<PathBuf>, Error> {
     Ok(folders)
 }
 
-/// A table, and the checksum of its whole file.
+/// A table and the checksum of its whole file.
 #[derive(Debug)]
 struct ListedTable {
     path: PathBuf,
     checksum: u128,
 }
 
-/// The tables of a tree.
+/// Returns the tables of a tree.
 fn listed_tables(folder: &Path) -> Result<Vec<ListedTable>, Error> {
     let current = folder.join("current");
-    // A tree that was about to be made has none.
+    // A tree whose creation was interrupted has none.
     let Some(held) = read_if_there(&current).map_err(unreadable_error)? else {
         return Ok(Vec::new());
     };
     let (number, checksum) = parse_version(&held).ok_or_else(|| damaged_error(&current))?;
     let list = folder.join(format!("v{number}"));
     let bytes = match read_if_there(&list).map_err(unreadable_error)? {
-        // The tree would believe a list that is wrong, and lose tables that are not in it.
+        // The tree would trust a wrong list and lose the tables that are missing in it.
         Some(bytes) if xxh3_128(&bytes) == checksum => bytes,
         _ => return Err(damaged_error(&list)),
     };
@@ -133,7 +133,7 @@ fn listed_tables(folder: &Path) -> Result<Vec<ListedTable>, Error> {
     Ok(tables.into_iter().map(table).collect())
 }
 
-/// The checksum of a whole file, if it is there.
+/// Returns the checksum of a whole file; `None` if it does not exist.
 fn file_checksum(path: &Path) -> io::Result<Option<u128>> {
     let mut file = match File::open(path) {
         Ok(file) => file,
@@ -149,7 +149,7 @@ fn file_checksum(path: &Path) -> io::Result<Option<u128>> {
     }
 }
 
-/// A whole file; `None` when there is none.
+/// Reads a whole file; `None` if it does not exist.
 fn read_if_there(path: &Path) -> io::Result<Option<Vec<u8>>> {
     match std::fs::read(path) {
         Ok(bytes) => Ok(Some(bytes)),
@@ -158,14 +158,14 @@ fn read_if_there(path: &Path) -> io::Result<Option<Vec<u8>>> {
     }
 }
 
-/// Number and checksum of the list in force, from the file `current`.
+/// Parses number and checksum of the current list from the file `current`.
 pub(crate) fn parse_version(current: &[u8]) -> Option<(u64, u128)> {
     let (number, rest) = current.split_first_chunk()?;
     let (checksum, rest) = rest.split_first_chunk()?;
     (rest == [0]).then(|| (u64::from_le_bytes(*number), u128::from_le_bytes(*checksum)))
 }
 
-/// Where the contents list is, from the end of a file.
+/// Parses the trailer of a file: checksum, offset and length of the contents list.
 pub(crate) fn parse_trailer(bytes: &[u8], len: u64) -> Option<(u128, u64, u64)> {
     let rest = bytes.strip_prefix(b"SFA!\x01\x00")?;
     let (checksum, rest) = rest.split_first_chunk()?;
@@ -176,17 +176,17 @@ pub(crate) fn parse_trailer(bytes: &[u8], len: u64) -> Option<(u128, u64, u64)> 
     (end == len).then(|| (u128::from_le_bytes(*checksum), at, list))
 }
 
-/// A part of a file by what the file says of its place, which may be anything.
+/// Returns a part of a file, given an untrusted offset and length.
 fn part_at(bytes: &[u8], at: u64, len: u64) -> Option<&[u8]> {
     let end = usize::try_from(at.checked_add(len)?).ok()?;
     bytes.get(usize::try_from(at).ok()?..end)
 }
 
-/// Numbers and checksums of the tables in a list whose own checksum agrees.
+/// Parses numbers and checksums of the tables in a list whose checksum was verified.
 pub(crate) fn parse_tables(bytes: &[u8]) -> Option<Vec<(u64, u128)>> {
     let end = bytes.get(bytes.len().checked_sub(TRAILER_BYTES)?..)?;
     let (_, at, len) = parse_trailer(end, bytes.len() as u64)?;
-    // Each: place u64, length u64, length of the name u16, name.
+    // Each: offset u64, length u64, length of the name u16, name.
     let mut sections = part_at(bytes, at, len)?.get(LIST_HEAD..)?;
     let mut list = None;
     while !sections.is_empty() {
@@ -201,7 +201,7 @@ pub(crate) fn parse_tables(bytes: &[u8]) -> Option<Vec<(u64, u128)>> {
     }
     let (levels, mut rest) = list?.split_first()?;
     let mut found = Vec::new();
-    // Levels hold runs, and runs tables.
+    // Levels contain runs, and runs contain tables.
     for _ in 0..*levels {
         let (runs, behind) = rest.split_first()?;
         rest = behind;
@@ -222,7 +222,7 @@ pub(crate) fn parse_tables(bytes: &[u8]) -> Option<Vec<(u64, u128)>> {
     Some(found)
 }
 
-/// Whether the end of a table, which says where everything is, is as it was written.
+/// Returns whether the trailer and contents list of a table are intact.
 fn has_good_end(path: &Path) -> io::Result<bool> {
     let file = match File::open(path) {
         Ok(file) => file,
@@ -306,7 +306,7 @@ mod tests {
         tree.flush(&tree.get_flush_lock(), 0).unwrap();
         let table = |number: u64| folder.join("tables").join(number.to_string());
         let newest = newest_table(folder);
-        // As if a view still read an older one; and what a failure has left.
+        // Simulates an older table that a view still reads, and remains of a failure.
         std::fs::write(table(newest + 5), "older").unwrap();
         std::fs::write(table(newest + 6), "half").unwrap();
         remove_unlisted(folder, newest + 5).unwrap();
@@ -314,10 +314,10 @@ mod tests {
         assert!(!table(newest + 6).exists());
     }
 
-    /// Bytes of a table are changed in turn, and a look at everything names it each time.
+    /// Changes sampled bytes of a table, each of which the full verification must detect.
     fn flip_some(store: &Path, path: &Path) {
         let bytes = std::fs::read(path).unwrap();
-        // Not those at its end, which are looked at first and refused.
+        // Except those at its end, which are checked first and refused.
         for at in (0..bytes.len() - 500).step_by(61) {
             let mut changed = bytes.clone();
             changed[at] ^= 1 << (at % 8);
@@ -327,7 +327,7 @@ mod tests {
         std::fs::write(path, bytes).unwrap();
     }
 
-    /// Every byte of a file from a place on is changed in turn, and each time it is noticed.
+    /// Changes every byte of a file from an offset on, each of which must be detected.
     fn flip_each(folder: &Path, path: &Path, from: usize) {
         let bytes = std::fs::read(path).unwrap();
         for at in from..bytes.len() {

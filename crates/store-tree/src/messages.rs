@@ -1,5 +1,5 @@
-//! What the store's threads tell each other: requests to the committer, and the batches that go
-//! from it through the journal to the trees.
+//! Messages between the store's threads: requests to the committer, and the batches that it passes
+//! through the journal to the trees.
 
 use std::{
     collections::VecDeque,
@@ -12,88 +12,88 @@ use tokio::sync::oneshot;
 
 use crate::place::Place;
 
-/// Gets one outcome a commit, when these are durable and visible. May have gone.
+/// Receives one outcome per commit when these are durable and visible. The receiver may be dropped.
 pub(crate) type Asker = oneshot::Sender<Result<Vec<Outcome>, Error>>;
 
-/// Commits that wait, and who wants to know.
+/// Waiting commits and where to send their outcomes.
 pub(crate) struct CommitRequest {
-    /// Each all or nothing; they share a sync.
+    /// Each is atomic by itself; they share a sync.
     pub(crate) commits: Vec<Commit>,
     pub(crate) answer: Asker,
 }
 
-/// Who waits for a batch that is no commit.
+/// Receives the result of a batch that is not a commit.
 pub(crate) type DoneSender = mpsc::Sender<Result<(), Error>>;
 
-/// What the committer is told.
+/// A message to the committer.
 pub(crate) enum CommitterMessage {
-    /// Commit this.
+    /// Commit these.
     Commit(CommitRequest),
-    /// Make a space.
+    /// Create a space.
     MakeSpace(Space, DoneSender),
     /// Drop a space.
     DropSpace(Space, DoneSender),
-    /// Take an entry that another owner of the journal has appended.
+    /// Apply an entry that another owner of the journal has appended.
     Follow(Box<FollowedEntry>, DoneSender),
-    /// From here on commits are taken, behind all that was followed.
+    /// Accept commits from now on, after everything that was followed.
     Lead(DoneSender),
-    /// No commits are taken any more.
+    /// Stop accepting commits.
     Leave(DoneSender),
-    /// The journal has nothing to do.
+    /// The appender is idle.
     Idle,
-    /// Stop.
+    /// Stop the thread.
     Close,
 }
 
-/// An entry as another owner of the journal has appended it.
+/// An entry that another owner of the journal has appended.
 pub(crate) struct FollowedEntry {
     pub(crate) entry: Entry,
     pub(crate) encoded: EncodedEntry,
 }
 
-/// Whom to tell what.
+/// A reply to a commit request.
 pub(crate) struct CommitAnswer {
     pub(crate) asker: Asker,
-    /// Of this request's commits, in their order.
+    /// Outcomes of the request's commits, in order.
     pub(crate) outcomes: Vec<Outcome>,
-    /// An earlier batch has commits of the same request.
+    /// Whether an earlier batch has commits of the same request.
     pub(crate) continues: bool,
 }
 
-/// Requests whose commits are being ordered, until a batch has the last of each.
+/// Requests whose commits are being ordered, until a batch contains the last commit of each.
 #[derive(Default)]
 pub(crate) struct Askers {
-    /// How many commits each has.
+    /// Number of commits of each request.
     pub(crate) waiting: VecDeque<(usize, Asker)>,
-    /// Of their commits, as far as these were ordered.
+    /// Outcomes of their commits ordered so far.
     outcomes: VecDeque<Outcome>,
-    /// So many of the outcomes are of batches that were handed on.
+    /// How many of the outcomes belong to batches already passed on.
     handed_on: usize,
 }
 
 impl Askers {
-    /// Begins a batch.
+    /// Starts a batch.
     pub(crate) fn begin_batch(&mut self) {
         self.handed_on = self.outcomes.len();
     }
 
-    /// Outcomes of the batch, in the order of the commits.
+    /// Adds the batch's outcomes, in commit order.
     pub(crate) fn add_outcomes(&mut self, outcomes: Vec<Outcome>) {
         self.outcomes.extend(outcomes);
     }
 
-    /// The answers to requests whose last commit is in the batch.
+    /// Returns the replies to requests whose last commit is in the batch.
     pub(crate) fn take_complete(&mut self) -> Vec<CommitAnswer> {
         self.take_while(|count, ordered| count <= ordered)
     }
 
-    /// The answers to all requests that are left, when no more is ordered.
+    /// Returns the replies to all remaining requests when nothing more is ordered.
     pub(crate) fn take_rest(&mut self) -> Vec<CommitAnswer> {
         self.take_while(|_, _| true)
     }
 
-    /// The answers to the first requests for which this holds of their commits and of the outcomes
-    /// that are left.
+    /// Returns the replies to the first requests for which `takes` accepts their number of commits
+    /// and the number of remaining outcomes.
     fn take_while(&mut self, takes: impl Fn(usize, usize) -> bool) -> Vec<CommitAnswer> {
         let mut answers = Vec::new();
         while let Some((count, asker)) =
@@ -102,7 +102,7 @@ impl Askers {
             let ordered = count.min(self.outcomes.len());
             let outcomes = self.outcomes.drain(..ordered).collect();
             answers.push(CommitAnswer { asker, outcomes, continues: 0 < self.handed_on });
-            // Only the first of a batch can have begun before it.
+            // Only the first request of a batch can have started before it.
             self.handed_on = 0;
         }
         answers
@@ -118,47 +118,47 @@ pub(crate) struct Run {
 /// An entry on its way through the journal to the trees.
 pub(crate) struct PendingEntry {
     pub(crate) encoded: EncodedEntry,
-    /// The last stamp in it.
+    /// The last stamp of the entry.
     pub(crate) last: Stamp,
-    /// The number it has in the trees.
+    /// Its sequence number in the trees.
     pub(crate) under: u64,
     pub(crate) runs: Vec<Run>,
-    /// A space that it makes.
+    /// Tree of a space that it creates.
     pub(crate) made: Option<Arc<Place>>,
-    /// One that it drops.
+    /// Tree of a space that it drops.
     pub(crate) dropped: Option<Arc<Place>>,
 }
 
-/// A batch: what the committer hands on in one piece.
+/// A batch: the unit that the committer passes on.
 #[derive(Default)]
 pub(crate) struct Batch {
-    /// What is to be made durable; `None` when nothing is.
+    /// Entry to be made durable, if any.
     pub(crate) entry: Option<PendingEntry>,
-    /// Another owner's entry, which its journal has made durable.
+    /// Whether it is another owner's entry, already durable in its journal.
     pub(crate) followed: bool,
-    /// Of which run of entries it is: when one of a run is refused, all later ones are.
+    /// Epoch of the entry: if an entry is refused, all later ones of its epoch are.
     pub(crate) epoch: u64,
-    /// Commits that were not refused.
+    /// Number of commits that were not refused.
     pub(crate) committed: u64,
-    /// It has a place in the in-flight table.
+    /// Whether it is in the in-flight table.
     pub(crate) in_flight: bool,
-    /// What was closed while it was under way.
+    /// Fence to be lowered when the batch is done.
     pub(crate) fence: Option<(Arc<dyn Fence>, Outcome)>,
     /// Why it was not written.
     pub(crate) failed: Option<Error>,
     /// Sent when the batch is durable and visible, or has failed.
     pub(crate) answers: Vec<CommitAnswer>,
-    /// Told when all is done.
+    /// Notified when the batch is completely done.
     pub(crate) done: Option<DoneSender>,
 }
 
 impl Batch {
-    /// Bytes that it takes in the journal.
+    /// Returns its size in the journal.
     pub(crate) fn bytes(&self) -> usize {
         self.entry.as_ref().map_or(0, |entry| entry.encoded.bytes().len())
     }
 
-    /// Mutations in it.
+    /// Returns its number of mutations.
     pub(crate) fn mutations(&self) -> usize {
         let runs = self.entry.iter().flat_map(|entry| &entry.runs);
         runs.map(|run| run.mutations.len()).sum()

@@ -1,4 +1,4 @@
-//! What the committer measures, and what is stored.
+//! Measurements of commits and of what is stored.
 
 use std::{
     sync::atomic::{AtomicU64, Ordering},
@@ -8,51 +8,51 @@ use std::{
 use metrics::Histogram;
 use parking_lot::Mutex;
 
-/// Commits of one batch.
+/// Bucket bounds of commits per batch.
 const SIZES: &[u64] = &[1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1_024, 2_048, 4_096];
 
 /// Measurements since the start.
 #[derive(Debug)]
 pub struct TreeMetrics {
-    /// Writing a batch and waiting until it is durable, nanoseconds.
+    /// Time to write a batch and make it durable, nanoseconds.
     pub fsync_ns: Histogram,
-    /// Commits that shared one such wait.
+    /// Number of commits that shared one such wait.
     pub group_size: Histogram,
-    /// Looked at every ten seconds: every file is asked.
+    /// Measured every ten seconds, because every file is examined.
     stored: Mutex<StoredBytes>,
-    /// Looked at once a second, and at each flush.
+    /// Measured once a second and after each flush.
     old_views: Mutex<OldViews>,
-    /// Counts the views that were ended.
+    /// Number of views that were ended.
     ended_views: AtomicU64,
 }
 
 impl TreeMetrics {
-    /// Bytes on the disk at the last look.
+    /// Returns the bytes on disk as last measured.
     pub fn stored_bytes(&self) -> StoredBytes {
         *self.stored.lock()
     }
 
-    /// What views held back at the last look.
+    /// Returns what views retained when last measured.
     pub fn old_views(&self) -> OldViews {
         *self.old_views.lock()
     }
 
-    /// Notes that a view was ended, because too much of the disk was kept for it.
+    /// Counts a view that was ended because it retained too much disk space.
     pub(crate) fn note_ended_view(&self) {
         self.ended_views.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Returns how many views were ended.
+    /// Returns the number of views that were ended.
     pub(crate) fn ended_views(&self) -> u64 {
         self.ended_views.load(Ordering::Relaxed)
     }
 
-    /// Notes a look at the views.
+    /// Stores a measurement of the views.
     pub(crate) fn note_old_views(&self, views: OldViews) {
         *self.old_views.lock() = views;
     }
 
-    /// Notes a look.
+    /// Stores a measurement of the bytes on disk.
     pub(crate) fn note_stored(&self, stored: StoredBytes) {
         *self.stored.lock() = stored;
     }
@@ -70,30 +70,29 @@ impl Default for TreeMetrics {
     }
 }
 
-/// Bytes on the disk, by what they are.
+/// Bytes on disk by category.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct StoredBytes {
-    /// Of the journal, with what it keeps ready.
+    /// The journal, including spare segments.
     pub journal: u64,
-    /// Of tables that the trees read.
+    /// Tables that the trees read.
     pub tables: u64,
-    /// Of tables that were replaced or dropped and are not deleted yet.
+    /// Tables that were replaced or dropped and are not deleted yet.
     pub garbage: u64,
 }
 
-/// What is kept because views are open that are not the newest: those of reads in progress and of
-/// backups.
+/// Data retained for open views other than the newest: those of running reads and backups.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct OldViews {
-    /// For how long the oldest has not been the newest.
+    /// How long the oldest view has not been the newest.
     pub age: Duration,
-    /// Bytes of memory that was written to tables and that a read still holds.
+    /// Bytes of flushed memtables that a read still holds.
     pub memory: u64,
-    /// Bytes of tables with versions of keys that newer ones have replaced, at most. They go with a
-    /// compaction after the view has ended.
+    /// Upper bound of the bytes of tables with replaced versions of keys, which a compaction drops
+    /// after the view has ended.
     pub tables: u64,
-    /// Bytes of tables that were written with all versions of keys since the oldest view was the newest.
+    /// Bytes of tables written with all versions of keys since the oldest view was the newest.
     pub kept: u64,
-    /// Views that were ended since the start of the server, because that was too much.
+    /// Number of views ended since the start of the server for retaining too much.
     pub ended: u64,
 }

@@ -1,5 +1,4 @@
-//! Opens the store: one generation after the other, and the keeper that looks after
-//! them.
+//! Opens the store: its successive generations, and the keeper that supervises them.
 
 use std::{
     sync::{
@@ -28,7 +27,7 @@ use crate::{
     thread::spawn_named,
 };
 
-/// The clock of a store that takes no commits: nothing is stamped.
+/// The clock of a store that accepts no commits and so stamps nothing.
 #[derive(Debug)]
 struct NoTime;
 
@@ -44,9 +43,9 @@ impl Timepiece for NoTime {
 
 /// The embedded store.
 pub struct TreeStore {
-    /// What outlives each opening.
+    /// State that persists across openings.
     pub(crate) shared: Arc<StoreShared>,
-    /// The thread that closes it in the end.
+    /// The thread that finally closes the store.
     keeper: Mutex<Option<JoinHandle<()>>>,
 }
 
@@ -57,15 +56,15 @@ impl std::fmt::Debug for TreeStore {
 }
 
 impl TreeStore {
-    /// Opens or makes a store whose commits are stamped by this clock, and whose journal lies in its
-    /// directory.
+    /// Opens a store, creating it if missing, with commits stamped by this clock and the journal in
+    /// its own directory.
     pub fn open(options: &TreeOptions, time: Arc<dyn Timepiece>) -> Result<Self, Error> {
         Self::open_on(options, Arc::new(options.journal_folder()), time, true)
     }
 
-    /// The same on another journal. The directory has a copy of what the journal says, and may be
-    /// empty: then all is applied again. Unless it `leads`, it takes no commits and follows what others
-    /// append; see [`follow`](Self::follow).
+    /// Opens a store on another journal. The directory contains a copy of what the journal
+    /// describes and may be empty, in which case everything is replayed. Unless it `leads`, the
+    /// store accepts no commits and follows what others append; see [`follow`](Self::follow).
     pub fn open_on(
         options: &TreeOptions,
         journal: Arc<dyn OpenJournal>,
@@ -93,8 +92,7 @@ impl TreeStore {
             failure: Mutex::default(),
             closed: AtomicBool::new(false),
         });
-        // A first opening that fails is the caller's error; later ones are tried again by the
-        // keeper.
+        // A failure of the first opening is returned; later ones are retried by the keeper.
         let first = Generation::open(&shared.lasting)?;
         shared.lasting.room.look_at_device(first.inner.budget.in_memory());
         shared.generation.store(Some(Arc::new(first)));
@@ -104,24 +102,24 @@ impl TreeStore {
         Ok(Self { shared, keeper })
     }
 
-    /// Opens a store that takes no commits, to be read; entries may be applied to it. On an empty directory it
-    /// may follow a journal.
+    /// Opens a store for reading, without commits; entries may be applied to it. With an empty
+    /// directory it may follow a journal.
     pub fn open_still(options: &TreeOptions, journal: JournalFolder) -> Result<Self, Error> {
         Self::open_on(options, Arc::new(journal), Arc::new(NoTime), false)
     }
 
-    /// What was measured since it was opened.
+    /// Returns the measurements since the store was opened.
     pub fn metrics(&self) -> Arc<TreeMetrics> {
         Arc::clone(&self.shared.lasting.metrics)
     }
 
-    /// Bytes on the disk by what they are. It looks at every file.
+    /// Measures the bytes on disk by category, from the size of every file.
     pub fn stored_bytes(&self) -> StoredBytes {
         let Ok(live) = self.shared.open_generation() else { return StoredBytes::default() };
         live.inner.stored_bytes()
     }
 
-    /// What open views hold back.
+    /// Returns what open views retain.
     pub fn old_views(&self) -> OldViews {
         let Ok(live) = self.shared.open_generation() else { return OldViews::default() };
         live.inner.old_views()
@@ -130,8 +128,8 @@ impl TreeStore {
 
 impl Drop for TreeStore {
     fn drop(&mut self) {
-        // What a fence owns is let go on a thread of the store, and may be the last to hold the
-        // store; the keeper waits for that very thread. Asked before the keeper takes the threads.
+        // A fence's data is dropped on a thread of the store and may hold the last reference to it;
+        // the keeper joins that thread. Determined before the keeper takes the threads.
         let live = self.shared.generation.load_full();
         let own = live.is_some_and(|live| live.is_on_own_thread());
         self.shared.closed.store(true, Ordering::SeqCst);

@@ -1,41 +1,41 @@
-//! Where and how a store is opened.
+//! Options for opening a store.
 
 use std::path::{Path, PathBuf};
 
 use journal::{JournalFolder, JournalOptions};
 
-/// Folder of the journal, in the store's directory.
+/// Directory of the journal within the store's directory.
 const JOURNAL: &str = "journal";
-/// Bytes of the largest group: a commit of this size gets a segment of its own.
+/// Maximum size of a group; a commit of this size gets its own segment.
 const LARGEST_GROUP: u64 = 1 << 30;
-/// Folder of the trees, in the store's directory.
+/// Directory of the trees within the store's directory.
 pub(crate) const TREES: &str = "trees";
 
-/// Whether entries of the journal are kept for backups that follow others.
+/// Whether journal entries are archived for incremental backups.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Archiving {
-    /// Nothing is written, and what is there stays: for a look at a store.
+    /// Nothing is written, and an existing archive is kept: for inspecting a store.
     Untouched,
-    /// They are not, and what is there goes: it would have a gap.
+    /// No archive; an existing one is deleted, because it would have a gap.
     Off,
-    /// They are, in files of this many bytes together.
+    /// Archived, up to this total size in bytes.
     Within(u64),
 }
 
-/// How much of the disk replaced versions may take that are kept for one old view.
+/// Maximum disk space of replaced versions retained for one old view.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OldViewsBound {
-    /// This many percent of what is free and what is kept; with 100 there is no bound.
+    /// Percentage of the free and retained space together; 100 means unlimited.
     Percent(u64),
-    /// This many bytes.
+    /// Bytes.
     Bytes(u64),
 }
 
 impl OldViewsBound {
-    /// Bytes that may be kept for any view, however full the disk is.
+    /// Bytes that any view may retain, however full the disk is.
     const FEW_BYTES: u64 = 16 * 1024 * 1024;
 
-    /// Returns whether so many bytes are too many, where so many are free.
+    /// Returns whether `kept` bytes exceed the bound, given the free bytes.
     pub(crate) fn is_exceeded(self, kept: u64, free: u64) -> bool {
         match self {
             Self::Percent(percent) => {
@@ -55,32 +55,32 @@ impl Default for OldViewsBound {
     }
 }
 
-/// Where and how a store is opened.
+/// How to open a store.
 #[derive(Clone, Debug)]
 pub struct TreeOptions {
-    /// Its directory.
+    /// The store's directory.
     pub path: PathBuf,
-    /// Memory for blocks of tables, bytes.
+    /// Size of the block cache in bytes.
     pub cache_bytes: u64,
-    /// What the journal may hold before the oldest memory is written to tables: its bytes, and 500
-    /// for each mutation, since a start applies them one by one.
+    /// Weight of the journal beyond which the oldest memtable is flushed: its bytes, and 500 per
+    /// mutation, since a start replays them one by one.
     pub journal_bytes: u64,
-    /// What all memory together may hold before the largest is written to tables, bytes.
+    /// Total size of memtables beyond which the largest is flushed, bytes.
     pub buffer_bytes: u64,
-    /// Bytes of a segment of the journal; less on a small device.
+    /// Size of a journal segment in bytes; smaller on a small device.
     pub segment_bytes: u64,
-    /// Segments that are kept ready.
+    /// Number of spare segments kept ready.
     pub spare_segments: usize,
-    /// How much of the disk may be kept for an old view; beyond that the oldest is ended.
+    /// Disk space that an old view may retain; beyond it the oldest view is ended.
     pub old_views: OldViewsBound,
-    /// Whether entries of the journal are archived.
+    /// Whether journal entries are archived.
     pub archive: Archiving,
-    /// Open although commits are missing: an operator has looked at it.
+    /// Open despite missing commits, as accepted by an operator.
     pub accept_loss: bool,
 }
 
 impl TreeOptions {
-    /// A store in this directory.
+    /// Creates default options for a directory.
     pub fn new(path: impl AsRef<Path>) -> Self {
         Self {
             path: path.as_ref().to_owned(),
@@ -95,7 +95,7 @@ impl TreeOptions {
         }
     }
 
-    /// The journal in the store's directory.
+    /// Returns the journal in the store's directory.
     pub fn journal_folder(&self) -> JournalFolder {
         let options = JournalOptions {
             segment_bytes: self.segment_bytes,
@@ -106,7 +106,7 @@ impl TreeOptions {
         JournalFolder { path: self.path.join(JOURNAL), options }
     }
 
-    /// The same of a copy: what is in it is durable somewhere else.
+    /// Returns the journal of a copy, whose contents are durable elsewhere.
     pub fn journal_of_copy(&self) -> JournalFolder {
         let JournalFolder { path, options } = self.journal_folder();
         JournalFolder { path, options: JournalOptions { kept_elsewhere: true, ..options } }

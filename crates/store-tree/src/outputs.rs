@@ -1,17 +1,18 @@
-//! How much memory a compaction may take for the tables that it writes.
+//! Limits the memory that a compaction takes for the tables it writes.
 //!
-//! A table that is being written keeps a key of each block until a part of its index is full, and a key
-//! of each part until the table ends. A key shares its memory with the block that it was read from, so
-//! each of them keeps a whole block:
+//! A table being written keeps one key of each block until a part of its index is full, and one key
+//! of each part until the table ends. A key shares its memory with the block from which it was
+//! read, so each of them retains a whole block:
 //!
 //! ```text
 //!  blocks of the table   1 2 … 54 │ 55 … 108 │ 109 110 ▶      rows of 15 MB have a block each
 //!  in memory                   54 │      108 │ 109 110        4 × 15 MB, until the table ends
 //! ```
 //!
-//! How much that is cannot be told from the size of the table: rows that compress well take a hundred
-//! times as much memory as disk. So a compaction counts it. One that comes to hold more than [`MOST_HELD`]
-//! stops, and is repeated with smaller tables; compactions of the same place then begin with these.
+//! The amount does not follow from the size of the table: rows that compress well take a hundred
+//! times as much memory as disk. A compaction therefore counts it. If it holds more than
+//! [`MOST_HELD`] it stops and is repeated with smaller tables, with which later compactions of the
+//! same tree start.
 
 use std::{
     collections::HashSet,
@@ -26,43 +27,43 @@ use parking_lot::Mutex;
 
 use crate::{inputs::Inputs, manifest};
 
-/// Bytes of blocks that a table may keep in memory while it is written.
+/// Maximum bytes of blocks that a table may retain while it is written.
 const MOST_HELD: u64 = 64 * 1024 * 1024;
-/// Held bytes between two looks at whether another table was begun.
+/// Retained bytes between two checks whether another table was started.
 const LOOK_EACH: u64 = MOST_HELD / 4;
-/// A compaction that held less than this part of the most is taken as a sign that tables may be larger.
+/// A compaction that held less than 1/LITTLE_HELD of the maximum allows larger tables.
 const LITTLE_HELD: u64 = 16;
-/// By how much tables are made smaller or larger in one step.
+/// Factor by which tables are made smaller or larger in one step.
 const STEP: u64 = 8;
-/// Tables are not made smaller than this, bytes: such a table has few rows that are large.
+/// Minimum size of tables; such a table has few large rows.
 const SMALLEST_TABLE: u64 = 64 * 1024;
-/// A row from this size on is large, bytes.
+/// Size from which a row is large.
 const LARGE_ROW: u64 = 1024 * 1024;
-/// Bytes after which the tree ends a block.
+/// Size at which the tree ends a block.
 pub(crate) const BLOCK_BYTES: u32 = 16 * 1024;
-/// Bytes of an index after which the tree ends a part of it.
+/// Size at which the tree ends a part of an index.
 const INDEX_PART: u64 = 4 * 1024;
-/// Bytes that a block counts for in its index, beside its key.
+/// Size of a block's index entry, besides its key.
 const INDEX_ENTRY: u64 = 56;
 
-/// How large the tables of a place may become, and what is known of its rows.
+/// The table size limit of a tree, and what is known of its rows.
 pub(crate) struct Outputs {
     folder: PathBuf,
     inputs: Arc<Inputs>,
-    /// Bytes on the disk from which on a compaction ends a table, at most.
+    /// Maximum size of tables on disk, adapted to the rows.
     bound: AtomicU64,
-    /// The same of the compaction under way.
+    /// Table size of the running compaction.
     table_bytes: AtomicU64,
-    /// The compaction under way held too much.
+    /// Whether the running compaction held too much.
     exceeded: AtomicBool,
-    /// Bytes of the largest row that was written or compacted since the opening.
+    /// Largest row written or compacted since the opening, bytes.
     largest_row: AtomicU64,
-    /// Numbers of tables that flushes have written since the compaction under way began.
+    /// Numbers of tables written by flushes since the running compaction started.
     flushed: Mutex<HashSet<u64>>,
 }
 
 impl Outputs {
-    /// Returns the state of a place in this folder, of which nothing is known yet.
+    /// Creates the state of a tree in this directory.
     pub(crate) fn new(folder: &Path, inputs: Arc<Inputs>) -> Self {
         Self {
             folder: folder.to_owned(),
@@ -75,27 +76,27 @@ impl Outputs {
         }
     }
 
-    /// Notes that a row of this size was written or compacted.
+    /// Records the size of a row that was written or compacted.
     pub(crate) fn note_row(&self, bytes: u64) {
-        // Read first: nearly always it is not the largest, and then the line stays shared.
+        // Loaded first: it is rarely the largest, and the cache line then stays shared.
         if self.largest_row.load(Ordering::Relaxed) < bytes {
             self.largest_row.fetch_max(bytes, Ordering::Relaxed);
         }
     }
 
-    /// Returns whether a block of this place may be so large that few tables should be read at once.
+    /// Returns whether blocks may be so large that few tables should be read at once.
     pub(crate) fn has_large_rows(&self) -> bool {
         LARGE_ROW <= self.largest_row.load(Ordering::Relaxed)
     }
 
-    /// Notes the numbers of all tables that no compaction has merged yet. The caller has made tables and
-    /// still keeps compactions from choosing theirs.
+    /// Records the tables that no compaction has merged yet. The caller has written tables and
+    /// still blocks compactions from choosing theirs.
     pub(crate) fn note_flushed(&self, numbers: impl Iterator<Item = u64>) {
         self.flushed.lock().extend(numbers);
     }
 
-    /// Begins a compaction; returns from how many bytes on it should end a table, at most `most`. One
-    /// compaction of a place at a time.
+    /// Starts a compaction; returns the size at which it should end a table, at most `most`. One
+    /// compaction of a tree at a time.
     pub(crate) fn begin(&self, most: u64) -> u64 {
         let bytes = most.min(self.bound.load(Ordering::Relaxed));
         self.table_bytes.store(bytes, Ordering::Relaxed);
@@ -104,13 +105,13 @@ impl Outputs {
         bytes
     }
 
-    /// Returns whether the compaction that has failed did so because it held too much. It can be repeated at
-    /// once, and makes smaller tables then.
+    /// Returns whether the failed compaction held too much. It can be repeated at once, with
+    /// smaller tables.
     pub(crate) fn take_exceeded(&self) -> bool {
         self.exceeded.swap(false, Ordering::Relaxed)
     }
 
-    /// Has the compaction under way stop, unless its tables are as small as they may be.
+    /// Stops the running compaction unless its tables already have the minimum size.
     fn stop(&self) -> lsm_tree::Result<()> {
         let bytes = self.table_bytes.load(Ordering::Relaxed);
         if bytes <= SMALLEST_TABLE {
@@ -122,7 +123,7 @@ impl Outputs {
         Err(lsm_tree::Error::Io(std::io::Error::other(text)))
     }
 
-    /// Notes how much the compaction that has ended held at most.
+    /// Records the maximum that the finished compaction held.
     fn note_held(&self, bytes: u64) {
         if bytes < MOST_HELD / LITTLE_HELD {
             let more = |bound: u64| Some(bound.saturating_mul(STEP));
@@ -130,9 +131,9 @@ impl Outputs {
         }
     }
 
-    /// Returns the number of the table that the compaction under way writes.
+    /// Returns the number of the table that the running compaction is writing.
     fn current_table(&self) -> u64 {
-        // No flush is making a table meanwhile, so that all of theirs are known.
+        // Blocks flushes, so that all of their tables are known.
         let _alone = self.inputs.settle();
         let flushed = self.flushed.lock();
         let numbers = manifest::table_numbers(&self.folder).into_iter();
@@ -144,15 +145,15 @@ impl Outputs {
 pub(crate) struct OutputWatch {
     outputs: Arc<Outputs>,
     held: Held,
-    /// At how many held bytes it is looked whether another table was begun.
+    /// Held bytes at which to check whether another table was started.
     look_at: u64,
-    /// The table that was being written at the last look.
+    /// The table being written at the last check.
     table: Option<u64>,
     most: u64,
 }
 
 impl OutputWatch {
-    /// Begins to count.
+    /// Starts counting.
     pub(crate) fn new(outputs: &Arc<Outputs>) -> Self {
         Self {
             outputs: Arc::clone(outputs),
@@ -163,8 +164,7 @@ impl OutputWatch {
         }
     }
 
-    /// Notes that a row is written with the next table or the one under way; fails where the compaction
-    /// has to be repeated with smaller tables.
+    /// Counts a row; fails if the compaction must be repeated with smaller tables.
     pub(crate) fn note_row(&mut self, key: usize, value: usize) -> lsm_tree::Result<()> {
         self.outputs.note_row(value as u64);
         if self.table.is_none() {
@@ -178,7 +178,7 @@ impl OutputWatch {
         }
         let table = Some(self.outputs.current_table());
         if table != self.table {
-            // What was counted since that table was begun is less than one of the steps.
+            // At most one step has been counted since that table was started.
             (self.table, self.held, self.look_at) = (table, Held::default(), LOOK_EACH);
             return Ok(());
         }
@@ -186,21 +186,21 @@ impl OutputWatch {
         if held < MOST_HELD { Ok(()) } else { self.outputs.stop() }
     }
 
-    /// Ends the count of a compaction that has succeeded.
+    /// Ends the count of a successful compaction.
     pub(crate) fn finish(self) {
         self.outputs.note_held(self.most);
     }
 }
 
-/// Blocks that a table under way keeps in memory, bytes.
+/// Bytes of blocks that the current table retains.
 #[derive(Default)]
 struct Held {
-    /// The block that is not full yet.
+    /// The incomplete block.
     block: u64,
-    /// Blocks of the part of the index that is not full yet, and bytes of that part.
+    /// Blocks of the incomplete part of the index, and the size of that part.
     part: u64,
     index: u64,
-    /// The last block of each part before.
+    /// The last block of each complete part.
     parts: u64,
 }
 
@@ -240,7 +240,7 @@ mod tests {
         std::fs::write(folder.join("tables").join(number.to_string()), "").unwrap();
     }
 
-    /// Writes so many rows of 15 MB.
+    /// Writes this many rows of 15 MB.
     fn write(watch: &mut OutputWatch, rows: u64) -> lsm_tree::Result<()> {
         (0..rows).try_for_each(|_| watch.note_row(20, 15 << 20))
     }
@@ -292,7 +292,7 @@ mod tests {
             begin_table(folder.path(), table);
         }
         assert!(watch.most < MOST_HELD, "{}", watch.most);
-        // One of a flush is no new table.
+        // A flush's table is not a new table of the compaction.
         write(&mut watch, 3).unwrap();
         begin_table(folder.path(), 20);
         outputs.note_flushed([20].into_iter());

@@ -1,4 +1,5 @@
-//! Whether the pieces of a base belong together, for whoever makes a store of them or only looks at them.
+//! Checks that the pieces of a base belong together, for creating a store from them or inspecting
+//! them.
 
 use std::collections::HashSet;
 
@@ -8,18 +9,18 @@ use store::{Error, Kind};
 
 use crate::directory::{Change, DIRECTORY, change_of};
 
-/// Checks the pieces of one base in their order.
+/// Checks the pieces of one base in order.
 #[derive(Debug, Default)]
 pub struct PieceChecker {
     /// The last piece, without its rows.
     last: Option<Entry>,
-    /// Places that the directory lists.
+    /// Trees listed in the directory.
     places: HashSet<u64>,
 }
 
 impl PieceChecker {
-    /// Reads the next piece. All have to be of one moment, and have rows of places that the directory before
-    /// them lists.
+    /// Decodes the next piece. All pieces must be of one moment, with rows of trees that the
+    /// directory in earlier pieces lists.
     pub fn take(&mut self, piece: &Bytes) -> Result<Entry, Error> {
         let corrupt = |why: String| Error::new(Kind::Corrupt, why);
         let entry = Entry::decode(piece)?;
@@ -52,7 +53,7 @@ impl PieceChecker {
         Ok(Entry { mutations, ..at })
     }
 
-    /// All pieces were read. Returns the last entry that the base has, without rows.
+    /// Ends the check after all pieces. Returns the last entry of the base, without rows.
     pub fn finish(self) -> Result<Entry, Error> {
         self.last.ok_or_else(|| Error::new(Kind::Corrupt, "a base without pieces"))
     }

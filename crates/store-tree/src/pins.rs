@@ -1,6 +1,5 @@
-//! Which views are open, by the number they read up to: flushes and compactions keep the versions of
-//! keys that one of them sees. A view for which too much is kept is ended: it counts no more, and reads of
-//! it fail.
+//! The registry of open views by sequence number: flushes and compactions keep the versions of keys
+//! that they see. A view that retains too much is ended: it no longer counts, and its reads fail.
 
 use std::{
     collections::BTreeMap,
@@ -12,53 +11,53 @@ use std::{
 
 use parking_lot::Mutex;
 
-/// Open views by their number.
+/// Open views by number.
 #[derive(Default)]
 pub(crate) struct Pins {
     open: Mutex<BTreeMap<u64, Pinned>>,
-    /// Views of this number and below were ended. Changed under the lock of `open`.
+    /// Views up to this number were ended. Changed under the lock of `open`.
     ended: AtomicU64,
-    /// Bytes of tables that flushes have written with all versions of keys, since the opening.
+    /// Bytes of tables that flushes have written with all versions of keys since the opening.
     kept: AtomicU64,
 }
 
-/// The views of one number.
+/// The views with one number.
 #[derive(Default)]
 struct Pinned {
-    /// How many share it.
+    /// Number of these views.
     count: usize,
-    /// When there was a newer one.
+    /// When a newer view was published.
     superseded: Option<Superseded>,
 }
 
-/// The moment at which a view was the newest for the last time.
+/// The moment at which a view stopped being the newest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Superseded {
-    /// Nanoseconds of the monotonic clock.
+    /// Monotonic clock, nanoseconds.
     pub(crate) at_ns: u64,
-    /// Bytes that had been kept by then.
+    /// Bytes retained by then.
     kept: u64,
 }
 
 /// The oldest view that is not the newest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct OldestView {
-    /// The number that it reads up to.
+    /// Its sequence number.
     pub(crate) number: u64,
-    /// When it was superseded, nanoseconds of the monotonic clock.
+    /// When it was superseded: monotonic clock, nanoseconds.
     pub(crate) superseded_ns: u64,
-    /// Bytes of tables that were written with all versions of keys since then.
+    /// Bytes of tables written with all versions of keys since then.
     pub(crate) kept: u64,
 }
 
 impl Pins {
-    /// Pins a number. Numbers that are pinned never go back, so the oldest is safe to forget below.
+    /// Pins a number. Pinned numbers never decrease, so versions below the oldest can be dropped.
     pub(crate) fn pin(self: &Arc<Self>, at: u64) -> Pin {
         self.open.lock().entry(at).or_default().count += 1;
         Pin { pins: Arc::clone(self), at }
     }
 
-    /// Notes that there is a newer view than that of this number.
+    /// Records that a newer view than that of this number was published.
     pub(crate) fn note_superseded(&self, at: u64, at_ns: u64) {
         let kept = self.kept.load(Ordering::SeqCst);
         if let Some(pinned) = self.open.lock().get_mut(&at) {
@@ -66,19 +65,19 @@ impl Pins {
         }
     }
 
-    /// Notes that a flush has written this many bytes with all versions of keys.
+    /// Records that a flush has written this many bytes with all versions of keys.
     pub(crate) fn note_kept(&self, bytes: u64) {
         self.kept.fetch_add(bytes, Ordering::SeqCst);
     }
 
-    /// The oldest number that is pinned by a view that was not ended: versions that were replaced below
-    /// it are seen by nobody. Without a pin there is nothing that may be forgotten.
+    /// Returns the oldest number pinned by a view that was not ended: versions replaced below it
+    /// are invisible. Returns 0 without a pin, so that nothing is dropped.
     pub(crate) fn oldest(&self) -> u64 {
         let open = self.open.lock();
         open.range(self.first_good()..).next().map_or(0, |(number, _)| *number)
     }
 
-    /// Returns the oldest view; `None` where the newest is the only one.
+    /// Returns the oldest view; `None` if the newest is the only one.
     pub(crate) fn oldest_view(&self) -> Option<OldestView> {
         let open = self.open.lock();
         let (number, pinned) = open.range(self.first_good()..).next()?;
@@ -89,7 +88,7 @@ impl Pins {
 
     /// Ends the views of this number, which is not the newest, and all older ones.
     pub(crate) fn end(&self, number: u64) {
-        // Under the lock: whoever is told of a newer oldest number knows that these fail from now on.
+        // Under the lock, so that these views fail before a newer oldest number is returned.
         let _open = self.open.lock();
         self.ended.fetch_max(number, Ordering::SeqCst);
     }
@@ -102,15 +101,15 @@ impl Pins {
     }
 }
 
-/// One open view's place in the list.
+/// The registration of one open view.
 pub(crate) struct Pin {
     pins: Arc<Pins>,
     at: u64,
 }
 
 impl Pin {
-    /// Returns whether the view was ended. What was read before a `false` is right: replaced versions that
-    /// it sees are left out by compactions that begin later alone.
+    /// Returns whether the view was ended. Data read before a `false` is valid: only compactions
+    /// that start later drop the versions it sees.
     pub(crate) fn is_ended(&self) -> bool {
         let ended = self.pins.ended.load(Ordering::SeqCst);
         0 < ended && self.at <= ended
@@ -166,7 +165,7 @@ mod tests {
         assert_eq!(pins.oldest_view(), Some(want));
         pins.end(7);
         assert_eq!([&first, &second, &newest].map(Pin::is_ended), [true, false, false]);
-        // What the next one keeps is counted from when it was superseded.
+        // The next view's retained bytes are counted from when it was superseded.
         let want = OldestView { number: 9, superseded_ns: 200, kept: 1 };
         assert_eq!((pins.oldest(), pins.oldest_view()), (9, Some(want)));
         drop(first);

@@ -1,13 +1,14 @@
-//! A tree of one space in a folder of its own, and which entries of the journal it still needs.
+//! The tree of one space (a "place") in its own directory, and which journal entries it still
+//! needs.
 //!
 //! ```text
-//!  entry 41 ──▶ memory (first: 41) ──rotate──▶ sealed (first: 41) ──flush──▶ tables
-//!  entry 57 ──▶ memory (first: 57)
-//!               floor of the place: 41 until the flush has ended, then 57
+//!  entry 41 --> memtable (first: 41) --rotate--> sealed (first: 41) --flush--> tables
+//!  entry 57 --> memtable (first: 57)
+//!               floor of the tree: 41 until the flush has ended, then 57
 //! ```
 //!
-//! Whoever puts entries in or rotates the memory holds `buffer`: the floor and the memory it speaks
-//! of never disagree.
+//! The thread that applies entries or rotates the memtable holds `buffer`, so that the floor always
+//! corresponds to the memtables.
 
 use std::{
     path::{Path, PathBuf},
@@ -28,40 +29,40 @@ use crate::{
     outputs::Outputs,
 };
 
-/// Folders of dropped spaces that nobody reads any more.
+/// Directories of dropped spaces without readers.
 pub(crate) type Graveyard = Arc<Mutex<Vec<PathBuf>>>;
 
-/// What a place has in memory.
+/// The state of a tree's memtables.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Buffer {
-    /// Number of the first entry in the memory that is written to.
+    /// Number of the first entry in the active memtable.
     active: Option<u64>,
-    /// The same for what is being flushed.
+    /// Number of the first entry in the sealed memtables.
     sealed: Option<u64>,
-    /// The highest number of a mutation in what is being flushed.
+    /// Highest sequence number in the sealed memtables.
     sealed_newest: u64,
-    /// Bytes of both, as the tree counts them.
+    /// Size of both, as the tree counts them.
     active_bytes: u64,
     sealed_bytes: u64,
-    /// Keys in the memory that is written to.
+    /// Number of keys in the active memtable.
     pub(crate) items: usize,
-    /// When it was last written, in ticks of the flusher.
+    /// Time of the last write, in ticks of the flusher.
     pub(crate) written_at: u64,
 }
 
 impl Buffer {
-    /// The first entry that is not in tables.
+    /// Returns the first entry that is not in tables.
     pub(crate) fn floor(&self) -> Option<u64> {
         self.sealed.or(self.active)
     }
 
-    /// Bytes in memory.
+    /// Returns the bytes in memory.
     pub(crate) fn bytes(&self) -> u64 {
         self.active_bytes + self.sealed_bytes
     }
 }
 
-/// A memtable that was rotated, and the bytes that it counts for.
+/// A rotated memtable and its accounted size.
 struct Rotated {
     memory: Arc<Memtable>,
     bytes: u64,
@@ -69,33 +70,33 @@ struct Rotated {
 
 /// The tree of a space.
 pub(crate) struct Place {
-    /// Never used again; names the folder, and the space in the journal.
+    /// Never reused; names the directory, and the space in the journal.
     pub(crate) number: u64,
-    /// Whose it is; `None` for the tree that says which place belongs to which space.
+    /// Its space; `None` for the directory's tree.
     pub(crate) space: Option<Space>,
     pub(crate) tree: Tree,
     folder: PathBuf,
     buffer: Mutex<Buffer>,
-    /// Memtables that were rotated. A read in progress may hold one after its flush; it counts as
-    /// memory until then, and is freed by [`release`](Self::release), beside readers and writers.
+    /// Rotated memtables. A running read may hold one after its flush; it counts as memory until
+    /// then and is freed by [`release`](Self::release), without blocking readers and writers.
     rotated: Mutex<Vec<Rotated>>,
-    /// Held for reading by whoever makes tables.
+    /// Read-locked while tables are written.
     pub(crate) making: RwLock<()>,
     /// Held by a compaction: one at a time.
     compacting: Mutex<()>,
     /// Held while a flush changes what a compaction may choose from.
     inputs: Arc<Inputs>,
-    /// How much a compaction writes in one table.
+    /// Limits the size of tables that a compaction writes.
     pub(crate) outputs: Arc<Outputs>,
-    /// Bytes that were written to tables with versions that newer ones replace, since the last
-    /// compaction that left all of those out.
+    /// Bytes written to tables with replaced versions since the last compaction that dropped all of
+    /// those.
     superseded: AtomicU64,
     dropped: AtomicBool,
     graveyard: Graveyard,
 }
 
 impl Place {
-    /// The place of an open tree.
+    /// Creates the state of an open tree.
     pub(crate) fn new(
         number: u64,
         space: Option<Space>,
@@ -122,17 +123,17 @@ impl Place {
         }
     }
 
-    /// Where it is.
+    /// Returns the tree's directory.
     pub(crate) fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// What it has in memory.
+    /// Returns the state of the memtables.
     pub(crate) fn buffer(&self) -> Buffer {
         *self.buffer.lock()
     }
 
-    /// Puts the mutations of an entry in; returns the bytes that memory grew by.
+    /// Applies the mutations of an entry; returns by how many bytes memory grew.
     pub(crate) fn apply(&self, n: u64, under: u64, mutations: Vec<Mutation>, tick: u64) -> u64 {
         let mut buffer = self.buffer.lock();
         buffer.active.get_or_insert(n);
@@ -153,12 +154,11 @@ impl Place {
         bytes
     }
 
-    /// Writes all that is in memory to tables. What fails stays in memory, and the next flush takes it
-    /// along.
+    /// Flushes all memtables. On failure they stay in memory for the next flush.
     ///
-    /// `prepare` is called once it is settled what is written. It makes the journal durable up to
-    /// there, so that no table is ahead of it, and returns the number of the oldest view; with 0 all
-    /// versions of a key are written. Returns the bytes of tables that were written with all versions.
+    /// `prepare` is called once it is fixed what is written. It syncs the journal up to there, so
+    /// that no table is ahead of it, and returns the oldest view's number; with 0 all versions of a
+    /// key are written. Returns the bytes of tables written with all versions.
     pub(crate) fn flush(&self, prepare: impl FnOnce() -> Result<u64, Error>) -> Result<u64, Error> {
         let lock = self.tree.get_flush_lock();
         let (newest, bytes) = {
@@ -171,7 +171,8 @@ impl Place {
                     buffer.sealed_newest.max(memory.get_highest_seqno().unwrap_or(0));
                 buffer.sealed_bytes += bytes;
                 buffer.items = 0;
-                // The tree lets go of it while it is closed to readers: it must not be the last.
+                // The tree drops its reference while blocking readers, so this must not be the last
+                // one.
                 self.rotated.lock().push(Rotated { memory, bytes });
             }
             (buffer.sealed_newest, buffer.sealed_bytes)
@@ -196,69 +197,69 @@ impl Place {
         Ok(if forget == 0 { written } else { 0 })
     }
 
-    /// Numbers of the tables of the first level.
+    /// Returns the numbers of the first-level tables.
     fn first_tables(&self) -> Vec<u64> {
         let version = self.tree.current_version();
         let runs = version.level(0).into_iter().flat_map(|level| level.iter());
         runs.flat_map(|run| run.iter()).map(|table| table.id()).collect()
     }
 
-    /// Bytes of the file of a table; none where it has gone.
+    /// Returns the size of a table's file; 0 if it was deleted.
     fn table_bytes(&self, number: u64) -> u64 {
         let file = self.folder.join("tables").join(number.to_string());
         file.metadata().map_or(0, |file| file.len())
     }
 
-    /// Has no other compaction begin as long as the returned value lives.
+    /// Blocks other compactions while the returned value exists.
     pub(crate) fn begin_compaction(&self) -> MutexGuard<'_, ()> {
         self.compacting.lock()
     }
 
-    /// Settles what a compaction may choose from: no flush adds tables before it has chosen, or the
-    /// returned value is dropped. The caller holds what [`begin_compaction`](Self::begin_compaction)
-    /// returned.
+    /// Fixes what a compaction may choose from: no flush adds tables before it has chosen or the
+    /// returned value is dropped. The caller holds the guard of
+    /// [`begin_compaction`](Self::begin_compaction).
     pub(crate) fn settle_inputs(&self) -> Chosen<'_> {
         self.inputs.settle()
     }
 
-    /// Returns the number below which a compaction may leave out what newer versions replace, with
-    /// this oldest view; 0 where it has to keep all versions. The inputs have to be settled.
+    /// Returns the number below which a compaction may drop replaced versions, given the oldest
+    /// view; 0 if it must keep all. The inputs must be settled.
     pub(crate) fn forget_below(&self, oldest_view: u64) -> u64 {
         forget_below(oldest_view, self.tree.get_highest_persisted_seqno().unwrap_or(0))
     }
 
-    /// Notes that a compaction has kept all versions of keys in this many bytes of new tables.
+    /// Records that a compaction has kept all versions of keys in this many bytes of new tables.
     pub(crate) fn note_superseded(&self, bytes: u64) {
         self.superseded.fetch_add(bytes, Ordering::Relaxed);
     }
 
-    /// Notes that compactions have left out this many bytes of replaced versions, at least.
+    /// Records that compactions have dropped at least this many bytes of replaced versions.
     pub(crate) fn note_swept(&self, bytes: u64) {
-        // What flushes have added meanwhile stays.
+        // What flushes have added meanwhile remains.
         let less = |superseded: u64| Some(superseded.saturating_sub(bytes));
         let _ = self.superseded.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less);
     }
 
-    /// Returns how many bytes of tables may be versions that newer ones replace: at most what was
-    /// written while older views were open. A start counts from 0.
+    /// Returns how many bytes of tables may be replaced versions: at most what was written while
+    /// older views were open. Counted from 0 at a start.
     pub(crate) fn superseded_bytes(&self) -> u64 {
         self.superseded.load(Ordering::Relaxed).min(self.tree.disk_space())
     }
 
-    /// Returns the bytes of memtables that were flushed and that a read still holds.
+    /// Returns the bytes of flushed memtables that a read still holds.
     pub(crate) fn held_bytes(&self) -> u64 {
         let rotated: u64 = self.rotated.lock().iter().map(|rotated| rotated.bytes).sum();
         rotated.saturating_sub(self.buffer.lock().sealed_bytes)
     }
 
-    /// Frees memtables and files that were replaced and that no read holds. Returns the bytes of
-    /// memory that were freed, and whether some are left.
+    /// Frees replaced memtables and files that no read holds. Returns the freed bytes of memory,
+    /// and whether some remain.
     ///
-    /// Views need none of them: see `published.rs`.
+    /// Views hold none of them: see `published.rs`.
     pub(crate) fn release(&self) -> lsm_tree::Result<(u64, bool)> {
         if 0 < self.tree.version_free_list_len() {
-            // The one hidden call: a tree lets go of old versions with its next flush or compaction
-            // alone, and one at rest has none.
+            // The only hidden API used: a tree otherwise releases old versions only with its next
+            // flush or compaction, which may never come for a tree at rest.
             self.tree.get_version_history_lock().maintenance(&self.folder, u64::MAX)?;
         }
         let mut rotated = self.rotated.lock();
@@ -269,29 +270,28 @@ impl Place {
         Ok((unused.iter().map(|of| of.bytes).sum(), more))
     }
 
-    /// Its space was dropped: the folder goes when nobody reads it any more. Returns the bytes of
-    /// memory that no longer count.
+    /// Marks its space as dropped; the directory is deleted when it has no readers. Returns the
+    /// bytes of memory that no longer count.
     pub(crate) fn note_dropped(&self) -> u64 {
         self.dropped.store(true, Ordering::SeqCst);
         let mut buffer = self.buffer.lock();
         buffer.sealed_bytes = 0;
-        // What is rotated later, by a flush under way, counts for nothing any more.
+        // Memtables rotated later, by a running flush, no longer count.
         let rotated = |of: &mut Rotated| std::mem::take(&mut of.bytes);
         let rotated: u64 = self.rotated.lock().iter_mut().map(rotated).sum();
         std::mem::take(&mut buffer.active_bytes) + rotated
     }
 
-    /// Whether its space was dropped.
+    /// Returns whether its space was dropped.
     pub(crate) fn is_dropped(&self) -> bool {
         self.dropped.load(Ordering::SeqCst)
     }
 }
 
-/// Returns the number below which a flush or a compaction may leave out versions that newer ones
-/// replace; 0 for none.
+/// Returns the number below which a flush or compaction may drop replaced versions; 0 for none.
 ///
-/// A tree leaves out a version below that number even where the one that replaces it is above, so the
-/// whole input has to be visible to the oldest view. Views that are opened later are newer.
+/// A tree drops a version below that number even if the replacing one is above it, so the whole
+/// input must be visible to the oldest view. Views opened later are newer.
 fn forget_below(oldest_view: u64, newest_input: u64) -> u64 {
     if newest_input < oldest_view { oldest_view } else { 0 }
 }

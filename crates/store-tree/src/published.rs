@@ -1,7 +1,7 @@
-//! What readers see: the places, and the number up to which each tree has everything.
+//! What readers see: the trees, and the sequence number up to which every tree is complete.
 //!
-//! Each entry is applied under a number of its own. Where one stands half applied, the counter is
-//! still below its number:
+//! Each entry is applied under a sequence number of its own. While an entry is half applied, the
+//! counter is still below its number:
 //!
 //! ```text
 //!  number:   … │ 7·2²⁰ │      │ 8·2²⁰ │      │ 9·2²⁰ │
@@ -9,11 +9,11 @@
 //!  counter:            ▲ then         ▲ now: a view reads below it
 //! ```
 //!
-//! A view is a number. It reads the newest state of each tree (memtables and tables), and in it only
-//! what was put in below its number, so it holds no memory and no file between two reads. What it
-//! needs is that flushes and compactions keep the versions of keys that it sees: they leave out
-//! replaced versions only where all that they read is visible to the oldest view (`forget_below` in
-//! `place.rs`). While an older view is open, replaced versions are kept on the disk.
+//! A view is a number. It reads the newest state of each tree (memtables and tables), restricted to
+//! what was written below its number, so it holds no memory or file between reads. Flushes and
+//! compactions must keep the versions that it sees: they drop replaced versions only if their whole
+//! input is visible to the oldest view (`forget_below` in `place.rs`). While an older view is open,
+//! replaced versions stay on disk.
 
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
@@ -27,23 +27,23 @@ use crate::{
     place::Place,
 };
 
-/// Numbers that lie between those of two entries.
+/// Distance between the numbers of consecutive entries.
 const APART: u64 = 1 << 20;
 
-/// Which space is where.
+/// Trees by space.
 pub(crate) type PlaceMap = HashMap<Space, Arc<Place>, foldhash::fast::RandomState>;
 
-/// What readers see at one moment. As long as somebody has it, trees keep the versions that it reads.
+/// What readers see at one moment. While it exists, trees keep the versions that it reads.
 pub(crate) struct View {
-    /// It reads what was put in below this number.
+    /// It reads what was written below this number.
     pub(crate) number: u64,
     pub(crate) places: Arc<PlaceMap>,
     pin: Pin,
 }
 
 impl View {
-    /// Fails where the view was ended, because too much of the disk was kept for it. Asked after a read, too:
-    /// what was read may lack versions that were given back meanwhile.
+    /// Fails if the view was ended for retaining too much disk space. Also checked after a read,
+    /// which may lack versions that were dropped meanwhile.
     pub(crate) fn check_kept(&self) -> Result<(), Error> {
         if self.pin.is_ended() {
             let text = "the read was ended, because the replaced versions of documents that were kept \
@@ -55,23 +55,23 @@ impl View {
     }
 }
 
-/// Held by whoever applies entries, until they are shown: what has been applied and the newest view
-/// are of the same moment for whoever else gets it.
+/// Held while entries are applied until they are published, so that other holders find the applied
+/// state and the newest view consistent.
 pub(crate) struct Applying<'a>(#[expect(dead_code, reason = "held")] MutexGuard<'a, ()>);
 
-/// The newest view, and how it becomes newer.
+/// The newest view and what is needed to replace it.
 pub(crate) struct Published {
     current: ArcSwap<View>,
     applying: Mutex<()>,
     places: Mutex<Arc<PlaceMap>>,
     pins: Arc<Pins>,
     counter: SequenceNumberCounter,
-    /// Says how old views are.
+    /// Clock for the age of views.
     time: Arc<dyn Timepiece>,
 }
 
 impl Published {
-    /// A first view of all that is below the counter.
+    /// Creates the first view, of everything below the counter.
     pub(crate) fn new(
         places: PlaceMap,
         counter: &SequenceNumberCounter,
@@ -88,41 +88,41 @@ impl Published {
         }
     }
 
-    /// The newest view, for one read.
+    /// Returns the newest view for one read.
     pub(crate) fn view(&self) -> Guard<Arc<View>> {
         self.current.load()
     }
 
-    /// The newest view, to be kept.
+    /// Returns the newest view to be kept.
     pub(crate) fn view_to_keep(&self) -> Arc<View> {
         self.current.load_full()
     }
 
-    /// The oldest number that a view reads below.
+    /// Returns the smallest number of an open view.
     pub(crate) fn oldest_view(&self) -> u64 {
         self.pins.oldest()
     }
 
-    /// Held while entries are applied, until they are shown.
+    /// Locks against other appliers until the entries are published.
     pub(crate) fn begin_applying(&self) -> Applying<'_> {
         Applying(self.applying.lock())
     }
 
-    /// Waits until the entries that are being applied are shown, at most this long.
+    /// Waits until entries in progress are published, at most this long.
     pub(crate) fn wait_until_shown(&self, within: Duration) {
         drop(self.applying.try_lock_for(within));
     }
 
-    /// Shows all that is below the counter by now.
+    /// Publishes everything below the counter.
     pub(crate) fn publish(&self, _: &Applying<'_>) {
         let places = self.places.lock();
-        // A view of the same moment pins the same.
+        // A view with the same number is equivalent.
         if self.current.load().number != self.counter.get() {
             self.supersede(&places);
         }
     }
 
-    /// The same with other places.
+    /// Publishes with changed trees.
     pub(crate) fn publish_places(&self, _: &Applying<'_>, change: impl FnOnce(&mut PlaceMap)) {
         let mut places = self.places.lock();
         let mut changed = PlaceMap::clone(&places);
@@ -131,7 +131,7 @@ impl Published {
         self.supersede(&places);
     }
 
-    /// Makes a new view the newest.
+    /// Publishes a new view.
     fn supersede(&self, places: &Arc<PlaceMap>) {
         let new = new_view(&self.counter, places, &self.pins);
         let old = self.current.load().number;
@@ -141,37 +141,37 @@ impl Published {
         self.current.store(Arc::new(new));
     }
 
-    /// Returns the oldest view that is not the newest, and for how long it has not been.
+    /// Returns the oldest view that is not the newest, and since when it has not been.
     pub(crate) fn old_view(&self) -> Option<(OldestView, Duration)> {
         let view = self.pins.oldest_view()?;
         let age = self.time.monotonic_ns().saturating_sub(view.superseded_ns);
         Some((view, Duration::from_nanos(age)))
     }
 
-    /// Notes that a flush has written this many bytes with all versions of keys.
+    /// Records that a flush has written this many bytes with all versions of keys.
     pub(crate) fn note_kept(&self, bytes: u64) {
         self.pins.note_kept(bytes);
     }
 
-    /// Ends a view that is not the newest, and all that are older: reads of them fail.
+    /// Ends a view that is not the newest, and all older ones: their reads fail.
     pub(crate) fn end_view(&self, view: &OldestView) {
         self.pins.end(view.number);
     }
 
-    /// All places of spaces.
+    /// Returns the trees of all spaces.
     pub(crate) fn places(&self) -> Arc<PlaceMap> {
         Arc::clone(&self.places.lock())
     }
 }
 
-/// A view of what is below the counter. Pinned before any older one can be let go, so that the
-/// oldest pin never passes it: whoever reads that pin knows that all views to come are newer.
+/// Creates a view of what is below the counter. It is pinned before an older one can be released,
+/// so that the oldest pin never passes it and all later views are newer.
 fn new_view(counter: &SequenceNumberCounter, places: &Arc<PlaceMap>, pins: &Arc<Pins>) -> View {
     let number = counter.get();
     View { number, places: Arc::clone(places), pin: pins.pin(number) }
 }
 
-/// The number for the entry after one with this number, and beyond what the counter says.
+/// Returns the number for the entry after one with this number, and beyond the counter.
 pub(crate) fn number_after(under: u64, counter: &SequenceNumberCounter) -> u64 {
     (under.max(counter.get()) / APART + 1) * APART
 }

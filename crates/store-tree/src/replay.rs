@@ -1,8 +1,9 @@
-//! What a start does with the journal: it applies all entries from the tail on again, to trees that
-//! may have some of them already. Values are absolute and the way goes on to the end, so that the
-//! outcome is the same; nobody reads before.
+//! Replays the journal at a start: applies all entries from the tail on to trees that may already
+//! have some of them. Values are absolute and replay continues to the end, so the result is the
+//! same; there are no readers before that.
 //!
-//! This thread reads and follows the directory; two others put rows in, each for trees of its own.
+//! This thread reads entries and follows the directory; two others apply rows, each to its own
+//! trees.
 
 use std::{
     collections::{BTreeSet, HashMap},
@@ -21,11 +22,11 @@ use crate::{
     trees::Trees,
 };
 
-/// Threads that put rows into trees.
+/// Number of threads that apply rows.
 const WORKERS: usize = 2;
-/// Bytes of entries that are read at once.
+/// Bytes of entries read at once.
 const PAGE_BYTES: usize = 4 * 1024 * 1024;
-/// Runs that may wait for a worker.
+/// Maximum runs waiting for a worker.
 const QUEUE: usize = 256;
 
 /// Mutations of an entry for one tree.
@@ -36,19 +37,19 @@ struct ReplayedRun {
     mutations: Vec<Mutation>,
 }
 
-/// The trees while the journal is applied.
+/// The trees during the replay.
 pub(crate) struct Replayed {
     pub(crate) directory: Arc<Place>,
-    /// Places of spaces by their numbers.
+    /// Trees of spaces by number.
     pub(crate) places: HashMap<u64, Arc<Place>>,
-    /// The next number of a place.
+    /// The next tree number.
     pub(crate) next: u64,
-    /// Places without a folder: an entry that is applied again says that they were dropped.
+    /// Trees without a directory on disk: a replayed entry must drop them.
     missing: BTreeSet<u64>,
 }
 
 impl Replayed {
-    /// Opens the directory and all trees that it lists, several at a time.
+    /// Opens the directory and all trees that it lists, several concurrently.
     pub(crate) fn open(trees: &Trees, directory: Place, listed: &Listed) -> Result<Self, Error> {
         let there = |of: &&(u64, Space)| trees.has(of.0);
         let (present, missing): (Vec<_>, Vec<_>) = listed.spaces.iter().partition(there);
@@ -72,7 +73,7 @@ impl Replayed {
         Ok(Self { directory: Arc::new(directory), places, next: listed.next, missing })
     }
 
-    /// Applies all entries after this number; returns the last, if there was one.
+    /// Applies all entries after this number; returns the last one, if any.
     pub(crate) fn apply_journal(
         &mut self,
         journal: &dyn Journal,
@@ -104,7 +105,7 @@ impl Replayed {
         })
     }
 
-    /// Reads the journal to its end and deals it out.
+    /// Reads the journal to its end and distributes it.
     fn read_all(
         &mut self,
         journal: &dyn Journal,
@@ -127,7 +128,7 @@ impl Replayed {
         }
     }
 
-    /// Deals out one entry.
+    /// Distributes one entry.
     fn deal_out(
         &mut self,
         entry: Entry,
@@ -153,7 +154,7 @@ impl Replayed {
                 budget.note_memory(self.directory.apply(n, under, mutations, 0));
                 continue;
             }
-            // One that was dropped later, and is gone.
+            // A tree that was dropped later no longer exists.
             let Some(place) = self.places.get(&number) else { continue };
             let worker = usize::try_from(number).unwrap_or(0) % queues.len().max(1);
             if let Some(queue) = queues.get(worker) {
@@ -164,7 +165,7 @@ impl Replayed {
         Ok(())
     }
 
-    /// Puts the rows of an entry in, on this thread.
+    /// Applies the rows of an entry on this thread.
     pub(crate) fn put(&mut self, entry: Entry, trees: &Trees) -> Result<(), Error> {
         let (n, under) = (entry.n, entry.under);
         for row in entry.mutations {
@@ -180,7 +181,7 @@ impl Replayed {
         Ok(())
     }
 
-    /// Follows a change of the directory.
+    /// Applies a change of the directory.
     fn follow(&mut self, row: &Mutation, trees: &Trees) -> Result<(), Error> {
         match change_of(&row.key, row.value.as_deref())? {
             Change::Made(number, space)
@@ -196,19 +197,19 @@ impl Replayed {
     }
 }
 
-/// A mutation with memory of its own: what was read has that of a whole group.
+/// Copies a mutation, whose memory otherwise belongs to the whole group that was read.
 fn copy_of(mutation: Mutation) -> Mutation {
     let copy = |bytes: Bytes| Bytes::copy_from_slice(&bytes);
     Mutation { key: copy(mutation.key), value: mutation.value.map(copy), ..mutation }
 }
 
-/// Bytes of the keys and values of an entry.
+/// Returns the size of the keys and values of an entry.
 fn bytes_of(entry: &Entry) -> u64 {
     let bytes = |of: &Mutation| of.key.len() + of.value.as_ref().map_or(0, Bytes::len);
     entry.mutations.iter().map(bytes).sum::<usize>() as u64
 }
 
-/// The error of a thread that did not end as it should.
+/// Returns the error for a worker that panicked.
 fn panicked() -> Error {
     Error::new(Kind::Corrupt, "a tree could not be read: a thread of the start failed")
 }

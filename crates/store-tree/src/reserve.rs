@@ -1,5 +1,5 @@
-//! A file that takes room on the device for commits that give space back: when others have filled
-//! the device, it is emptied, and deletes go on. It holds no data, and a start makes it again.
+//! A file that reserves disk space for commits that free space: when others have filled the device
+//! it is truncated, and deletes can continue. It contains no data and is re-created at a start.
 
 use std::{
     fs::File,
@@ -10,45 +10,47 @@ use std::{
 use parking_lot::Mutex;
 use rustix::fs::FallocateFlags;
 
-/// Name of the file in the store's folder.
+/// Name of the file in the store's directory.
 const NAME: &str = "reserve";
 
-/// The file, with room in it or without.
+/// The reserve file.
 #[derive(Debug)]
 pub(crate) struct Reserve {
     path: PathBuf,
-    /// Bytes that it takes now. Whoever changes the file holds this.
+    /// Bytes it occupies now; also serializes changes of the file.
     held: Mutex<u64>,
 }
 
 impl Reserve {
-    /// The reserve of a store in this folder, which takes nothing yet.
+    /// Creates the reserve of a store in this directory, which occupies nothing yet.
     pub(crate) fn new(folder: &Path) -> Self {
         Self { path: folder.join(NAME), held: Mutex::new(0) }
     }
 
-    /// Bytes that it takes.
+    /// Returns the bytes that it occupies.
     pub(crate) fn held_bytes(&self) -> u64 {
         *self.held.lock()
     }
 
-    /// Takes this many bytes, if the device has them.
+    /// Reserves this many bytes if the device has them.
     pub(crate) fn hold_bytes(&self, bytes: u64) -> io::Result<()> {
         let mut held = self.held.lock();
         if bytes <= *held {
             return Ok(());
         }
         let file = File::options().write(true).create(true).truncate(false).open(&self.path)?;
-        // A device that has too little takes all there is before it says so: others, who write at this
-        // moment, would find it full. What is taken between the look and the act only makes it fail.
+        // `fallocate` on a nearly full device takes all remaining space before it fails, so
+        // concurrent writers would find it full. Space taken after this check only makes the call
+        // fail.
         let device = rustix::fs::fstatvfs(&file)?;
         if device.f_bavail.saturating_mul(device.f_frsize) < bytes {
             return Err(io::ErrorKind::StorageFull.into());
         }
-        // Takes the blocks without writing them; a device that cannot do this has no reserve.
+        // Allocates blocks without writing them; a device that does not support this has no
+        // reserve.
         let taken = rustix::fs::fallocate(&file, FallocateFlags::empty(), 0, bytes);
         if taken.is_err() {
-            // What it took until it failed would stay with the file.
+            // What was allocated before the failure would stay with the file.
             file.set_len(*held)?;
         }
         taken?;
@@ -56,7 +58,7 @@ impl Reserve {
         Ok(())
     }
 
-    /// Gives the bytes back to the device; false when it had none.
+    /// Releases the bytes to the device; false if it had none.
     pub(crate) fn release(&self) -> bool {
         let mut held = self.held.lock();
         let emptied = 0 < *held && File::create(&self.path).is_ok();
@@ -81,7 +83,7 @@ mod tests {
         assert!(!reserve.release());
         reserve.hold_bytes(1 << 20).unwrap();
         assert_eq!((reserve.held_bytes(), blocks() >= 1 << 20), (1 << 20, true));
-        // One that was there before, as at the next start, or in a copy without its blocks.
+        // A file of an earlier start, or of a copy without its blocks.
         let next = Reserve::new(folder.path());
         next.hold_bytes(1 << 20).unwrap();
         assert!(next.release());

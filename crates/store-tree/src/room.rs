@@ -1,14 +1,14 @@
-//! Room on the device: commits are refused by name before the tree runs out of space in the middle
-//! of a write, and what gives space back goes on from a reserve: from what is kept free, and when
-//! others have taken that, from a file that takes room until then.
+//! Free space of the device: commits are refused with a clear error before the tree runs out of
+//! space during a write. Commits that free space continue from a reserve: from what is kept free
+//! and, when others have taken that, from a file that occupies space until then.
 //!
 //! ```text
 //!  device:  │ used … │ free for commits │ reserve (5 %, 4 to 32 MiB) │
-//!                                       │  3/4 for deletes │ 1/4 for nobody
-//!  the file takes half of the reserve; it is emptied when others have filled the rest
+//!                                       │  3/4 for deletes │ 1/4 stays free
+//!  the file has half of the reserve; it is emptied when others have filled the rest
 //! ```
 //!
-//! Between two looks, ten a second, writes are counted: each byte takes room in the journal and,
+//! Writes are counted between two checks, ten per second: each byte takes space in the journal and,
 //! later, in tables.
 
 use std::{
@@ -20,40 +20,40 @@ use store::{Error, Kind};
 
 use crate::reserve::Reserve;
 
-/// What is kept free for commits that give space back: a part of the device, within bounds.
+/// 1/PART of the device is reserved for commits that free space, within bounds.
 const PART: u64 = 20;
-/// Enough for deletes on a small device.
+/// Minimum reserve, enough for deletes on a small device.
 const LEAST_RESERVE: u64 = 4 * 1024 * 1024;
-/// More would only be missed.
+/// Maximum reserve.
 const MOST_RESERVE: u64 = 32 * 1024 * 1024;
-/// The part of the reserve that nobody may use.
+/// 1/LAST_PART of the reserve may never be used.
 const LAST_PART: u64 = 4;
-/// The part of the reserve that is in the file.
+/// 1/FILE_PART of the reserve is in the file.
 const FILE_PART: u64 = 2;
-/// Looks that a refusal lasts at least, ten a second.
+/// Minimum number of checks that a refusal lasts, ten per second.
 const LOOKS_REFUSED: u32 = 5;
-/// What others may take between two looks: with less, commits that give space back look themselves.
+/// What others may take between two checks: below it, freeing commits check the device themselves.
 const NEAR: u64 = 256 * 1024 * 1024;
 
-/// Space on the device of a folder.
+/// Tracks the free space of a directory's device.
 pub(crate) struct Room {
     folder: PathBuf,
-    /// What may be written until the next look by commits that give nothing back.
+    /// Bytes that non-freeing commits may write until the next check.
     left: AtomicU64,
-    /// The same for commits that do.
+    /// Bytes that freeing commits may write until the next check.
     left_for_freeing: AtomicU64,
-    /// What was in memory at the last look.
+    /// Bytes in memory at the last check.
     in_memory: AtomicU64,
-    /// Commits that need room are refused.
+    /// Whether commits that need space are refused.
     short: AtomicBool,
-    /// Looks until a refusal may end: long enough to be seen where it is told.
+    /// Checks until a refusal may end, long enough to be visible in the status.
     looks_left: AtomicU32,
-    /// Room that only deletes can get at.
+    /// Space that only deletes can use.
     file: Reserve,
 }
 
 impl Room {
-    /// Room that was not looked at yet.
+    /// Creates the state before the first check.
     pub(crate) fn new(folder: PathBuf) -> Self {
         Self {
             file: Reserve::new(&folder),
@@ -66,8 +66,8 @@ impl Room {
         }
     }
 
-    /// Looks how much is free, and puts room into the file when there is plenty. So much is in
-    /// memory and will be written to tables.
+    /// Checks the free space, and fills the reserve file if there is plenty. `in_memory` bytes will
+    /// be written to tables.
     pub(crate) fn look_at_device(&self, in_memory: u64) {
         self.in_memory.store(in_memory, Ordering::SeqCst);
         let less = |looks: u32| looks.checked_sub(1);
@@ -76,18 +76,18 @@ impl Room {
         let wanted = reserve_of(total) / FILE_PART;
         let plenty = reserve_of(total).saturating_mul(2).saturating_add(in_memory);
         if self.file.held_bytes() < wanted && plenty.saturating_add(wanted) < free {
-            // A device that cannot do that has no such reserve.
+            // A device that does not support this has no such reserve.
             let _ = self.file.hold_bytes(wanted);
         }
     }
 
-    /// Returns the bytes that are free on the device, where that can be told.
+    /// Returns the free bytes of the device, if known.
     pub(crate) fn free_bytes(&self) -> Option<u64> {
         let stat = rustix::fs::statvfs(&self.folder).ok()?;
         Some(stat.f_bavail.saturating_mul(stat.f_frsize))
     }
 
-    /// Sets what is left by what the device says; returns what is free, and all there is.
+    /// Updates the limits from the device; returns the free and the total bytes.
     fn measure_free(&self) -> Option<(u64, u64)> {
         let stat = rustix::fs::statvfs(&self.folder).ok()?;
         let free = stat.f_bavail.saturating_mul(stat.f_frsize);
@@ -96,21 +96,21 @@ impl Room {
         Some((free, total))
     }
 
-    /// Sets what is left, from what is free.
+    /// Computes the limits from the free bytes.
     fn set_left(&self, free: u64, total: u64, in_memory: u64) {
         let reserve = reserve_of(total);
         let left = free.saturating_sub(reserve.saturating_add(in_memory));
-        // Once short, it has to be clearly better before commits are taken again.
+        // Hysteresis: once short, the free space must clearly improve before commits are accepted.
         let was_short = self.short.load(Ordering::SeqCst);
         let lasts = 0 < self.looks_left.load(Ordering::SeqCst) || left < reserve / LAST_PART;
         let short = if was_short { lasts } else { left == 0 };
         self.short.store(short, Ordering::SeqCst);
         self.left.store(if short { 0 } else { left }, Ordering::SeqCst);
-        // What is in memory needs no room before it goes to tables, and that may wait.
+        // Data in memory needs no space before it is flushed, and that may wait.
         self.left_for_freeing.store(free.saturating_sub(reserve / LAST_PART), Ordering::SeqCst);
     }
 
-    /// This many bytes were written to the journal, and are in memory until they go to tables.
+    /// Records bytes written to the journal, which are also in memory until flushed.
     pub(crate) fn note_written(&self, bytes: u64) {
         for left in [&self.left, &self.left_for_freeing] {
             let less = |left: u64| Some(left.saturating_sub(bytes.saturating_mul(2)));
@@ -118,9 +118,9 @@ impl Room {
         }
     }
 
-    /// Whether a commit may be written.
+    /// Checks whether a commit may be written.
     pub(crate) fn check_commit(&self, frees: bool) -> Result<(), Error> {
-        // Others may have taken the rest since the last look.
+        // Others may have taken the rest since the last check.
         if frees && self.left_for_freeing.load(Ordering::SeqCst) < NEAR {
             self.measure_free();
             if self.verdict_now(frees).is_err() && self.file.release() {
@@ -130,14 +130,14 @@ impl Room {
         self.verdict_now(frees)
     }
 
-    /// Whether a commit may be written, by what was last seen.
+    /// Checks whether a commit may be written, by the last measurement.
     fn verdict_now(&self, frees: bool) -> Result<(), Error> {
         let left = if frees { &self.left_for_freeing } else { &self.left };
         if 0 < left.load(Ordering::SeqCst) {
             return Ok(());
         }
-        // Who was refused shall find the reason where it is told, also when memory that went to
-        // tables makes room in the next moment.
+        // A refused client must be able to see the reason in the status, even if a flush frees
+        // space at once.
         if !self.short.swap(true, Ordering::SeqCst) {
             self.looks_left.store(LOOKS_REFUSED, Ordering::SeqCst);
         }
@@ -145,12 +145,12 @@ impl Room {
     }
 }
 
-/// What is kept free on a device of this many bytes.
+/// Returns the reserve for a device of this size.
 fn reserve_of(total: u64) -> u64 {
     (total / PART).clamp(LEAST_RESERVE, MOST_RESERVE)
 }
 
-/// The refusal that clients see.
+/// Returns the error that clients see.
 fn full_error() -> Error {
     Error::new(Kind::Full, "no space is left on the device of the data directory")
 }
@@ -165,7 +165,7 @@ mod tests {
     fn what_gives_space_back_goes_on_longer_and_nobody_takes_the_last() {
         let room = Room::new(PathBuf::from("/"));
         room.verdict_now(false).unwrap();
-        // Free, in memory, whether a plain commit and one that frees are taken.
+        // Free, in memory, whether a plain and a freeing commit are accepted.
         for (free, in_memory, plain, freeing) in [
             (100, 0, true, true),
             (100, 70, false, true),
@@ -212,7 +212,7 @@ mod tests {
         room.look_at_device(0);
         let held = room.file.held_bytes();
         assert!(LEAST_RESERVE / FILE_PART <= held, "{held}");
-        // As if there were nothing left; the look that a delete takes finds what there is.
+        // Simulates a full device; the check for a delete finds the actual space.
         room.set_left(0, 100_000 * MB, 0);
         assert_eq!(room.verdict_now(true).unwrap_err().kind, Kind::Full);
         room.check_commit(true).unwrap();

@@ -1,5 +1,5 @@
-//! The store over all its openings: which one is open, and why there is none. Users hold
-//! this and not an opening, so that they go on when it is opened again.
+//! The store across its openings: which one is open, or why none is. Users hold this instead of an
+//! opening, so that they continue when the store is reopened.
 
 use std::sync::{
     Arc,
@@ -13,45 +13,45 @@ use tokio::sync::Notify;
 
 use crate::{generation::Generation, lasting::AcrossOpenings};
 
-/// What the store, its snapshots and its keeper share.
+/// State shared by the store, its snapshots and its keeper.
 pub(crate) struct StoreShared {
-    /// What every opening shares.
+    /// State that all openings share.
     pub(crate) lasting: AcrossOpenings,
-    /// The open store; none for the moment in which it is opened again.
+    /// The open store; `None` briefly while it is reopened.
     pub(crate) generation: ArcSwapOption<Generation>,
-    /// Told when there is one, and when there could not be.
+    /// Notified when the store was opened or could not be.
     pub(crate) opened: Notify,
-    /// Its user has not yet read again what it keeps in memory.
+    /// Whether its user has yet to re-read its cached state.
     pub(crate) anew: AtomicBool,
-    /// Why it could not be opened again.
+    /// Why it could not be reopened.
     pub(crate) failure: Mutex<Option<Error>>,
-    /// The keeper closes the store and ends.
+    /// The keeper must close the store and stop.
     pub(crate) closed: AtomicBool,
 }
 
 impl StoreShared {
-    /// The open store.
+    /// Returns the open store.
     pub(crate) fn open_generation(&self) -> Result<Arc<Generation>, Error> {
         self.generation.load_full().ok_or_else(|| self.closed_reason())
     }
 
-    /// Why there is none.
+    /// Returns why no store is open.
     fn closed_reason(&self) -> Error {
         self.last_failure().unwrap_or_else(opening_error)
     }
 
-    /// Why the last attempt to open it again failed.
+    /// Returns why the last attempt to reopen failed.
     pub(crate) fn last_failure(&self) -> Option<Error> {
         self.failure.lock().clone()
     }
 
-    /// Tells who waits for the store that it is open, or why it could not be opened.
+    /// Notifies waiting tasks that the store is open, or why it could not be opened.
     pub(crate) fn notify_waiting(&self, failure: Option<Error>) {
         *self.failure.lock() = failure;
         self.opened.notify_waiters();
     }
 
-    /// Whether it takes commits, and if not, why.
+    /// Returns whether commits are accepted, and if not, why.
     pub(crate) fn health(&self) -> Health {
         let Ok(live) = self.open_generation() else {
             return Health::Refusing(self.closed_reason());
@@ -67,7 +67,7 @@ impl StoreShared {
         taken.and(flushed).map_or_else(Health::Refusing, |()| Health::Good)
     }
 
-    /// The open store, if it takes a commit now.
+    /// Returns the open store if it accepts a commit now.
     pub(crate) fn taking_commits(&self, frees: bool) -> Result<Arc<Generation>, Error> {
         let live = self.open_generation()?;
         if let Some(why) = live.inner.stop_reason() {
@@ -82,7 +82,7 @@ impl StoreShared {
     }
 }
 
-/// The error of what cannot wait while the store is opened again.
+/// Returns the error for operations that cannot wait for the reopening.
 fn opening_error() -> Error {
     Error::new(Kind::Unavailable, "the store is being opened again")
 }

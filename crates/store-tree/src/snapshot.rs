@@ -1,6 +1,6 @@
-//! Still views of the store. A snapshot belongs to one opening and ends with it: reads
-//! of a snapshot whose opening is about to be closed fail with [`Kind::Reopened`], and their users look
-//! again in a new one. One that is taken while there is none waits for the next.
+//! Snapshots of the store. A snapshot belongs to one opening: when that is about to be closed, its
+//! reads fail with [`Kind::Reopened`] and callers retry with a new one. A snapshot taken during a
+//! reopening waits for the next opening.
 
 use std::{
     ops::Bound,
@@ -14,37 +14,36 @@ use tokio::sync::OnceCell;
 
 use crate::{errors::from_tree, inner::OpenStore, published::View, shared::StoreShared};
 
-/// A still view.
+/// A snapshot of the store.
 #[derive(Clone)]
 pub struct TreeSnapshot(SnapshotState);
 
-/// Of which opening it is.
+/// The opening of a snapshot.
 #[derive(Clone)]
 enum SnapshotState {
     Open(OpenSnapshot),
-    /// The store is being opened again: the view is of the first moment after that.
+    /// The store is being reopened; the snapshot is of the first moment after that.
     Waiting(Arc<WaitingSnapshot>),
 }
 
-/// A view of an open store.
+/// A snapshot of an open store.
 #[derive(Clone)]
 struct OpenSnapshot {
-    /// Keeps the store open as long as somebody reads it.
+    /// Keeps the store open while it is read.
     inner: Arc<OpenStore>,
-    /// What is read.
     view: Arc<View>,
 }
 
-/// A snapshot that was taken while there was none. Its clones become the same one.
+/// A snapshot taken while the store was being reopened. Its clones resolve to the same snapshot.
 struct WaitingSnapshot {
     shared: Arc<StoreShared>,
     still: OnceCell<OpenSnapshot>,
 }
 
 impl TreeSnapshot {
-    /// A view of what is durable now.
+    /// Takes a snapshot of what is durable now.
     pub(crate) fn new(shared: &Arc<StoreShared>) -> Self {
-        // Without a lock: every view takes a snapshot.
+        // Without a lock, because every view takes a snapshot.
         let live = shared.generation.load();
         Self(match live.as_ref() {
             Some(live) => SnapshotState::Open(OpenSnapshot::current_of(&live.inner)),
@@ -55,7 +54,7 @@ impl TreeSnapshot {
         })
     }
 
-    /// The snapshot of an open store; waits for one.
+    /// Returns the snapshot of the open store, waiting for one.
     async fn when_open(&self) -> Result<&OpenSnapshot, Error> {
         match &self.0 {
             SnapshotState::Open(still) => Ok(still),
@@ -67,10 +66,10 @@ impl TreeSnapshot {
 }
 
 impl WaitingSnapshot {
-    /// Waits for the store, or for the reason why it could not be opened.
+    /// Waits until the store is open or could not be opened.
     async fn wait_until_open(&self) -> Result<OpenSnapshot, Error> {
         loop {
-            // Before the look: what is told in between must not be missed.
+            // Registered before the check, so that no notification is missed.
             let told = self.shared.opened.notified();
             if let Some(live) = self.shared.generation.load().as_ref() {
                 return Ok(OpenSnapshot::current_of(&live.inner));
@@ -84,14 +83,14 @@ impl WaitingSnapshot {
 }
 
 impl OpenSnapshot {
-    /// What is durable now.
+    /// Takes a snapshot of what is durable now.
     fn current_of(inner: &Arc<OpenStore>) -> Self {
         Self { inner: Arc::clone(inner), view: inner.published.view_to_keep() }
     }
 
-    /// A store that is about to be closed is read no further, and neither is a view that was ended.
+    /// Fails if the store is about to be closed or the view was ended.
     fn check_open(&self) -> Result<(), Error> {
-        // Asked for every read, so that long scans end and it can be closed.
+        // Checked for every read, so that long scans end and the store can be closed.
         if self.inner.closing.load(Ordering::Relaxed) {
             let text = "the store was opened again during the read: try again";
             return Err(Error::new(Kind::Reopened, text));
@@ -140,7 +139,7 @@ impl Snapshot for TreeSnapshot {
     }
 }
 
-/// Reads a row that a walk has come to.
+/// Reads a row of a scan.
 fn read_row(row: impl lsm_tree::Guard) -> Result<(Bytes, Bytes), Error> {
     let (key, value) = row.into_inner().map_err(|error| from_tree("read a range", &error))?;
     Ok((Bytes::from(key), Bytes::from(value)))

@@ -1,6 +1,6 @@
-//! The contract over journal and trees. Each method takes the generation that is open. While there
-//! is none, reads wait for the next; while it has stopped, reads go on and commits fail with the
-//! reason.
+//! Implements the store contract on journal and trees. Each method uses the open generation. During
+//! a reopening reads wait for the next one; in a stopped store reads continue and commits fail with
+//! the reason.
 
 use std::sync::{Arc, atomic::Ordering, mpsc};
 
@@ -45,7 +45,7 @@ impl Store for TreeStore {
     async fn commit(&self, commits: Vec<Commit>) -> Result<Vec<Outcome>, Error> {
         let frees = commits.iter().all(|commit| commit.frees);
         let (answer, outcome) = oneshot::channel();
-        // The committer ends only with the generation: its mailbox or the answer is dropped then.
+        // The committer stops only with the generation, which drops its mailbox or the reply.
         self.shared
             .taking_commits(frees)?
             .sender
@@ -64,7 +64,7 @@ impl Store for TreeStore {
 
     fn drop_space(&self, space: Space) -> Result<(), Error> {
         let live = self.shared.taking_commits(true)?;
-        // A space that is made later under this name is another one.
+        // A space created later under this name is a different one.
         live.inner.filtered.forget_space(space);
         ask_committer(&live, |done| CommitterMessage::DropSpace(space, done))
     }
@@ -87,7 +87,7 @@ impl Store for TreeStore {
 
     fn filtered_through(&self, space: Space) -> u64 {
         let Ok(live) = self.shared.open_generation() else { return 0 };
-        // Where others have what was dropped here, too, nothing is ever known to have gone.
+        // If other parties have copies, dropped rows may reappear from there.
         if live.inner.has_copies() {
             return 0;
         }
@@ -132,12 +132,12 @@ impl Store for TreeStore {
     }
 }
 
-/// The error of whoever asks a store that is being closed.
+/// Returns the error for requests to a store that is being closed.
 pub(crate) fn closed_error() -> Error {
     Error::new(Kind::Unavailable, "the store is closed")
 }
 
-/// Has the committer do something, and waits until it is durable and visible.
+/// Sends a message to the committer and waits until it is durable and visible.
 pub(crate) fn ask_committer(
     live: &Generation,
     message: impl FnOnce(DoneSender) -> CommitterMessage,
@@ -145,7 +145,7 @@ pub(crate) fn ask_committer(
     tell_committer(live, message)?.recv().map_err(|_| closed_error())?
 }
 
-/// Has the committer do something; the receiver hears of it when that is durable and visible.
+/// Sends a message to the committer; the receiver is notified when it is durable and visible.
 pub(crate) fn tell_committer(
     live: &Generation,
     message: impl FnOnce(DoneSender) -> CommitterMessage,
@@ -155,7 +155,7 @@ pub(crate) fn tell_committer(
     Ok(answer)
 }
 
-/// Runs what blocks where it delays nobody.
+/// Runs blocking work on a thread of its own.
 async fn in_thread(
     name: &str,
     work: impl FnOnce() -> Result<(), Error> + Send + 'static,
@@ -168,14 +168,14 @@ async fn in_thread(
     result.await.map_err(|_| Error::new(Kind::Unavailable, "a thread of the store stopped"))?
 }
 
-/// Work on the trees as long as the returned value lives; none on those of an opening that ends.
+/// Allows work on the trees while the returned value exists; fails if the opening is ending.
 fn begin_work(inner: &OpenStore) -> Result<RwLockReadGuard<'_, ()>, Error> {
     let working = inner.working.read();
     if inner.ending.load(Ordering::SeqCst) { Err(closed_error()) } else { Ok(working) }
 }
 
-/// Compacts one space as a whole, under its filter. What it dropped counts as filtered once no start
-/// would apply the entries that had it.
+/// Compacts a whole space under its filter. What was dropped counts as filtered once no start would
+/// replay the entries that contained it.
 fn compact_space(inner: &OpenStore, space: Space) -> Result<(), Error> {
     let _working = begin_work(inner)?;
     let places = inner.published.places();

@@ -1,4 +1,4 @@
-//! Threads with names.
+//! Named threads.
 
 use std::thread::JoinHandle;
 
@@ -6,7 +6,7 @@ use store::Error;
 
 use crate::errors::from_io;
 
-/// Starts a thread.
+/// Starts a named thread.
 pub(crate) fn spawn_named(
     name: &str,
     run: impl FnOnce() + Send + 'static,

@@ -1,14 +1,15 @@
-//! How trees are opened. There are two kinds, since rows and entries are read in different ways:
+//! Opens trees. There are two configurations, since rows and entries are read differently:
 //!
 //! ```text
-//!  rows     looked up one by one      each key whole, found by a hash inside its block
-//!  others   walked in order           keys share what they begin with
+//!  rows     point lookups             each key stored whole, found by a hash index in its block
+//!  others   range scans               prefix-compressed keys
 //! ```
 //!
-//! For both, filters of tables are whole and stay in memory, and so does the top of their indexes. An
-//! index itself is in parts, since a compaction with a whole one would hold as much memory as its
-//! largest table has data (see `outputs.rs`). A point read takes 1 to 2 % longer for it. All levels are alike: a table that a flush wrote may be
-//! moved to the last level as it is, and nothing is ever rewritten for its new level.
+//! In both, filters of tables are unpartitioned and stay in memory, like the top of their indexes.
+//! The indexes are partitioned, since a compaction with an unpartitioned index would hold as much
+//! memory as its largest table has data (see `outputs.rs`); this makes point reads 1 to 2 % slower.
+//! All levels have the same configuration: a flushed table may be moved to the last level
+//! unchanged, and nothing is rewritten just for its new level.
 
 use std::{
     fs::File,
@@ -35,29 +36,29 @@ use crate::{
     place::{Graveyard, Place},
 };
 
-/// Bits of a filter for each key: one in a hundred look-ups of what is not there reads a block.
+/// Filter bits per key: one in a hundred lookups of missing keys reads a block.
 const FILTER_BITS: f32 = 10.0;
-/// Keys that share what they begin with, in a block of entries.
+/// Restart interval of prefix compression in a block of entries.
 const ENTRIES_APART: u8 = 16;
-/// Places of the hash inside a block for each row.
+/// Hash buckets per row in a block.
 const HASH_PLACES: f32 = 4.0;
-/// Files of tables that are kept open.
+/// Maximum number of open table files.
 const OPEN_FILES: usize = 900;
 
-/// What all trees share.
+/// State shared by all trees.
 pub(crate) struct Trees {
-    /// The folder that has theirs.
+    /// The directory of all trees.
     folder: PathBuf,
     cache: Arc<Cache>,
     descriptors: Arc<DescriptorTable>,
-    /// Behind the number of the last entry that all trees have: see `published.rs`.
+    /// Above the number of the last entry that all trees have: see `published.rs`.
     pub(crate) counter: SequenceNumberCounter,
     predicate: PredicateInForce,
     pub(crate) graveyard: Graveyard,
 }
 
 impl Trees {
-    /// Trees in this folder, which is made where it is missing.
+    /// Creates the state of the trees in this directory, which is created if missing.
     pub(crate) fn new(
         folder: PathBuf,
         cache_bytes: u64,
@@ -74,29 +75,29 @@ impl Trees {
         })
     }
 
-    /// The folder of a place.
+    /// Returns the directory of a tree.
     fn folder_of(&self, number: u64) -> PathBuf {
         self.folder.join(number.to_string())
     }
 
-    /// Whether the folder of a place is there.
+    /// Returns whether the directory of a tree exists.
     pub(crate) fn has(&self, number: u64) -> bool {
         self.folder_of(number).exists()
     }
 
-    /// Whether a place was made to its end. A first start that was killed leaves a folder of which no tree
-    /// says anything.
+    /// Returns whether a tree was completely created. A killed first start leaves a directory
+    /// without a tree.
     pub(crate) fn is_made(&self, number: u64) -> bool {
         self.folder_of(number).join("current").exists()
     }
 
-    /// The error of a folder that has to be there.
+    /// Returns the error for a missing directory.
     pub(crate) fn missing_error(&self, number: u64) -> Error {
         let text = format!("the tree in {} is missing", self.folder_of(number).display());
         Error::new(Kind::Corrupt, text)
     }
 
-    /// Opens a place that has to be there; what nobody else would notice to be damaged is refused.
+    /// Opens an existing tree; refuses damage that the tree itself would not detect.
     pub(crate) fn open(&self, number: u64, space: Option<Space>) -> Result<Place, Error> {
         if !self.is_made(number) {
             return Err(self.missing_error(number));
@@ -106,14 +107,14 @@ impl Trees {
         self.open_folder(number, space, folder)
     }
 
-    /// Opens a place, or makes it, empty and durable.
+    /// Opens a tree, or creates it, empty and durable.
     pub(crate) fn open_or_make(&self, number: u64, space: Option<Space>) -> Result<Place, Error> {
         if self.is_made(number) {
             return self.open(number, space);
         }
         let folder = self.folder_of(number);
         let place = self.open_folder(number, space, folder)?;
-        // The tree makes durable what is in its folder, not the folder.
+        // The tree syncs the files in its directory, but not the parent.
         sync_folder(&self.folder)?;
         Ok(place)
     }
@@ -147,9 +148,9 @@ impl Trees {
         let filter = BloomConstructionPolicy::BitsPerKey(FILTER_BITS);
         let (apart, places) = if rows { (1, HASH_PLACES) } else { (ENTRIES_APART, 0.0) };
         let factory = FilterFactory::new(space, &self.predicate, inputs, outputs);
-        // The tree numbers its flushes and compactions from 0, far below all entries, so that any
-        // view reads the newest of its states: see `published.rs`. It raises a visible number by
-        // itself, also amid an entry: nobody reads this one.
+        // The tree numbers its own versions from 0, far below all entries, so that any view reads
+        // the newest: see `published.rs`. It also raises a visible sequence number, even within an
+        // entry; that one is not used.
         let [states, visible] = [(); 2].map(|()| SequenceNumberCounter::default());
         Config::new(folder, states, visible)
             .use_cache(Arc::clone(&self.cache))
@@ -157,7 +158,7 @@ impl Trees {
             .data_block_size_policy(BlockSizePolicy::all(BLOCK_BYTES))
             .data_block_restart_interval_policy(RestartIntervalPolicy::all(apart))
             .data_block_hash_ratio_policy(HashRatioPolicy::all(places))
-            // Blocks are in the cache as they are read: a hit costs nothing more.
+            // Blocks are cached decompressed, so that a hit costs nothing more.
             .data_block_compression_policy(CompressionPolicy::all(CompressionType::Lz4))
             .filter_policy(FilterPolicy::all(FilterPolicyEntry::Bloom(filter)))
             .filter_block_partitioning_policy(PartitioningPolicy::all(false))
@@ -167,19 +168,19 @@ impl Trees {
             .with_compaction_filter_factory(Some(Arc::new(factory)))
     }
 
-    /// Numbers of all folders that are there.
+    /// Returns the numbers of all existing directories.
     pub(crate) fn numbers(&self) -> Result<Vec<u64>, Error> {
         let names = names_in(&self.folder)?;
         Ok(names.iter().filter_map(|name| name.parse().ok()).collect())
     }
 
-    /// Removes folders of places that are none of these, which a crash left behind.
+    /// Removes directories of unknown trees, which a crash left.
     pub(crate) fn remove_others(&self, known: &[u64]) -> Result<(), Error> {
         for name in names_in(&self.folder)? {
             if name.parse().is_ok_and(|number| known.contains(&number)) {
                 continue;
             }
-            // It may have gone with the one that had its name before.
+            // It may have been removed together with an earlier one of the same name.
             let folder = self.folder.join(name);
             if folder.exists() {
                 remove_folder(&folder)?;
@@ -188,23 +189,23 @@ impl Trees {
         Ok(())
     }
 
-    /// Removes the folders of dropped spaces that nobody reads any more.
+    /// Removes the directories of dropped spaces without readers.
     pub(crate) fn bury(&self) -> Result<(), Error> {
         let dead = std::mem::take(&mut *self.graveyard.lock());
         dead.iter().try_for_each(|folder| remove_folder(folder))
     }
 
-    /// Bytes of all files of tables, those too that no tree lists any more.
+    /// Returns the size of all table files, including unlisted ones.
     pub(crate) fn file_bytes(&self) -> u64 {
         let Ok(numbers) = self.numbers() else { return 0 };
         let tables = numbers.iter().map(|number| self.folder_of(*number).join("tables"));
         let files = tables.filter_map(|folder| std::fs::read_dir(folder).ok()).flatten().flatten();
-        // A file may go between the two looks.
+        // A file may be deleted between listing and reading its size.
         files.filter_map(|file| Some(file.metadata().ok()?.len())).sum()
     }
 }
 
-/// Names of what is in a folder.
+/// Returns the names in a directory.
 fn names_in(folder: &Path) -> Result<Vec<String>, Error> {
     let context = |error: std::io::Error| from_io("look for trees", &error);
     let entries = std::fs::read_dir(folder).map_err(context)?;
@@ -215,8 +216,8 @@ fn names_in(folder: &Path) -> Result<Vec<String>, Error> {
     Ok(names)
 }
 
-/// Removes a folder with all in it. Under another name first: a start must not find half of a tree
-/// under the name of a whole one.
+/// Removes a directory with its contents. It is renamed first, so that a start does not find half
+/// of a tree under a valid name.
 fn remove_folder(folder: &Path) -> Result<(), Error> {
     let context = |error: std::io::Error| from_io("remove a tree", &error);
     let Some(name) = folder.file_name().and_then(|name| name.to_str()) else { return Ok(()) };
@@ -225,7 +226,7 @@ fn remove_folder(folder: &Path) -> Result<(), Error> {
         None => folder.with_file_name(format!("gone-{name}")),
     };
     if gone != folder {
-        // One that a crash kept from being removed, before the same was made again.
+        // Left by a crash before the tree was created again.
         if gone.exists() {
             std::fs::remove_dir_all(&gone).map_err(context)?;
         }
@@ -240,7 +241,7 @@ fn remove_folder(folder: &Path) -> Result<(), Error> {
     std::fs::remove_dir_all(&gone).map_err(context)
 }
 
-/// Makes the names in a folder durable.
+/// Makes the names in a directory durable.
 fn sync_folder(folder: &Path) -> Result<(), Error> {
     let synced = File::open(folder).and_then(|folder| folder.sync_all());
     synced.map_err(|error| from_io("sync a folder", &error))

@@ -1,6 +1,6 @@
-//! Has tables written to the disk while they grow. The tree syncs a table when it is complete; all
-//! of it at once would keep the disk busy for tens of milliseconds, and every sync of the journal
-//! would wait for that. Nothing becomes durable here.
+//! Starts writing tables to disk while they grow. The tree syncs a complete table; writing all of
+//! it at once would keep the disk busy for tens of milliseconds and delay every sync of the
+//! journal. Nothing is made durable here.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -11,32 +11,32 @@ use std::{
 
 use parking_lot::{Condvar, Mutex};
 
-/// How often tables under way are looked at.
+/// Interval at which growing tables are checked.
 const PAUSE: Duration = Duration::from_millis(5);
-/// Bytes that are worth being started.
+/// Bytes for which it is worthwhile to start writing.
 const WORTH_BYTES: u64 = 1024 * 1024;
-/// Tables of one tree that may be under way at the same time: one of a flush, one of a
-/// compaction, and what was finished meanwhile.
+/// Maximum tables of one tree in progress: one of a flush, one of a compaction, and those finished
+/// meanwhile.
 const NEWEST: u64 = 8;
 
-/// Which trees are making tables.
+/// Tracks which trees are writing tables.
 #[derive(Default)]
 pub(crate) struct Writeback {
-    /// Held for a moment only.
+    /// Locked only briefly.
     mailbox: Mutex<WritebackMailbox>,
     wake: Condvar,
 }
 
-/// What the thread looks at.
+/// Messages to the writeback thread.
 #[derive(Default)]
 struct WritebackMailbox {
-    /// Folders, and how many flushes and compactions are under way in each.
+    /// Directories, and the number of running flushes and compactions in each.
     growing: HashMap<PathBuf, usize>,
-    /// The thread ends.
+    /// The thread must stop.
     closed: bool,
 }
 
-/// A flush or compaction under way.
+/// A running flush or compaction.
 pub(crate) struct MakingTables<'a> {
     of: &'a Writeback,
     folder: PathBuf,
@@ -55,22 +55,22 @@ impl Drop for MakingTables<'_> {
 }
 
 impl Writeback {
-    /// Tables of the tree in this folder are made as long as the returned value lives.
+    /// Marks that tables of this tree are written while the returned value exists.
     pub(crate) fn note_tables(&self, tree: &Path) -> MakingTables<'_> {
         let folder = tree.join("tables");
-        // Counted: a flush may run beside a compaction.
+        // Counted, because a flush may run concurrently with a compaction.
         *self.mailbox.lock().growing.entry(folder.clone()).or_default() += 1;
         self.wake.notify_one();
         MakingTables { of: self, folder }
     }
 
-    /// Ends the thread.
+    /// Stops the thread.
     pub(crate) fn close(&self) {
         self.mailbox.lock().closed = true;
         self.wake.notify_one();
     }
 
-    /// Waits until there is something to look at; `None` when it is time to end.
+    /// Waits until tables are being written; `None` if the thread must stop.
     fn wait_for_folders(&self) -> Option<HashSet<PathBuf>> {
         let mut news = self.mailbox.lock();
         loop {
@@ -85,14 +85,14 @@ impl Writeback {
         }
     }
 
-    /// Waits before the next look, unless the thread is to end.
+    /// Waits before the next check, unless the thread must stop.
     fn pause_briefly(&self) {
         let open = |news: &mut WritebackMailbox| !news.closed;
         self.wake.wait_while_for(&mut self.mailbox.lock(), open, PAUSE);
     }
 }
 
-/// Looks after growing tables until the store is closed.
+/// Starts writing of growing tables until the store is closed.
 pub(crate) fn write_until_closed(writeback: &Writeback) {
     let mut seen: HashMap<PathBuf, StartedLengths> = HashMap::new();
     while let Some(folders) = writeback.wait_for_folders() {
@@ -102,7 +102,7 @@ pub(crate) fn write_until_closed(writeback: &Writeback) {
                 Some(lengths) => {
                     lengths.grown_stretches(&folder).iter().for_each(GrownStretch::start_writing)
                 }
-                // What was there before the flush or compaction began is no concern.
+                // Data from before the flush or compaction is ignored.
                 None => drop(seen.insert(folder.clone(), StartedLengths::of_folder(&folder))),
             }
         }
@@ -110,11 +110,11 @@ pub(crate) fn write_until_closed(writeback: &Writeback) {
     }
 }
 
-/// How far the newest tables of a folder were started, bytes by number.
+/// How far writing was started for the newest tables of a directory, bytes by table number.
 #[derive(Debug, Default)]
 struct StartedLengths(HashMap<u64, u64>);
 
-/// A stretch of a table that is new.
+/// A newly written byte range of a table.
 #[derive(Debug, PartialEq, Eq)]
 struct GrownStretch {
     path: PathBuf,
@@ -123,12 +123,12 @@ struct GrownStretch {
 }
 
 impl StartedLengths {
-    /// What is there counts as started.
+    /// Treats existing data as already started.
     fn of_folder(folder: &Path) -> Self {
         Self(newest_tables(folder).into_iter().collect())
     }
 
-    /// What is worth being started.
+    /// Returns the stretches that are worth starting.
     fn grown_stretches(&mut self, folder: &Path) -> Vec<GrownStretch> {
         let found = newest_tables(folder);
         self.0.retain(|number, _| found.iter().any(|(there, _)| there == number));
@@ -149,12 +149,12 @@ impl StartedLengths {
     }
 }
 
-/// Numbers and lengths of the newest tables. What cannot be read is not there.
+/// Returns numbers and lengths of the newest tables; unreadable ones are skipped.
 fn newest_tables(folder: &Path) -> Vec<(u64, u64)> {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     let mut numbers: Vec<u64> =
         entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect();
-    // Numbers grow, so tables that are being made are among the last few.
+    // Numbers increase, so tables in progress are among the last few.
     let least = numbers.iter().max().map_or(0, |newest| newest.saturating_sub(NEWEST));
     numbers.retain(|number| least < *number || least == 0);
     let length =
@@ -163,14 +163,15 @@ fn newest_tables(folder: &Path) -> Vec<(u64, u64)> {
 }
 
 impl GrownStretch {
-    /// Asks for it to be written. It is advice: when it is not taken, the sync takes longer.
+    /// Asks the kernel to write the range. This is only advice; if ignored, the sync takes
+    /// longer.
     ///
-    /// Failures are ignored: nothing depends on it but how long a later sync takes.
+    /// Errors are ignored, since only the duration of a later sync depends on it.
     fn start_writing(&self) {
         let Ok(file) = File::open(&self.path) else { return };
         #[cfg(target_os = "linux")]
         {
-            // Linux begins to write what is dirty and forgets what is not; these bytes are dirty.
+            // Linux starts writing dirty pages and drops clean ones; these are dirty.
             let (length, advice) =
                 (std::num::NonZeroU64::new(self.bytes), rustix::fs::Advice::DontNeed);
             let _ = rustix::fs::fadvise(&file, self.from, length, advice);

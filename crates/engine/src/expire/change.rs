@@ -1,4 +1,4 @@
-//! Changes of a collection's TTL. Each is a commit in the one order, behind a fence that blocks
+//! Changes of a collection's TTL. Each is a commit in the one order, under a fence that blocks
 //! opening views; none modifies a document.
 //!
 //! ```text

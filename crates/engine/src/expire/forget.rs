@@ -7,7 +7,7 @@
 //! (`Store::filtered_through`).
 //!
 //! ```text
-//!  drop ──▶ reap floors know it ──▶ compaction ──▶ old journals are gone ──▶ forgotten
+//!  drop ──▶ in the reap floors ──▶ compaction ──▶ old journals deleted ──▶ forgotten
 //! ```
 
 use std::sync::Arc;

@@ -16,7 +16,7 @@
 //! So no open view and no feed ever misses a row that it may still return. Reap floors only rise;
 //! after a restart there are none at first.
 //!
-//! A pass reads a few counters per collection. Where counters cannot tell what has expired a scan
+//! A pass reads a few counters per collection. Where counters cannot show what has expired, a scan
 //! is needed; scans are limited to a share of the time ([`WALK_SHARE`]).
 
 use std::{

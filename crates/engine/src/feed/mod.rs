@@ -3,7 +3,7 @@
 //!
 //! ```text
 //!  write ──▶ event in the same commit ─────────────────────┐
-//!  expiry ─▶ (nobody writes) … publish ──▶ event + floors ─┴──▶ read, in the order of commits
+//!  expiry ─▶ (not a write)   … publish ──▶ event + floors ─┴──▶ read, in the order of commits
 //! ```
 
 mod event;

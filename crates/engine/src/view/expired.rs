@@ -47,7 +47,7 @@ impl<'a, N: Snapshot> IncludingExpired<'a, N> {
 }
 
 /// A collection's stored data at the publication of a change, protected from the reaper while this
-/// value exists. It has no instant and therefore does not tell what had expired.
+/// value exists. It has no instant and therefore cannot determine what had expired.
 pub(crate) struct Frozen<S: Store> {
     collection: Arc<Collection>,
     snapshot: S::Snapshot,

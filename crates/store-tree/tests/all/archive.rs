@@ -1,5 +1,5 @@
-//! The archive of the journal: entries that follow each other, kept over restarts and behind what the
-//! journal has let go of, up to a limit; and no gap that is not noticed.
+//! The archive of the journal: consecutive entries, kept over restarts and beyond the journal's
+//! truncation, up to a limit; gaps are detected.
 
 use bytes::Bytes;
 use journal::EncodedEntry;
@@ -20,13 +20,13 @@ fn open(directory: &TempDir, archive: Archiving) -> TreeStore {
     TreeStore::open(&options, ManualTime::default().timepiece()).unwrap()
 }
 
-/// Bytes that do not compress.
+/// Returns incompressible bytes.
 fn noise(seed: u64) -> Bytes {
     let mut random = fastrand::Rng::with_seed(seed);
     std::iter::repeat_with(|| random.u8(..)).take(MIB / 2).collect::<Vec<_>>().into()
 }
 
-/// Commits so many times half a megabyte.
+/// Makes this many commits of half a megabyte each.
 async fn fill(store: &TreeStore, seed: u64, count: u64) {
     store.create_space(Space::Rows(1)).unwrap();
     for number in 0..count {
@@ -37,12 +37,12 @@ async fn fill(store: &TreeStore, seed: u64, count: u64) {
     }
 }
 
-/// Waits until the archive has let the journal go up to a few megabytes.
+/// Waits until the archive has caught up to within a few megabytes.
 fn wait_until_archived(store: &TreeStore, directory: &TempDir) {
     for _ in 0..2_000 {
         store.tick().unwrap_or(());
         let files = std::fs::read_dir(directory.path().join("archive")).unwrap().count();
-        // The start, and a file.
+        // The start file and one archive file.
         if 1 < files {
             return;
         }
@@ -51,7 +51,7 @@ fn wait_until_archived(store: &TreeStore, directory: &TempDir) {
     panic!("nothing is archived");
 }
 
-/// Numbers of the entries behind one, and the stamp of each.
+/// Returns numbers and stamps of the entries after this one.
 fn read_after(store: &TreeStore, entry: u64, stamp: Stamp) -> Result<Vec<(u64, Stamp)>, String> {
     let mut reader =
         store.images().entries_after(entry, stamp).map_err(|error| error.to_string())?;
@@ -81,7 +81,7 @@ async fn entries_are_there_behind_the_journal_and_over_restarts() {
     fill(&store, 0, 2).await;
     store.close().await.unwrap();
     drop(store);
-    // Nothing was archived yet, and the journal still has it.
+    // Nothing was archived yet, but the journal still has the entries.
     let store = open(&directory, LARGE);
     assert!(!read_after(&store, first, stamp).unwrap().is_empty());
     fill(&store, 10, 60).await;
@@ -95,7 +95,7 @@ async fn entries_are_there_behind_the_journal_and_over_restarts() {
     let numbers: Vec<u64> = read.iter().map(|(n, _)| *n).collect();
     assert_eq!(numbers, (first + 1..=last).collect::<Vec<_>>());
     assert_eq!(read.last(), Some(&(last, last_stamp)));
-    // From each entry on, if its stamp is the one that it has.
+    // From each entry on, provided that the stamp matches.
     for (n, stamp) in read.iter().step_by(7) {
         assert_eq!(read_after(&store, *n, *stamp).unwrap().len() as u64, last - n);
         let other = Stamp { at_ms: stamp.at_ms + 1, ..*stamp };

@@ -1,5 +1,5 @@
-//! The journal and the memory of the tree stay within their bounds, whatever is written, dropped
-//! and made again. Values do not compress, so that bytes written are bytes in the journal.
+//! The journal and the memory of the trees stay within their bounds, whatever is written, dropped
+//! and re-created. Values are incompressible, so that bytes written equal bytes in the journal.
 
 use std::{collections::BTreeMap, path::Path, time::Duration};
 
@@ -10,27 +10,27 @@ use store_tree::{TreeOptions, TreeStore};
 use tempfile::TempDir;
 
 const MIB: u64 = 1 << 20;
-/// What the store is given for its journal.
+/// Journal budget of the store.
 const BOUND: u64 = 64 * MIB;
-/// A segment of the journal. One is being filled, one is needed for its last entry, and there are
+/// Size of a journal segment. One is being filled, one is needed for its last entry, and there are
 /// spare ones.
 const SEGMENT: u64 = 16 * MIB;
 const SEGMENTS: u64 = 4 * SEGMENT;
-/// Bytes of the values of one commit.
+/// Size of the values of one commit.
 const COMMIT: u64 = MIB;
-/// Bytes of a row's value.
+/// Size of a row's value.
 const VALUE: u64 = 64 * 1024;
 
-/// A store with a small journal, in a directory of its own.
+/// A store with a small journal in its own directory.
 struct Bounded {
     directory: TempDir,
-    /// `None` while it is opened again.
+    /// `None` while it is reopened.
     store: Option<TreeStore>,
-    /// Rows of each collection that was not dropped.
+    /// Number of rows of each existing collection.
     rows: BTreeMap<u32, u64>,
-    /// Makes values differ.
+    /// State for generating different values.
     state: u64,
-    /// The longest journal that was seen.
+    /// Maximum size of the journal so far.
     longest: u64,
 }
 
@@ -45,14 +45,14 @@ impl Bounded {
         self.store.as_ref().unwrap()
     }
 
-    /// Closes the store and opens it again; collections have to be what they were.
+    /// Reopens the store; collections must be unchanged.
     async fn restart(&mut self) {
         drop(self.store.take());
         self.store = Some(open(self.directory.path()));
         let limit = Limit { rows: 100_000, bytes: usize::MAX };
         let snapshot = self.store().snapshot();
         for (number, rows) in &self.rows {
-            // Each row has an entry, which is cheaper to read.
+            // Each row has an index entry, which is cheaper to read.
             let found = snapshot
                 .scan(Space::Index(*number), &KeyRange::all(), Direction::Forward, limit)
                 .await
@@ -77,7 +77,7 @@ impl Bounded {
         self.rows.remove(&number);
     }
 
-    /// Writes so much to a collection, and looks at the journal after each commit.
+    /// Writes this much to a collection, checking the journal after each commit.
     async fn write(&mut self, number: u32, bytes: u64) {
         for _ in 0..bytes.div_ceil(COMMIT) {
             self.state += 1;
@@ -89,12 +89,12 @@ impl Bounded {
         }
     }
 
-    /// The journal was never longer than commits may make it.
+    /// Checks that the journal never exceeded what commits may cause.
     fn assert_never_long(&self) {
         assert!(self.longest <= 2 * BOUND * 4 / 3 + SEGMENTS, "{} MiB", self.longest / MIB);
     }
 
-    /// Waits until the journal is short, for as long as a slow disk needs.
+    /// Waits until the journal is short, as long as a slow disk needs.
     fn assert_short(&self, what: &str) {
         for _ in 0..600 {
             if self.journal_bytes() <= BOUND * 4 / 3 + SEGMENTS {
@@ -116,7 +116,7 @@ fn open(path: &Path) -> TreeStore {
     TreeStore::open(&options, ManualTime::default().timepiece()).unwrap()
 }
 
-/// Rows of 64 KB that do not compress, and an index entry for each.
+/// Incompressible rows of 64 KB with an index entry each.
 fn mutations(number: u32, mut state: u64) -> Vec<Mutation> {
     let mut next = || {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963);
@@ -186,7 +186,7 @@ async fn a_hundred_of_five_megabytes_that_come_and_go_over_restarts() {
     for number in 1..=100 {
         bounded.make(number);
         bounded.write(number, 5 * MIB).await;
-        // Each seventh is dropped while others are written, and made again.
+        // Every seventh collection is dropped while others are written, and re-created.
         if number % 7 == 0 {
             bounded.drop_spaces(number - 3);
             bounded.make(number - 3);
@@ -209,7 +209,7 @@ async fn a_thousand_trees_with_a_little_in_each() {
         bounded.make(number);
     }
     for number in 1..=500 {
-        // Most have nothing, so that few trees can give journal back.
+        // Most are empty, so that few trees hold back the journal.
         if number % 3 == 0 {
             bounded.write(number, MIB).await;
         }

@@ -1,5 +1,5 @@
-//! One bit of one file of a store changes. What is read afterwards is the truth, or it is refused by
-//! name: nothing is lost or wrong without a word, and nothing panics.
+//! One bit of one file of a store changes. Later reads return correct data or fail with a named
+//! error: nothing is silently lost or wrong, and nothing panics.
 
 use std::{
     collections::BTreeMap,
@@ -51,7 +51,7 @@ fn files(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// A store with tables, and with entries that are only in its journal.
+/// A store with tables and with entries that are only in its journal.
 async fn killed_store() -> (TempDir, Rows) {
     let directory = TempDir::new().unwrap();
     let store = open(directory.path()).unwrap();
@@ -79,7 +79,7 @@ async fn a_changed_bit_is_noticed_or_changes_nothing() {
     let (mut refused, mut truth) = (0, 0);
     for path in all.iter().filter(|path| path.file_name().is_some_and(|name| name != "reserve")) {
         let bytes = std::fs::read(path).unwrap();
-        // All of what is short, and places in what is long: its written part first.
+        // All bytes of short files, and sampled positions in the written part of long ones.
         let used = bytes.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
         let count = used.min(50);
         for at in (0..count).map(|n| if used <= 50 { n } else { rng.usize(0..used) }) {

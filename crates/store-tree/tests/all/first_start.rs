@@ -1,4 +1,5 @@
-//! The first start with a directory is killed while it makes the first tree: the next one goes on.
+//! The first start with a directory is killed while it creates the first tree; the next one
+//! continues.
 
 use store::{Commit, Mutation, Snapshot as _, Space, Store as _, laws::ManualTime};
 use store_tree::{TreeOptions, TreeStore};
@@ -18,7 +19,7 @@ async fn half_of_the_first_tree_is_made_anew() {
     let killed = copy_of_one_moment(directory.path());
     drop(store);
     let tree = killed.path().join("trees/0");
-    // What the tree calls itself made with comes last.
+    // The file that makes the tree valid is written last.
     std::fs::remove_file(tree.join("current")).unwrap();
     let mut left: Vec<_> =
         std::fs::read_dir(&tree).unwrap().map(|entry| entry.unwrap().path()).collect();

@@ -1,5 +1,5 @@
-//! The store on another journal than the one in its directory: what it has is a copy of what the
-//! journal says, and may be older, or gone.
+//! The store on a journal outside its directory, which then contains a copy of what the journal
+//! describes and may be outdated or missing.
 
 use std::sync::Arc;
 
@@ -13,12 +13,12 @@ use tempfile::TempDir;
 
 use crate::laws::{copy_of_one_moment, options};
 
-/// What becomes of the directory in a crash.
+/// What happens to the directory in a crash.
 #[derive(Clone, Copy)]
 pub(crate) enum Directory {
-    /// It is as it was.
+    /// It is unchanged.
     Copied,
-    /// It is as it was at the crash before, or empty.
+    /// It is as it was at the previous crash, or empty.
     Old,
     /// It is lost with its machine.
     Lost,
@@ -30,7 +30,7 @@ pub(crate) struct OnMemory {
     crash: Directory,
     pub(crate) journals: MemoryJournals,
     directory: TempDir,
-    /// A copy of the directory at the crash before.
+    /// A copy of the directory at the previous crash.
     before: TempDir,
 }
 
@@ -51,7 +51,7 @@ impl OnMemory {
         TreeStore::open_on(&options, journals, self.time.timepiece(), true).unwrap()
     }
 
-    /// A copy of the directory while a store has it open.
+    /// Copies the directory while a store has it open.
     fn copied(&self) -> TempDir {
         copy_of_one_moment(self.directory.path())
     }
@@ -113,7 +113,7 @@ async fn has(store: &TreeStore, key: &'static str) -> bool {
     store.snapshot().get(Space::Catalog, key.as_bytes()).await.unwrap().is_some()
 }
 
-/// Waits until it was opened again after a failure, and lets it go on.
+/// Waits until the store was reopened after a failure, and resumes commits.
 fn go_on(store: &TreeStore) {
     for _ in 0..2_000 {
         if store.health() == Health::Anew {
@@ -156,13 +156,13 @@ async fn a_directory_that_is_ahead_of_the_journal_is_refused() {
     assert_eq!(opened.unwrap_err().kind, Kind::Corrupt);
 }
 
-/// An entry of the owner's journal.
+/// Returns the entry of the owner's journal after this one.
 fn entry_after(journals: &MemoryJournals, after: u64) -> Option<EncodedEntry> {
     let entries = journals.newest().read(after, 1).unwrap();
     Some(entries.first()?.encode().unwrap())
 }
 
-/// Two stores on journals of their own; the second follows what the first appends.
+/// Two stores on journals of their own; the second follows the first.
 struct Pair {
     time: ManualTime,
     benches: [OnMemory; 2],
@@ -184,7 +184,7 @@ impl Pair {
         Self { time, benches, stores }
     }
 
-    /// Has one follow all that the other has appended.
+    /// Makes one follow everything that the other has appended.
     fn follow(&self, owner: usize, follower: usize) {
         let mut after = self.stores[follower].last_entry().unwrap();
         while let Some(entry) = entry_after(&self.benches[owner].journals, after) {
@@ -193,7 +193,7 @@ impl Pair {
         }
     }
 
-    /// Makes the other the owner.
+    /// Makes the other one the owner.
     fn hand_over(&self, from: usize, to: usize) {
         self.stores[from].leave().unwrap();
         self.follow(from, to);
@@ -268,14 +268,14 @@ async fn a_follower_takes_entries_in_order_alone_and_an_owner_none() {
     follower.follow(vec![entry(begun + 1)]).unwrap();
     assert_eq!(owner.follow(vec![entry(begun + 2)]).unwrap_err().kind, Kind::Invalid);
     assert!(has(follower, "b").await && !has(follower, "c").await);
-    // What its journal did not take is asked of it again.
+    // An entry that its journal refused can be sent again.
     pair.benches[1].journals.newest().fail_nth(Fault::Full, 1);
     assert_eq!(follower.follow(vec![entry(begun + 2)]).unwrap_err().kind, Kind::Full);
     follower.follow(vec![entry(begun + 2)]).unwrap();
     assert!(has(follower, "c").await);
 }
 
-/// A copy that is thrown away is empty, and made again from the first entry on.
+/// A wiped copy is empty, and is rebuilt from the first entry on.
 #[tokio::test]
 async fn a_wiped_store_is_empty_and_follows_from_the_beginning() {
     let time = ManualTime::default();
@@ -303,7 +303,7 @@ async fn a_wiped_store_is_empty_and_follows_from_the_beginning() {
     let held = copy.snapshot();
     assert!(held.get(Space::Catalog, b"key 7").await.unwrap().is_some());
     copy.wipe(&store::Error::new(Kind::Corrupt, "damaged on purpose")).unwrap();
-    // It waits for whoever reads what was there.
+    // Wiping waits for existing readers.
     while held.get(Space::Catalog, b"key 7").await.is_ok() {
         std::thread::park_timeout(std::time::Duration::from_millis(1));
     }
@@ -317,7 +317,7 @@ async fn a_wiped_store_is_empty_and_follows_from_the_beginning() {
     copy.follow(entries.clone()).unwrap();
     assert!(copy.snapshot().get(Space::Catalog, b"key 7").await.unwrap().is_some());
     drop(copy);
-    // One that is not open is thrown away when it is opened.
+    // A closed store is wiped when it is opened.
     TreeStore::wipe_at_opening(directory.path()).unwrap();
     let copy = TreeStore::open_on(&options, journal, time.timepiece(), false).unwrap();
     assert_eq!(copy.last_entry(), Ok(1));
@@ -331,7 +331,7 @@ pub(crate) async fn rows_of(store: &TreeStore, space: Space) -> Vec<(bytes::Byte
     store.snapshot().scan(space, &all, forward, limit).await.unwrap().rows
 }
 
-/// A store that is made of the pieces of another stands where that stood, follows and leads.
+/// A store created from the pieces of another has the same state, follows and leads.
 #[tokio::test]
 async fn a_store_that_is_made_of_a_base_is_as_the_one_it_was_made_of() {
     let time = ManualTime::default();
@@ -357,7 +357,7 @@ async fn a_store_that_is_made_of_a_base_is_as_the_one_it_was_made_of() {
     owner.drop_space(spaces[1]).unwrap();
     let mut reader = owner.base().unwrap();
     let at = reader.last_entry();
-    // What comes later is not in it.
+    // Later commits are not in the base.
     owner.commit(vec![write(500)]).await.unwrap();
     let directory = TempDir::new().unwrap();
     let options = options(directory.path());
@@ -408,8 +408,8 @@ async fn a_store_that_is_made_of_a_base_is_as_the_one_it_was_made_of() {
     assert_eq!(last(&copy), last(&owner));
 }
 
-/// Pieces that were read of a store at two moments make no store, and what was there is thrown away
-/// with them.
+/// Pieces read at two different moments make no store, and the existing contents are discarded with
+/// them.
 #[tokio::test]
 async fn pieces_of_two_moments_make_no_store() {
     let time = ManualTime::default();
@@ -434,7 +434,7 @@ async fn pieces_of_two_moments_make_no_store() {
         let mut reader = owner.base().unwrap();
         pieces = 0;
         while let Some(piece) = reader.next_piece(1_000).unwrap() {
-            // Of the second base all but one.
+            // All pieces but one of the second base.
             if n == 1 || pieces != 3 {
                 copy.keep_piece(pieces, &piece).unwrap();
             }

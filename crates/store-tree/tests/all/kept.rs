@@ -1,5 +1,5 @@
-//! A copy whose journal is not synced group by group: when the power is cut it loses what came since the
-//! last sync, and nothing else that it has speaks of more. What it lost it follows again.
+//! A copy whose journal is not synced with every group: a power failure loses what came since the
+//! last sync, and no other file refers to more. What was lost is followed again.
 
 use std::{
     collections::BTreeMap,
@@ -97,7 +97,7 @@ impl Journal for KeptJournal {
     }
 }
 
-/// A copy of what a leader has.
+/// A copy of a leader's data.
 struct Copy {
     directory: TempDir,
     synced: Arc<AtomicU64>,
@@ -106,7 +106,7 @@ struct Copy {
 
 impl Copy {
     fn options(&self) -> TreeOptions {
-        // Memory goes to tables all the time, each of which is behind the journal.
+        // Memtables are flushed all the time, and each table must be covered by the journal.
         TreeOptions { buffer_bytes: 64 << 10, ..options(self.directory.path()) }
     }
 
@@ -119,7 +119,7 @@ impl Copy {
             .get_or_insert_with(|| TreeStore::open_on(&options, journal, time, false).unwrap())
     }
 
-    /// The power is cut: of the journal there is what was synced, of all else what is there.
+    /// Simulates a power failure: the journal keeps what was synced, everything else is kept.
     fn cut_power(&mut self) {
         let after = copy_of_one_moment(self.directory.path());
         let synced = self.synced.load(Ordering::SeqCst);
@@ -129,7 +129,7 @@ impl Copy {
     }
 }
 
-/// Makes a journal that has nothing behind an entry.
+/// Truncates a journal after an entry.
 fn forget_behind(options: &TreeOptions, synced: u64) {
     let folder = options.journal_of_copy();
     let old = folder.open(0, false).unwrap();
@@ -160,7 +160,7 @@ async fn a_copy_that_loses_what_was_not_synced_follows_it_again() {
         let synced = Arc::default();
         let mut held = Copy { directory: TempDir::new().unwrap(), synced, store: None };
         held.open();
-        // What was there behind each entry.
+        // The rows after each entry.
         let mut rows = BTreeMap::from([(owner.last_entry().unwrap(), Vec::new())]);
         for _ in 0..60 {
             match random.u32(..12) {
@@ -189,7 +189,7 @@ async fn a_copy_that_loses_what_was_not_synced_follows_it_again() {
                 }
                 _ => {
                     follow(held.open(), &leader);
-                    // Tables may be made of it, or not.
+                    // Tables may or may not be written meanwhile.
                     std::thread::park_timeout(Duration::from_millis(random.u64(..30)));
                 }
             }
@@ -201,7 +201,7 @@ async fn a_copy_that_loses_what_was_not_synced_follows_it_again() {
     assert!(20 < lost, "{lost} entries were lost");
 }
 
-/// Follows all that there is.
+/// Follows everything that exists.
 fn follow(copy: &TreeStore, leader: &OnMemory) {
     let known = copy.last_entry().unwrap();
     let news = leader.journals.newest().read(known, usize::MAX).unwrap();

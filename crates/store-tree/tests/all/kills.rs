@@ -1,9 +1,9 @@
-//! A process that writes, drops, makes, reaps and reads is killed again and again. What it was told
-//! to be durable has to be there, and nothing else but what it did last.
+//! A process that writes, drops, creates, reaps and reads is killed repeatedly. What it reported as
+//! durable must exist, and nothing else except its last step.
 //!
-//! Every step is a function of its number and of the state before, so that this process and the
-//! killed one have the same model. Budgets are so small that the store flushes, compacts and cuts its
-//! journal all the time.
+//! Every step is a function of its number and of the previous state, so that this process and the
+//! killed one have the same model. Budgets are so small that the store flushes, compacts and
+//! truncates its journal all the time.
 
 use std::{
     collections::BTreeMap,
@@ -19,9 +19,9 @@ use store::{
 };
 use store_tree::{TreeOptions, TreeStore};
 
-/// Tells the test that it is the process to be killed: seed, first step, directory.
+/// Marks the process to be killed: seed, first step, directory.
 const VICTIM: &str = "STORE_TREE_VICTIM";
-/// How often it is killed.
+/// Number of kills.
 const KILLS: u64 = 60;
 const SPACES: [Space; 4] = [Space::Rows(1), Space::Index(1), Space::Rows(2), Space::Index(2)];
 
@@ -105,7 +105,7 @@ async fn read(snapshot: &impl Snapshot, space: Space) -> Rows {
     page.rows.into_iter().map(|(key, value)| (key.to_vec(), value.to_vec())).collect()
 }
 
-/// Whether a snapshot has just this.
+/// Returns whether a snapshot has exactly these rows.
 async fn shows(snapshot: &impl Snapshot, model: &Model) -> bool {
     for space in SPACES {
         let empty = Rows::new();
@@ -127,7 +127,7 @@ fn open(path: &Path) -> TreeStore {
     TreeStore::open(&options, ManualTime::default().timepiece()).unwrap()
 }
 
-/// Works until it is killed, and tells how far it came.
+/// Runs steps until it is killed, reporting progress.
 async fn be_killed(seed: u64, first: u64, path: &Path) {
     let store = open(path);
     let mut model = model_at(seed, first);
@@ -143,7 +143,7 @@ async fn be_killed(seed: u64, first: u64, path: &Path) {
         if number % 16 == 0 {
             store.tick().unwrap();
         }
-        // Snapshots that are open may lose a space that is dropped.
+        // Open snapshots may lose a dropped space.
         if drops {
             held.clear();
         }
@@ -189,7 +189,7 @@ async fn a_killed_process_has_lost_nothing_that_it_was_told_to_be_durable() {
                 let mut told = Some(works);
                 for line in out.lines().map_while(Result::ok) {
                     assert!(!line.contains("wrong"), "{line}");
-                    // The harness writes without an end of line before the first.
+                    // The test harness writes text without a newline before the first line.
                     if let Some((_, number)) = line.rsplit_once("done ") {
                         last = number.parse::<u64>().ok().or(last);
                         drop(told.take());
@@ -197,7 +197,7 @@ async fn a_killed_process_has_lost_nothing_that_it_was_told_to_be_durable() {
                 }
                 last
             });
-            // Ends when the first step is done; every now and then not even that is waited for.
+            // Ends when the first step is done; every eighth kill does not wait for that.
             if kill % 8 != 0 {
                 let _ = begun.recv_timeout(Duration::from_secs(30));
             }

@@ -1,4 +1,4 @@
-//! The embedded store keeps the laws of stores; a crash is a copy of its files as they lie there.
+//! Runs the conformance tests on the embedded store; a crash is simulated by copying its files.
 use std::{
     collections::BTreeMap,
     path::{Path, PathBuf},
@@ -12,7 +12,7 @@ use store::{
 use store_tree::{TreeOptions, TreeStore};
 use tempfile::TempDir;
 
-/// Options with a small journal, which is copied often.
+/// Options with a small journal, because it is copied often.
 pub(crate) fn options(path: impl AsRef<Path>) -> TreeOptions {
     TreeOptions { segment_bytes: 1 << 20, spare_segments: 0, ..TreeOptions::new(path) }
 }
@@ -23,7 +23,7 @@ struct Tree {
     directory: Option<TempDir>,
 }
 
-/// Copies a directory. Fails where the store that has it open removes a file meanwhile.
+/// Copies a directory. Fails if the store that has it open deletes a file meanwhile.
 pub(crate) fn copy(from: &Path, to: &Path) -> std::io::Result<()> {
     std::fs::create_dir_all(to)?;
     for entry in std::fs::read_dir(from)? {
@@ -38,14 +38,14 @@ pub(crate) fn copy(from: &Path, to: &Path) -> std::io::Result<()> {
     Ok(())
 }
 
-/// A copy of a directory that a store has open: of one moment, in which nothing was made or removed.
+/// Copies a directory that a store has open, at a moment in which no file was created or deleted.
 pub(crate) fn copy_of_one_moment(from: &Path) -> TempDir {
     let copied = (0..1_000).find_map(|_| {
         let after = TempDir::new().unwrap();
         let copied = copy(from, after.path());
         let is_whole = copied.is_ok() && files_in(from) == files_in(after.path());
         if !is_whole {
-            // Tables are made, or removed.
+            // Tables were created or deleted; retry.
             std::thread::park_timeout(Duration::from_millis(5));
         }
         is_whole.then_some(after)
@@ -53,7 +53,7 @@ pub(crate) fn copy_of_one_moment(from: &Path) -> TempDir {
     copied.unwrap()
 }
 
-/// All files in a directory with what is in them, as far as it does not change meanwhile.
+/// Returns all files of a directory with their contents, as far as readable.
 fn files_in(directory: &Path) -> BTreeMap<PathBuf, Option<Vec<u8>>> {
     let mut files = BTreeMap::new();
     let mut left = vec![PathBuf::new()];
@@ -114,7 +114,7 @@ async fn a_second_process_is_refused() {
 
 fn megabytes(space: Space, count: usize) -> Commit {
     Commit::new(vec![], move |_| {
-        // Nothing that compresses.
+        // Incompressible data.
         let mut state = 1_u64;
         let next = || {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
@@ -138,8 +138,8 @@ impl store::DropPredicate for DropAll {
     }
 }
 
-/// What a compaction dropped may come back from the journal as long as a start applies it again, so
-/// it does not count before.
+/// What a compaction dropped may reappear from the journal while a start would replay it, so it
+/// does not count before.
 #[tokio::test]
 async fn what_was_dropped_counts_as_filtered_once_no_start_applies_it() {
     let directory = TempDir::new().unwrap();
@@ -164,7 +164,7 @@ async fn what_was_dropped_counts_as_filtered_once_no_start_applies_it() {
     assert_eq!(again.filtered_through(rows), 0, "it is not known after a start");
 }
 
-/// Damage in the middle of the journal is told from a torn tail by what is after it.
+/// Damage in the middle of the journal is distinguished from a torn tail by what follows it.
 #[tokio::test]
 async fn a_hole_in_the_journal_is_noticed() {
     let directory = TempDir::new().unwrap();
@@ -195,13 +195,13 @@ async fn a_hole_in_the_journal_is_noticed() {
     let store = TreeStore::open(&accepted, time.timepiece()).unwrap();
     store.commit(vec![put("after the loss".to_owned())]).await.unwrap();
     drop(store);
-    // What was accepted once is no loss any more.
+    // An accepted loss is not reported again.
     let store = TreeStore::open(&options(after.path()), time.timepiece()).unwrap();
     let held = store.snapshot().get(Space::Catalog, b"after the loss").await.unwrap();
     assert!(held.is_some());
 }
 
-/// Holds the store, and its commit up until it is told.
+/// Holds the store, and blocks its commit until released.
 struct Holder {
     go: std::sync::Mutex<std::sync::mpsc::Receiver<()>>,
     _store: std::sync::Arc<TreeStore>,
@@ -215,8 +215,8 @@ impl store::Fence for Holder {
     fn lower(&self, _: Option<store::Stamp>) {}
 }
 
-/// A commit that nobody waits for any more may be the last to hold the store, by what its fence
-/// owns; then the store ends on a thread of its own.
+/// An abandoned commit may hold the last reference to the store, through its fence; the store then
+/// ends on one of its own threads.
 #[tokio::test]
 async fn a_fence_may_be_the_last_to_hold_the_store() {
     let directory = TempDir::new().unwrap();

@@ -1,4 +1,4 @@
-//! The embedded store from outside: one program, so that it is linked once.
+//! Integration tests of the embedded store, in one binary so that it is linked once.
 #![allow(clippy::unwrap_used, reason = "a failed assumption fails the test")]
 
 mod archive;

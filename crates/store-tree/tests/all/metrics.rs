@@ -1,4 +1,4 @@
-//! The committer counts its batches and how many commits each held.
+//! The committer counts its batches and the commits in each.
 use store::{Commit, Condition, Mutation, Space, Store, laws::ManualTime};
 use store_tree::{TreeOptions, TreeStore};
 

@@ -1,5 +1,5 @@
-//! Views stay as they are, however old they are and whatever is flushed and compacted meanwhile; and
-//! they hold neither memory nor files of the states that the trees have left.
+//! Views are unaffected by their age and by flushes and compactions, and hold neither memory nor
+//! files of earlier states of the trees.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -16,7 +16,7 @@ const SPACES: [Space; 3] = [Space::Rows(1), Space::Index(1), Space::Counts];
 const KEYS: u64 = 40;
 const MIB: u64 = 1 << 20;
 
-/// Numbers that depend on a seed alone.
+/// A seeded random number generator.
 struct Random(u64);
 
 impl Random {
@@ -25,7 +25,7 @@ impl Random {
         (self.0 >> 33) % bound
     }
 
-    /// Bytes that do not compress.
+    /// Returns incompressible bytes.
     fn bytes(&mut self, length: u64) -> Bytes {
         (0..length).map(|_| u8::try_from(self.below(256)).unwrap()).collect()
     }
@@ -33,7 +33,7 @@ impl Random {
 
 type Rows = BTreeMap<(usize, Bytes), Bytes>;
 
-/// A view, and what it has to find.
+/// A view and its expected contents.
 struct Held {
     snapshot: TreeSnapshot,
     rows: Rows,
@@ -59,7 +59,7 @@ fn key(number: u64) -> Bytes {
     Bytes::from(format!("key-{number:04}"))
 }
 
-/// Reads everything in both directions, in pages of some size, and some keys one by one.
+/// Reads everything in both directions with various page sizes, and some keys individually.
 async fn check(held: &Held, random: &mut Random) {
     for (at, space) in SPACES.into_iter().enumerate() {
         let want: Vec<(Bytes, Bytes)> = held
@@ -93,7 +93,7 @@ async fn check(held: &Held, random: &mut Random) {
     }
 }
 
-/// One history: commits of a few keys, views that are kept for a while, and compactions.
+/// Runs one history: commits of a few keys, views kept for a while, and compactions.
 async fn run_history(seed: u64) {
     let directory = TempDir::new().unwrap();
     let store = open(&directory, 64 * 1024);
@@ -112,7 +112,8 @@ async fn run_history(seed: u64) {
                 rows.remove(&(at, key.clone()));
                 mutations.push(Mutation::Delete { space: SPACES[at], key });
             } else {
-                // Most are small, so that a block has several versions; some fill several blocks.
+                // Mostly small, so that a block has several versions; some values fill several
+                // blocks.
                 let length = [10, 100, 1_000, 20_000][usize::try_from(random.below(4)).unwrap()];
                 let value = random.bytes(length);
                 rows.insert((at, key.clone()), value.clone());
@@ -149,7 +150,7 @@ async fn views_of_every_age_find_what_there_was() {
     }
 }
 
-/// Waits for what threads of the store do by themselves, for as long as a slow disk needs.
+/// Waits for background work of the store, as long as a slow disk needs.
 fn wait_until(what: &str, mut holds: impl FnMut() -> bool) {
     for _ in 0..600 {
         if holds() {
@@ -190,7 +191,7 @@ async fn an_old_view_holds_no_memory_and_its_disk_comes_back() {
     let (all, listed) = (store.stored_bytes(), store.disk_bytes());
     assert!(30 * MIB < all.tables, "all versions since are kept: {all:?} {listed}");
     drop(old);
-    // Nobody writes any more, and no other compaction would come to them.
+    // There are no more writes, so only this compaction removes them.
     wait_until("the disk is not given back", || store.stored_bytes().tables < 4 * MIB);
     assert!(store.old_views().tables < 8 * MIB, "{:?}", store.old_views());
     let found = store.snapshot().get(SPACES[0], &key(999)).await.unwrap();
@@ -209,7 +210,7 @@ async fn a_dropped_space_that_a_view_reads_is_written_to_the_disk() {
     let view = store.snapshot();
     assert!(store.stored_bytes().tables + store.stored_bytes().garbage < MIB / 2);
     store.drop_space(SPACES[0]).unwrap();
-    // Its tables are of no space any more.
+    // Its tables no longer belong to a space.
     wait_until("it stays in memory", || MIB < store.stored_bytes().garbage);
     assert_eq!(view.get(SPACES[0], &key(1)).await.unwrap(), Some(written));
     drop(view);
@@ -229,7 +230,7 @@ async fn tables_of_large_rows_that_compress_well_are_small() {
         }
     }
     store.reap_space(SPACES[0]).await.unwrap();
-    // One table of 120 MiB of rows would take half a megabyte of the disk and all of the rows' memory.
+    // One table of 120 MiB of rows would take half a megabyte on disk and hold all rows in memory.
     let tables = || {
         let places = std::fs::read_dir(directory.path().join("trees")).unwrap().flatten();
         let count = |place: std::fs::DirEntry| {
@@ -242,7 +243,7 @@ async fn tables_of_large_rows_that_compress_well_are_small() {
         let found = store.snapshot().get(SPACES[0], &key(number)).await.unwrap().unwrap();
         assert!(found.len() == 4 << 20 && u64::from(found[0]) == number + 1);
     }
-    // Ends of tables are no part of their size, so that some bytes count as garbage.
+    // Trailers of tables are not part of their accounted size, so some bytes count as garbage.
     let garbage = || store.stored_bytes().garbage;
     wait_until("tables of attempts that were stopped stay", || garbage() < MIB / 8);
 }
@@ -262,7 +263,7 @@ async fn the_oldest_view_is_ended_when_too_much_of_the_disk_is_kept_for_it() {
     };
     store.commit(rows_of(0)).await.unwrap();
     let old = store.snapshot();
-    // Less than the bound: it goes on.
+    // Below the bound the view continues.
     for round in 1..=3 {
         store.commit(rows_of(round)).await.unwrap();
     }
@@ -280,7 +281,8 @@ async fn the_oldest_view_is_ended_when_too_much_of_the_disk_is_kept_for_it() {
     let limit = Limit { rows: 1, bytes: usize::MAX };
     let scanned = old.scan(SPACES[0], &KeyRange::all(), Direction::Forward, limit).await;
     assert_eq!(scanned.unwrap_err().kind, Kind::ViewEnded);
-    // Views that keep less go on, and what the old one kept is given back although it is still open.
+    // Views that retain less continue, and the ended view's space is freed although it is still
+    // open.
     let found = newer.get(SPACES[0], &key(999)).await.unwrap();
     assert_eq!(found, Some(Bytes::from(round.to_string())));
     drop(newer);
