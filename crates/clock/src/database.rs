@@ -77,7 +77,7 @@ pub struct ClockStatus {
     pub now: Instant,
     /// Wall clock minus database time, milliseconds.
     pub offset_ms: i64,
-    /// A large step of the wall clock waits to be confirmed.
+    /// Whether a large step of the wall clock waits to be confirmed.
     pub unconfirmed: bool,
     /// Rows that expired after this instant must not be reaped yet, because of an unaccepted jump.
     pub reap_until: Option<Instant>,
@@ -230,7 +230,7 @@ impl Clock {
     }
 
     /// Returns a checkpoint for a copy of the data, such as a backup: no later instant has been
-    /// used. It names no boot, so a start from it proceeds as after a reboot.
+    /// used. It has no boot id, so a start from it proceeds as after a reboot.
     pub fn checkpoint_of_copy(&self) -> Checkpoint {
         let ms = self.last_used().ms;
         let state = self.state.lock();

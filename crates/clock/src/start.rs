@@ -104,7 +104,7 @@ impl Clock {
                 start_ms
             }
             (ClockMode::System, Some(last)) => {
-                // After a reboot the boot clock does not tell how long the machine was off. No
+                // After a reboot the boot clock does not show how long the machine was off. No
                 // instant beyond the lease was used.
                 let least = last.ms.saturating_add(lease_ms);
                 // Either the machine was off for long or its wall clock is wrong, so what expires

@@ -1,11 +1,12 @@
 //! The thread that flushes memtables to tables, one tree at a time.
 //!
-//!  condition | what is flushed |
+//! | condition | tree that is flushed |
 //! |---|---|
-//!  the journal exceeds its budget | the tree that needs its oldest entry |
-//!  all memtables together exceed their budget | the largest |
-//!  a tree is at rest with more than a few keys in memory | this one: lookups are cheaper in
-//! tables, and a start has nothing to replay |
+//! | the journal exceeds its budget | the one that needs the oldest entry |
+//! | all memtables together exceed their budget | the largest |
+//! | a tree is at rest with more than a few keys in memory | this one |
+//!
+//! Flushing a tree at rest makes lookups cheaper and leaves a start nothing to replay.
 //!
 //! A full disk is not fatal: unflushed data stays in memory, and the flush is retried at intervals.
 

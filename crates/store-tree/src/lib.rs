@@ -4,7 +4,7 @@
 //! does not interpret documents.
 //!
 //! ```text
-//!  commits ──▶ committer ──entries──▶ appender ──▶ journal, one write and one sync a group
+//!  commits ──▶ committer ──entries──▶ appender ──▶ journal, one write and one sync per group
 //!                                        │
 //!                                        ▼
 //!                                     applier ──▶ memory of the trees, then visible

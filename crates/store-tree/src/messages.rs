@@ -144,7 +144,7 @@ pub(crate) struct Batch {
     pub(crate) in_flight: bool,
     /// Fence to be lowered when the batch is done.
     pub(crate) fence: Option<(Arc<dyn Fence>, Outcome)>,
-    /// Why it was not written.
+    /// The error, if it was not written.
     pub(crate) failed: Option<Error>,
     /// Sent when the batch is durable and visible, or has failed.
     pub(crate) answers: Vec<CommitAnswer>,

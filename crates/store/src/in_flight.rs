@@ -10,7 +10,7 @@
 //! ```
 //!
 //! A view waits for all batches that were in the table when it read it, not only the oldest: any of
-//! them may extend a document's life.
+//! them may extend a document's lifetime.
 
 use std::{
     collections::VecDeque,
@@ -20,7 +20,7 @@ use std::{
 use parking_lot::Mutex;
 use tokio::sync::Notify;
 
-/// Stands for the oldest instant while the table is empty.
+/// The value of the oldest instant while the table is empty.
 const NONE: i64 = i64::MAX;
 
 /// The table of commits in flight.

@@ -5,7 +5,7 @@
 //!  {a: 5}                                    bounds of the test itself
 //!  {$or: [{a: {$lt: 3}}, {a: {$gt: 7}}]}     the union, where each alternative bounds the path
 //!  {a: {$elemMatch: {b: 5}}}   path a.b      an element has the value: as {"a.b": 5}
-//!  {a: {$not: {$gt: 5}}}                     what the test leaves, where its bounds are exact
+//!  {a: {$not: {$gt: 5}}}                     the complement, where the bounds are exact
 //!  {a: {$exists: false}}                     null, the component of a missing value
 //!  {$expr: {$gt: ["$a", 5]}}                 all greater values, also of other types
 //! ```

@@ -4,9 +4,9 @@
 //!  a scan examines many items  --> demand  --> keep_wanted_paths: one commit, then an online build
 //!  a scan reads an entry       --> uses    --> tend_paths: one commit; compaction drops entries
 //! ```
+//!
 //! No query waits for either. Requests in memory are lost with the process and made again; the
 //! record and a started build are durable.
-//! the record and a build that has begun are not.
 
 use std::sync::Arc;
 

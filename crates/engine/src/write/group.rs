@@ -88,7 +88,7 @@ impl<S: Store> WriteGroup<'_, S> {
 
     /// Adds an update at position `at`, which must exceed all earlier ones. Returns what the update
     /// does once the group is committed, or `None` if it cannot be added: the group is then
-    /// unchanged, and the statement belongs into the next group or, if this one is empty, runs
+    /// unchanged, and the statement belongs in the next group or, if this one is empty, runs
     /// through [`Engine::update`].
     ///
     /// # Errors

@@ -93,7 +93,7 @@ pub enum StatementEffect {
     Upserted(Value),
     /// A document is deleted.
     Removed,
-    /// Nothing is written; the flag tells whether a document was found.
+    /// Nothing is written; the flag is whether a document was found.
     Unwritten(bool),
 }
 
@@ -141,8 +141,8 @@ impl<S: Store> Engine<S> {
     /// Commits writes of documents together with their receipts; `None` if refused.
     ///
     /// # Errors
+    ///
     /// [`Kind::Precondition`] if a receipt is not the required version.
-    /// [`Kind::Precondition`] when a receipt is not the version that was read.
     pub(super) async fn commit_with(
         &self,
         mut commits: Vec<Commit>,
