@@ -1,7 +1,7 @@
 //! The database clock: reading time, periodic ticks, checkpoints and acceptance of jumps.
 //!
 //! Database time never goes back, within a process or across restarts. The caller makes a
-//! checkpoint durable about once a second, and no instant more than [`LEASE_MS`] beyond the last
+//! checkpoint durable every half second, and no instant more than [`LEASE_MS`] beyond the last
 //! durable checkpoint may be used. A restart resumes at the last checkpoint plus that lease, which
 //! is later than every instant used before.
 //!
@@ -171,8 +171,8 @@ impl Clock {
         Instant { ms: self.shared.read_now(&*self.source).last_ms }
     }
 
-    /// Compares with the wall clock and returns the checkpoint to make durable now. Call it about
-    /// once a second, and pass the checkpoint to [`mark_persisted`](Self::mark_persisted) once
+    /// Compares with the wall clock and returns the checkpoint to make durable now. Call it every
+    /// half second, and pass the checkpoint to [`mark_persisted`](Self::mark_persisted) once
     /// written.
     pub fn tick(&self) -> Checkpoint {
         let now = Instant { ms: self.shared.read_now(&*self.source).now_ms };

@@ -2,14 +2,14 @@
 //! file with two slots. A start that finds fewer entries reports that some were lost to damage.
 //!
 //! ```text
-//!  entries of the journal:   1 .. 90 91 92 93 94      watermark, moved once a second: 92
+//!  entries of the journal:   1 .. 90 91 92 93 94      watermark, moved each half second: 92
 //!  found by a start:         1 .. 90 91               refused: 92 was durable
 //!  found by a start:         1 .. 90 91 92            accepted: later ones maybe not durable
 //! ```
 //!
 //! The file also has the tail: the first entry that a start must replay. It may lag, since
 //! replaying entries twice is harmless. The slots are written alternately, each with a checksum, so
-//! that a torn write leaves the other one, which is a second older.
+//! that a torn write leaves the other one, which is half a second older.
 
 use std::{
     fs::{File, OpenOptions},

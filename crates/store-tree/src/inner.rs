@@ -76,7 +76,7 @@ pub(crate) struct OpenStore {
     pub(crate) refused_epoch: AtomicU64,
     /// Tracks what is only in memory.
     pub(crate) budget: Budget,
-    /// Moved once a second; the lock also protects its file.
+    /// Moved every half second; the lock also protects its file.
     pub(crate) watermark: Mutex<DurableWatermark>,
     /// Ticks of the flusher, ten per second.
     pub(crate) tick: AtomicU64,

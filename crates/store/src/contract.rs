@@ -89,8 +89,8 @@ pub struct Page {
 const USUAL_ROWS: usize = 256;
 
 impl Page {
-    /// Collects rows up to the limit, but at least one if any exists. `read` is called only for rows
-    /// that the page contains.
+    /// Collects rows up to the limit, but at least one if any exists. `read` is called only for
+    /// rows that the page contains.
     pub fn within<R, E>(
         rows: impl Iterator<Item = R>,
         limit: Limit,
@@ -215,7 +215,7 @@ pub trait Store: Send + Sync + 'static {
     /// Returns the bytes of all stored data, including data that is in no space yet.
     fn disk_bytes(&self) -> u64;
 
-    /// Does periodic work, about once a second, such as recording how far commits are durable.
+    /// Does periodic work, called every half second, such as recording how far commits are durable.
     fn tick(&self) -> Result<(), Error>;
 
     /// Returns whether the store accepts commits.

@@ -143,7 +143,7 @@ impl<S: Store> Storage<S> {
         self.store.disk_bytes()
     }
 
-    /// Does periodic work, about once a second.
+    /// Does periodic work, called every half second.
     ///
     /// # Errors
     ///
