@@ -1,9 +1,9 @@
-//! Aggregates: what the values of a group come to. The result must not depend on the order in which
-//! rows come, because an index, a scan and several pages feed them differently: sums are exact
-//! until their end, a list is sorted by the position of its rows, a set by its values.
+//! Aggregates of the values of a group. The result must not depend on the order of rows, because an
+//! index, a scan and several pages feed them in different orders. Sums are therefore exact until
+//! they are read, lists are sorted by the position of their rows, and sets by their values.
 //!
-//! Nothing (undefined) is never added. One value that an aggregate cannot use, such as text in a
-//! SUM or an object in a MIN, makes its whole result undefined.
+//! Undefined values are skipped. One value that an aggregate cannot use, such as a string in a SUM
+//! or an object in a MIN, makes the whole result undefined.
 
 use std::{cmp::Ordering, collections::HashMap};
 
@@ -16,7 +16,7 @@ use crate::{
     order::simple_class,
 };
 
-/// Which aggregate.
+/// The kind of an aggregate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the names are the language's own")]
 pub enum AggregateKind {
@@ -31,7 +31,7 @@ pub enum AggregateKind {
 }
 
 impl AggregateKind {
-    /// The aggregate of this name; case does not count.
+    /// Returns the aggregate with this name, ignoring case.
     pub fn find_by_name(name: &str) -> Option<Self> {
         const ALL: &[(&str, AggregateKind)] = &[
             ("COUNT", AggregateKind::Count),
@@ -46,7 +46,7 @@ impl AggregateKind {
         ALL.iter().find(|(listed, _)| listed.eq_ignore_ascii_case(name)).map(|(_, kind)| *kind)
     }
 
-    /// Its name as query plans write it.
+    /// Returns the name that query plans use.
     pub fn plan_name(self) -> &'static str {
         match self {
             Self::Count => "Count",
@@ -61,34 +61,35 @@ impl AggregateKind {
     }
 }
 
-/// The state of one aggregate in one group. It is an enum and not a trait object, so that adding a
-/// row is a jump.
+/// The state of one aggregate in one group. An enum rather than a trait object, so that adding a
+/// row needs no virtual call.
 #[derive(Debug)]
 pub(super) enum AggregateState {
-    /// Values that are there.
+    /// The number of defined values.
     Count(i64),
-    /// Values that are true.
+    /// The number of values that are true.
     CountIf(i64),
-    /// The sum so far.
+    /// The sum of the numbers.
     Sum(ExactSum),
-    /// The sum so far and how many numbers it has.
+    /// The sum and the number of values.
     Avg(ExactSum, i64),
-    /// MIN and MAX: the order of a value that replaces the one found, and whether a value without
-    /// an order (an array, an object) came, which makes the result undefined.
+    /// MIN and MAX. `want` is how a new value must compare with `found` to replace it.
     Extreme {
         want: Ordering,
         found: Option<Value>,
-        /// Whether a value without an order came.
+        /// Whether a value without an order (an array, an object) was added, which makes the result
+        /// undefined.
         spoilt: bool,
     },
-    /// Values with the positions of their rows. They are put in order only when the list is read.
+    /// Values with the positions of their rows. They are sorted only when the list is read.
     List(Vec<(Box<[u8]>, Value)>),
-    /// Distinct values, and where each key's value stands among them.
+    /// Distinct values, and the index into `values` by key.
     Set { values: Vec<Value>, keys: HashMap<Vec<u8>, usize, foldhash::fast::RandomState> },
 }
 
 impl AggregateState {
-    /// Nothing added yet: a count and a sum of nothing are 0, a list is empty, all else is undefined.
+    /// Returns the state of an empty group: a COUNT or SUM is 0, a list or set is empty, all others
+    /// are undefined.
     pub(super) fn new(kind: AggregateKind) -> Self {
         let extreme = |want| Self::Extreme { want, found: None, spoilt: false };
         match kind {
@@ -103,17 +104,17 @@ impl AggregateState {
         }
     }
 
-    /// Whether it reads values as a whole, so that the caller counts the work of that before it
+    /// Returns whether it reads whole values, so that the caller has to count that work before it
     /// adds one.
     pub(super) fn reads_whole_values(&self) -> bool {
         matches!(self, Self::Extreme { .. } | Self::List(_) | Self::Set { .. })
     }
 
-    /// Adds the value that one row has, and returns about how many bytes more are held. `position`
-    /// is the row's place in the canonical order, which decides where a list has it.
+    /// Adds the value of one row and returns the additional bytes held, approximately. `position`
+    /// is the row's position in the canonical order, which decides its index in a list.
     ///
-    /// Values that are the same may come in several forms (`1` and `1.0`); the form that `precedes`
-    /// prefers is kept, so that the result is the same whichever came first.
+    /// Equal values may have several representations (`1` and `1.0`). The one that
+    /// `takes_precedence` prefers is kept, so that the result does not depend on the order of rows.
     pub(super) fn add_row(&mut self, value: &Evaluated<'_>, position: &[u8]) -> usize {
         let Some(inner) = value.value() else { return 0 };
         match self {
@@ -158,7 +159,7 @@ impl AggregateState {
         0
     }
 
-    /// The result.
+    /// Returns the result of the aggregate.
     pub(super) fn into_value(self) -> Evaluated<'static> {
         match self {
             Self::Count(count) | Self::CountIf(count) => integer_value(count),
@@ -177,22 +178,21 @@ impl AggregateState {
     }
 }
 
-/// A sum that is rounded once, at its end.
+/// A sum that is rounded only once, when it is read.
 ///
-/// Integers are added in 128 bits, which no number of rows can overflow. Doubles are kept as parts
-/// that do not overlap: each new number is added to every part, and what the addition loses becomes
-/// a part of its own. The sum of the parts is exact, whatever the order of the numbers:
+/// Integers are added in 128 bits, which no number of rows can overflow. Doubles are kept as
+/// non-overlapping parts: each new number is added to every part, and the rounding error becomes a
+/// part of its own. The sum of the parts is exact, whatever the order of the numbers:
 ///
 /// ```text
 /// parts [1e-20, 1.0]   + 1e16   ->   parts [1e-20, 1.0, 1e16]
 /// ```
 #[derive(Debug, Default)]
 pub(super) struct ExactSum {
-    /// The sum of all integers.
     whole: i128,
-    /// The sum of all doubles, as parts from the smallest to the largest.
+    /// The sum of all doubles, as parts in ascending order of magnitude.
     parts: Vec<f64>,
-    /// Whether a value was added that is not a finite number.
+    /// Whether a value that is not a finite number was added.
     spoilt: bool,
 }
 
@@ -207,13 +207,13 @@ impl ExactSum {
     }
 
     /// Adds a double to the parts without losing a bit. Each step splits a sum of two numbers into
-    /// the rounded sum (`high`), which goes on to the next part, and the error of rounding (`low`),
-    /// which stays.
+    /// the rounded sum (`high`), which is added to the next part, and the rounding error (`low`),
+    /// which is kept.
     fn add_part(&mut self, mut value: f64) {
         let mut kept = 0;
         for at in 0..self.parts.len() {
             let mut part = self.parts[at];
-            // The error below is exact only when the first operand is the larger one.
+            // The error below is exact only if the first operand is the larger one.
             if value.abs() < part.abs() {
                 std::mem::swap(&mut value, &mut part);
             }
@@ -229,8 +229,8 @@ impl ExactSum {
         self.parts.push(value);
     }
 
-    /// The sum: an integer when only integers were added and 64 bits hold it, else the nearest
-    /// double; nothing when it is undefined.
+    /// Returns the sum: an integer if only integers were added and it fits 64 bits, else the
+    /// nearest double; `None` if it is undefined.
     fn exact_total(mut self) -> Option<Result<i64, f64>> {
         if self.spoilt {
             return None;
@@ -241,14 +241,14 @@ impl ExactSum {
             return Some(Ok(whole));
         }
         let high = self.whole as f64;
-        // A double holds 53 bits of the integer; the rest of it is a second part.
+        // A double holds 53 bits of the integer; the remainder is added as a second part.
         let low = (self.whole - high as i128) as f64;
         self.add_part(low);
         self.add_part(high);
         Some(Err(self.parts.iter().sum()))
     }
 
-    /// SUM.
+    /// The result of SUM.
     fn into_total(self) -> Evaluated<'static> {
         match self.exact_total() {
             None => Evaluated::Missing,
@@ -257,7 +257,7 @@ impl ExactSum {
         }
     }
 
-    /// AVG: an integer where the division leaves nothing.
+    /// The result of AVG: an integer if the division has no remainder.
     fn into_mean(self, count: i64) -> Evaluated<'static> {
         if count == 0 {
             return Evaluated::Missing;

@@ -1,5 +1,5 @@
-//! Whether two JSON values are the same: numbers by value, arrays by position, objects by their
-//! properties in whatever order they stand.
+//! Equality of two JSON values: numbers by value, arrays by position, objects by their properties
+//! in any order.
 
 use document::{ArrayRef, DocRef, ValueRef};
 
@@ -8,8 +8,8 @@ use crate::{
     properties::{compare_counts, sorted_by_name},
 };
 
-/// Whether two values are the same. It gives the same answer as
-/// [`compare_values`](crate::order::compare_values), and is faster, since it may stop at the first
+/// Returns whether two values are equal. Agrees with
+/// [`compare_values`](crate::order::compare_values) but is faster, since it stops at the first
 /// difference.
 pub fn is_equal(a: ValueRef<'_>, b: ValueRef<'_>) -> bool {
     match (a, b) {
@@ -20,16 +20,15 @@ pub fn is_equal(a: ValueRef<'_>, b: ValueRef<'_>) -> bool {
     }
 }
 
-/// Whether two arrays have equal elements in the same order.
 fn arrays_equal(a: ArrayRef<'_>, b: ArrayRef<'_>) -> bool {
     let mut rest = b.iter();
     a.iter().all(|a| rest.next().is_some_and(|b| is_equal(a, b))) && rest.next().is_none()
 }
 
-/// Whether two objects have the same properties. Those that came from the same writer have them in
-/// the same order, which is tried first and allocates nothing.
+/// Returns whether two objects have the same properties. Objects from one writer usually have them
+/// in the same order, so that case is tried first; it allocates nothing.
 fn objects_equal(a: DocRef<'_>, b: DocRef<'_>) -> bool {
-    // Names first: values are looked at once, however deep it goes.
+    // Names before values, so that nested values are compared once, whatever the depth.
     if a.iter().map(|(name, _)| name).eq(b.iter().map(|(name, _)| name)) {
         return a.iter().zip(b.iter()).all(|((_, a), (_, b))| is_equal(a, b));
     }

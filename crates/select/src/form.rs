@@ -1,10 +1,10 @@
-//! Which form stands for values that are the same: `100000000000000000` and `1e17`, or objects with
-//! their properties in another order. A DISTINCT, a group or a set has to show one of them, and always
-//! the same one, in whatever order rows come: the shorter JSON text, and of equally long ones the lesser.
+//! Chooses one representation of equal values: `100000000000000000` and `1e17`, or objects whose
+//! properties are in another order. DISTINCT, GROUP BY and sets must return the same one whatever
+//! the order of rows: the shorter JSON text, and of equally long texts the lesser.
 
 use document::{ValueRef, json::to_string};
 
-/// Whether this form is taken in place of the other one of the same value.
+/// Returns whether `form` is preferred over `other`, which represents the same value.
 pub(super) fn takes_precedence(form: ValueRef<'_>, other: ValueRef<'_>) -> bool {
     if !has_forms(form) && !has_forms(other) {
         return false;
@@ -13,8 +13,8 @@ pub(super) fn takes_precedence(form: ValueRef<'_>, other: ValueRef<'_>) -> bool 
     (form.len(), form) < (other.len(), other)
 }
 
-/// Whether a value of this type can have another form. Integers cannot precede one another, and
-/// strings have one form only.
+/// Returns whether a value of this type can have several representations. No integer is preferred
+/// over another, and strings have one representation.
 fn has_forms(value: ValueRef<'_>) -> bool {
     matches!(value, ValueRef::Double(_) | ValueRef::Array(_) | ValueRef::Document(_))
 }

@@ -1,5 +1,5 @@
-//! Keys of values for sets and groups: two values have the same key exactly when they are the same
-//! value, whatever the order of an object's properties.
+//! Keys of values for sets and groups. Two values have the same key exactly when they are equal,
+//! whatever the order of an object's properties.
 //!
 //! A key is the sortable encoding of the value with the properties of every object in the order of
 //! their names. It is compared as bytes, so that a hash set of keys is a set of values.
@@ -10,8 +10,8 @@ use document::{
 };
 use evaluation::Evaluated;
 
-/// Appends the key of a value to `out`; undefined has a key too, which no value has. Only values
-/// with an object somewhere inside are copied, to sort its properties.
+/// Appends the key of a value to `out`. Undefined has a key that no value has. Only values that
+/// contain an object are copied, to sort its properties.
 pub(super) fn append_identity(value: Option<ValueRef<'_>>, out: &mut Vec<u8>) {
     let Some(value) = value else {
         encode(ValueRef::Undefined, TypeOrder::Json, false, out);
@@ -24,14 +24,13 @@ pub(super) fn append_identity(value: Option<ValueRef<'_>>, out: &mut Vec<u8>) {
     }
 }
 
-/// The key of one value.
 pub(super) fn identity_of(value: &Evaluated<'_>) -> Vec<u8> {
     let mut key = Vec::new();
     append_identity(value.value(), &mut key);
     key
 }
 
-/// Whether there is an object anywhere in a value, so that its key needs a sorted copy.
+/// Returns whether a value contains an object, so that its key needs a sorted copy.
 fn has_object(value: ValueRef<'_>) -> bool {
     match value {
         ValueRef::Document(_) => true,
@@ -40,7 +39,7 @@ fn has_object(value: ValueRef<'_>) -> bool {
     }
 }
 
-/// The same value with all properties in the order of their names.
+/// Returns a copy of the value with the properties of every object sorted by name.
 fn with_sorted_properties(value: ValueRef<'_>) -> Value {
     match value {
         ValueRef::Document(fields) => {

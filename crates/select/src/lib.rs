@@ -1,9 +1,9 @@
-//! The NoSQL API's semantics: expressions, functions and SELECT over JSON. Its plans are made by
-//! `cosmos-sql`; the engine runs them.
+//! The NoSQL API's semantics: expressions, functions and SELECT over JSON. `cosmos-sql` makes the
+//! plans and the engine runs them.
 //!
-//! Nothing (undefined) is a value of its own that most operations hand on, types are never mixed,
-//! arrays are not walked unless it is asked for. It is not async and cannot see a store. The other
-//! query language has an evaluator of its own (`pipeline`).
+//! Undefined is a value of its own that most operations propagate, types are never coerced, and
+//! arrays are expanded only where the query says so. The crate is not async and cannot see a store.
+//! MongoDB's language has its own evaluator (`pipeline`).
 
 pub mod aggregate;
 mod equal;

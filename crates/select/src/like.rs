@@ -1,10 +1,9 @@
-//! LIKE: `%` is any text, `_` one character, `[a-z]` and `[^a-z]` one of a set.
+//! LIKE: `%` matches any text, `_` one character, `[a-z]` and `[^a-z]` one character of a set.
 //!
-//! A pattern is split at its `%` into pieces. The first piece has to begin the text and the last
-//! one to end it; each piece between is taken where it occurs first. That is right without ever
-//! going back over a piece: if a match exists at all, one exists with every middle piece as far to
-//! the left as possible. So the work is bounded by the length of the text times that of the longest
-//! piece.
+//! A pattern is split at its `%` into pieces. The first piece must be a prefix of the text and the
+//! last one a suffix; each piece between them is matched at its first occurrence. No backtracking
+//! is needed: if a match exists, one exists with every middle piece as far to the left as possible.
+//! So the length of the text times that of the longest piece bounds the work.
 //!
 //! ```text
 //! a%b_d%z   ->   pieces  [a]  [b, any, d]  [z]
@@ -13,23 +12,24 @@
 
 use evaluation::{Budget, Error};
 
-/// Work of one character compared.
+/// Work of comparing one character.
 const ONE: usize = 16;
 
-/// What one character of a text may be.
+/// A test of one character.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum CharTest {
-    /// `_`: whatever it is.
+    /// `_`: any character.
     Any,
-    /// This one.
+    /// Exactly this character.
     This(char),
-    /// One of these ranges, both ends included, or none of them. They are in order and do not
-    /// overlap: a set may have as many as a text has characters, and is asked for each of another.
+    /// A character in one of these inclusive ranges, or outside all of them if `negated`. Ranges
+    /// are sorted and do not overlap, for a binary search: a set can be as long as the pattern, and
+    /// is searched for every character of the text.
     Set { ranges: Vec<(char, char)>, negated: bool },
 }
 
 impl CharTest {
-    /// Whether a character is allowed here.
+    /// Returns whether the character passes.
     fn matches_char(&self, c: char) -> bool {
         match self {
             Self::Any => true,
@@ -43,31 +43,30 @@ impl CharTest {
     }
 }
 
-/// What stands between two `%`: plain text, which is searched for quickly, or a test for each
+/// The pattern between two `%`: literal text, for which there is a fast search, or one test per
 /// character.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Piece {
-    /// Characters that all stand for themselves.
     Text(String),
-    /// A test for each character.
     Ones(Vec<CharTest>),
 }
 
-/// A pattern, ready to be matched.
+/// A compiled pattern.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Like {
-    /// Pieces with a `%` between any two: one piece is the whole text.
+    /// Pieces separated by `%`; a single piece has to match the whole text.
     pieces: Vec<Piece>,
 }
 
 impl Like {
-    /// Reads a pattern. The character after `escape` stands for itself. A `[` without a complete
-    /// set after it stands for itself too, so that every text is a pattern and none is an error.
+    /// Parses a pattern. The character after `escape` is literal. A `[` that starts no complete set
+    /// is literal too, so that every text is a valid pattern.
     pub fn new(pattern: &str, escape: Option<char>) -> Self {
         let mut pieces = Vec::new();
         let mut ones = Vec::new();
         let mut rest = pattern.chars();
-        // A pattern of a million `[` would be searched a million times for what is not there.
+        // Once a `]` was searched for in vain, no later `[` searches again: a pattern of a million
+        // `[` would otherwise take quadratic time.
         let mut may_close = true;
         while let Some(c) = rest.next() {
             if Some(c) == escape {
@@ -95,8 +94,8 @@ impl Like {
         Self { pieces }
     }
 
-    /// The text that every match begins with, and whether beginning with it is all that a match
-    /// needs (`abc%`). An index looks the prefix up.
+    /// Returns the prefix of every match, and whether a prefix match suffices (`abc%`). An index
+    /// scans for the prefix.
     pub fn required_prefix(&self) -> (String, bool) {
         let Some(first) = self.pieces.first() else { return (String::new(), false) };
         let nothing = Piece::Text(String::new());
@@ -112,7 +111,8 @@ impl Like {
         }
     }
 
-    /// The only text that matches, when the pattern has no wildcard: LIKE is an equality then.
+    /// Returns the only text that matches, if the pattern has no wildcard: LIKE is an equality
+    /// then.
     pub fn only_match(&self) -> Option<&str> {
         match self.pieces.as_slice() {
             [Piece::Text(text)] => Some(text),
@@ -120,7 +120,7 @@ impl Like {
         }
     }
 
-    /// Whether a text matches.
+    /// Returns whether a text matches.
     pub fn matches_text(&self, text: &str, budget: &Budget) -> Result<bool, Error> {
         budget.spend_bounded(text.len())?;
         let Some((first, more)) = self.pieces.split_first() else { return Ok(text.is_empty()) };
@@ -137,7 +137,7 @@ impl Like {
 }
 
 impl Piece {
-    /// What follows the piece when the text begins with it.
+    /// Returns the text after the piece, if the text starts with it.
     fn strip_prefix<'t>(&self, text: &'t str) -> Option<&'t str> {
         match self {
             Self::Text(this) => text.strip_prefix(this.as_str()),
@@ -149,8 +149,8 @@ impl Piece {
         }
     }
 
-    /// What follows the first occurrence of the piece. Each position of the text costs as much work
-    /// as the piece has characters, which is counted before it is done.
+    /// Returns the text after the first occurrence of the piece. Each position of the text costs as
+    /// much work as the piece has characters, which is counted before it is done.
     fn find_first<'t>(&self, text: &'t str, budget: &Budget) -> Result<Option<&'t str>, Error> {
         let ones = match self {
             Self::Text(this) => {
@@ -173,7 +173,7 @@ impl Piece {
         }
     }
 
-    /// Whether the text ends with the piece.
+    /// Returns whether the text ends with the piece.
     fn matches_end(&self, text: &str) -> bool {
         match self {
             Self::Text(this) => text.ends_with(this.as_str()),
@@ -185,7 +185,7 @@ impl Piece {
     }
 }
 
-/// The piece of some characters: plain text when each of them is known.
+/// Makes a piece of character tests: literal text if every one is an exact character.
 fn into_piece(ones: Vec<CharTest>) -> Piece {
     let text = ones.iter().map(|one| match one {
         CharTest::This(c) => Some(*c),
@@ -194,17 +194,17 @@ fn into_piece(ones: Vec<CharTest>) -> Piece {
     text.collect::<Option<String>>().map_or(Piece::Ones(ones), Piece::Text)
 }
 
-/// What stands after a `[`.
+/// The text after a `[`.
 enum SetText<'p> {
-    /// A set, and what follows its `]`.
+    /// A set, and the text after its `]`.
     Complete(CharTest, &'p str),
-    /// A set without a character.
+    /// A set without any character.
     Empty,
-    /// Text without any `]`.
+    /// There is no `]`.
     Open,
 }
 
-/// Reads a set whose `[` was read already.
+/// Parses a set, after its `[`.
 fn parse_set(text: &str) -> SetText<'_> {
     let (inner, negated) = match text.strip_prefix('^') {
         Some(inner) => (inner, true),
@@ -233,7 +233,8 @@ fn parse_set(text: &str) -> SetText<'_> {
     SetText::Complete(CharTest::Set { ranges: joined(ranges), negated }, after)
 }
 
-/// Ranges in order, those that overlap as one. One whose end lies before its start has no character.
+/// Sorts ranges and merges those that overlap. Drops empty ones, whose end is less than their
+/// start.
 fn joined(mut ranges: Vec<(char, char)>) -> Vec<(char, char)> {
     ranges.retain(|(from, to)| from <= to);
     ranges.sort_unstable();
@@ -344,7 +345,8 @@ mod tests {
 
     #[test]
     fn patterns_are_read_once_whatever_is_open() {
-        // Each took minutes when every `[` searched for its `]`, and every character the whole set.
+        // Took minutes each when every `[` searched for a `]` and every character searched the
+        // whole set.
         let open = "[".repeat(2_000_000);
         assert_eq!(Like::new(&open, None).only_match(), Some(open.as_str()));
         let letters: String = ('\u{4e00}'..'\u{9e00}').collect();

@@ -1,13 +1,13 @@
-//! Sizes that running a SELECT over JSON enforces.
+//! Limits of running a SELECT over JSON.
 
-/// What one run may hold in memory: rows, groups and keys.
+/// Bytes of rows, groups and keys that one run may hold in memory.
 pub const MAX_RUN_BYTES: usize = 256 * 1024 * 1024;
-/// How many bytes of a long place a token keeps; the rest is replaced by a hash. A token travels in
-/// a header, which clients and proxies bound to a few kilobytes.
+/// Bytes of a long place that a continuation token keeps; a hash replaces the rest. Tokens travel
+/// in a header, which clients and proxies limit to a few kilobytes.
 pub const MARK_BYTES: usize = 512;
-/// Bytes of the hash that closes a place that was cut.
+/// Bytes of the hash at the end of a truncated place.
 pub const HASH_BYTES: usize = 16;
-/// Rows that are looked at after a full page, to know whether there is a next one. When none of
-/// them decides it, a page is promised that may turn out to be empty: looking further could take as
-/// long as the query itself.
+/// Rows that are read after a full page to learn whether a next page exists. If none of them
+/// decides it, a continuation token is returned for a page that may turn out to be empty, because
+/// reading further could take as long as the query itself.
 pub const LOOK_AHEAD: usize = 100;

@@ -1,4 +1,4 @@
-//! Three-valued logic: true, false and nothing (undefined). `None` is nothing.
+//! Three-valued logic: true, false and undefined, which is `None`.
 //!
 //! ```text
 //! AND    true   false  none        OR     true   false  none
@@ -10,17 +10,16 @@
 use document::{Value, ValueRef};
 use evaluation::{Error, Evaluated};
 
-/// Whether a value is true or false. Any other type is nothing: the language has no truthy values.
+/// Returns the truth of a boolean. Any other type is undefined: the language has no truthy values.
 pub(crate) fn truth_of(value: &Evaluated<'_>) -> Option<bool> {
     value.value().and_then(ValueRef::as_bool)
 }
 
-/// A truth as a value.
 pub(crate) fn truth_value<'a>(truth: Option<bool>) -> Evaluated<'a> {
     truth.map(Value::Bool).into()
 }
 
-/// AND of two.
+/// AND of two operands.
 pub(crate) fn and_truths(a: Option<bool>, b: Option<bool>) -> Option<bool> {
     match (a, b) {
         (Some(false), _) | (_, Some(false)) => Some(false),
@@ -29,9 +28,9 @@ pub(crate) fn and_truths(a: Option<bool>, b: Option<bool>) -> Option<bool> {
     }
 }
 
-/// Combines several truths as AND (`by` is false) or OR (`by` is true) does: the first one that is
-/// `by` decides, and those after it are not evaluated. Nothing among them leaves the result open,
-/// unless another one decides it.
+/// Combines truths as AND (`by` is false) or OR (`by` is true) does. The first operand that equals
+/// `by` decides, and the operands after it are not evaluated. Otherwise one undefined operand makes
+/// the result undefined.
 pub(crate) fn decide(
     truths: impl Iterator<Item = Result<Option<bool>, Error>>,
     by: bool,

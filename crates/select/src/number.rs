@@ -1,13 +1,14 @@
-//! Numbers as arithmetic over JSON returns them: whole ones are integers, so that `1.5 + 0.5` is
-//! `2` and not `2.0`; those that JSON cannot hold (infinite, not a number) are nothing.
+//! Results of arithmetic over JSON numbers. Whole results are integers, so that `1.5 + 0.5` is `2`
+//! and not `2.0`; results that JSON cannot represent (infinite, not a number) are undefined.
 
 use document::{Number, Value, ValueRef};
 use evaluation::Evaluated;
 
-/// Up to here every whole number is a double of its own: 2^53.
+/// 2^53: every whole number up to it is exactly representable as a double.
 const MAX_WHOLE: f64 = 9_007_199_254_740_992.0;
 
-/// The value of a computed number.
+/// Converts the result of a computation: whole results become integers, results that are not finite
+/// undefined.
 pub fn number_or_nothing(value: f64) -> Evaluated<'static> {
     if !value.is_finite() {
         return Evaluated::Missing;
@@ -18,18 +19,18 @@ pub fn number_or_nothing(value: f64) -> Evaluated<'static> {
     Evaluated::Own(Value::Double(value))
 }
 
-/// A whole number, exactly.
+/// Returns an integer as a value.
 pub fn integer_value(value: i64) -> Evaluated<'static> {
     Evaluated::Own(Value::Int64(value))
 }
 
-/// The nearest double of a number.
+/// Returns the double nearest to a number, or `None` for other types.
 pub fn to_f64(value: ValueRef<'_>) -> Option<f64> {
     Number::of(value).map(Number::to_f64)
 }
 
-/// The integer that a number is, exactly: `3.0` is one. Fractions and numbers beyond 64 bits are
-/// not.
+/// Returns the integer that a number equals (`3.0` is 3); `None` for fractions, numbers beyond 64
+/// bits and other types.
 pub fn to_i64(value: ValueRef<'_>) -> Option<i64> {
     Number::of(value).and_then(Number::to_i64_exact)
 }

@@ -1,5 +1,5 @@
-//! The total order of JSON values: null, false, true, numbers, strings, arrays, objects. Values
-//! are equal in it exactly when they are the same.
+//! The total order of JSON values: null, false, true, numbers, strings, arrays, objects. It agrees
+//! with `is_equal`.
 
 use std::cmp::Ordering;
 
@@ -7,9 +7,10 @@ use document::{ArrayRef, DocRef, Number, ValueRef, compare_numbers};
 
 use crate::properties::{compare_counts, sorted_by_name};
 
-/// Orders two values: strings by code point, arrays element by element and then by length, objects
-/// by how many properties they have and then by these, in the order of names. ORDER BY, MIN and
-/// sets use this order; the comparison operators use it for values of one simple type only.
+/// Compares two values: strings by code point, arrays element by element and then by length,
+/// objects by their number of properties and then by the properties in the order of their names.
+/// ORDER BY, MIN and sets use this order; the comparison operators use it for values of one simple
+/// type only.
 pub fn compare_values(a: ValueRef<'_>, b: ValueRef<'_>) -> Ordering {
     use ValueRef as V;
     if let (Some(a), Some(b)) = (Number::of(a), Number::of(b)) {
@@ -24,7 +25,7 @@ pub fn compare_values(a: ValueRef<'_>, b: ValueRef<'_>) -> Ordering {
     }
 }
 
-/// The place of a value's type in the order; types that JSON does not have come last.
+/// Returns the rank of a value's type; types that JSON does not have come last.
 fn type_class(value: ValueRef<'_>) -> u8 {
     match value {
         ValueRef::Null => 0,
@@ -37,8 +38,7 @@ fn type_class(value: ValueRef<'_>) -> u8 {
     }
 }
 
-/// Orders two arrays by their first elements that differ; of two that begin alike the shorter one
-/// comes first.
+/// Compares two arrays by the first elements that differ; a prefix sorts before the longer array.
 fn compare_arrays(a: ArrayRef<'_>, b: ArrayRef<'_>) -> Ordering {
     let mut rest = b.iter();
     for a in a.iter() {
@@ -51,8 +51,8 @@ fn compare_arrays(a: ArrayRef<'_>, b: ArrayRef<'_>) -> Ordering {
     if rest.next().is_some() { Ordering::Less } else { Ordering::Equal }
 }
 
-/// Orders two objects. The numbers of properties are compared first, and only then are both sorted
-/// by name, so that a small object is never compared with all of a large one.
+/// Compares two objects. Only if they have equally many properties are both sorted by name, so a
+/// small object never costs a comparison with all of a large one.
 fn compare_objects(a: DocRef<'_>, b: DocRef<'_>) -> Ordering {
     let order = compare_counts(a, b);
     if order.is_ne() {
@@ -68,8 +68,8 @@ fn compare_objects(a: DocRef<'_>, b: DocRef<'_>) -> Ordering {
     Ordering::Equal
 }
 
-/// The type of a value that `<` and its like can compare: null, boolean, number or string. Arrays
-/// and objects have no such order, although ORDER BY gives them one.
+/// Returns the type class of a value that `<`, `<=`, `>` and `>=` can compare: null, boolean,
+/// number or string. Arrays and objects have none, although ORDER BY orders them.
 pub(crate) fn simple_class(value: ValueRef<'_>) -> Option<u8> {
     match value {
         ValueRef::Null => Some(0),
@@ -79,7 +79,7 @@ pub(crate) fn simple_class(value: ValueRef<'_>) -> Option<u8> {
     }
 }
 
-/// A value that sorts by this order, for sets and maps.
+/// A value whose `Ord` is this order, for sets and maps.
 #[derive(Clone, Copy, Debug)]
 pub struct InOrder<'a>(pub ValueRef<'a>);
 

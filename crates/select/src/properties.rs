@@ -1,11 +1,11 @@
-//! The properties of objects, for comparing two of them.
+//! Properties of objects, for comparing two objects.
 
 use std::cmp::Ordering;
 
 use document::{DocRef, ValueRef};
 
-/// Which object has more properties. It reads no further than the smaller object goes, so that the
-/// work of comparing two objects is bounded by the smaller one.
+/// Compares the numbers of properties. Stops at the end of the smaller object, so that its size
+/// bounds the work.
 pub(crate) fn compare_counts(a: DocRef<'_>, b: DocRef<'_>) -> Ordering {
     let (mut a, mut b) = (a.iter(), b.iter());
     loop {
@@ -16,7 +16,7 @@ pub(crate) fn compare_counts(a: DocRef<'_>, b: DocRef<'_>) -> Ordering {
     }
 }
 
-/// The properties by their names.
+/// Returns the properties sorted by name.
 pub(crate) fn sorted_by_name(object: DocRef<'_>) -> Vec<(&str, ValueRef<'_>)> {
     let mut fields: Vec<_> = object.iter().collect();
     fields.sort_by_key(|(name, _)| *name);

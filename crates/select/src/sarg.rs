@@ -1,10 +1,10 @@
-//! Sargable predicates (search arguments): what an index may use of a WHERE clause. A `Sarg` is a
-//! condition on paths of the stored document that is implied by WHERE: every document that WHERE
-//! keeps fulfils it. It may admit more, so WHERE is still evaluated on what the index finds.
-//! `plan/sarg.rs` derives it.
+//! Sargable predicates (search arguments): the part of a WHERE clause that an index can use. A
+//! `Sarg` is a condition on paths of the stored document that is implied by WHERE: every document
+//! that WHERE keeps meets it. It may admit more documents, so WHERE is still evaluated on the
+//! candidates that the index returns. `plan/sarg.rs` derives it.
 //!
-//! For example `WHERE c.a = 5 AND UPPER(c.b) = "X"` implies `Test([a], Equal(5))`; nothing is known
-//! of the second condition but that it can be left to WHERE.
+//! For example `WHERE c.a = 5 AND UPPER(c.b) = "X"` implies `Test([a], Equal(5))`; the second
+//! condition implies nothing about indexed values and is left to WHERE.
 
 use std::cmp::Ordering;
 
@@ -15,69 +15,69 @@ use crate::{
     order::{compare_values, simple_class},
 };
 
-/// A condition that is implied by WHERE. It never says more than WHERE does: where it is in doubt
-/// it is `All`.
+/// A condition that WHERE implies, never one that is stricter than WHERE. In doubt it is `All`.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Sarg {
-    /// Every document: nothing is known.
+    /// Admits every document: nothing is implied.
     All,
-    /// No document: WHERE cannot be true.
+    /// Admits no document: WHERE cannot be true.
     Never,
-    /// Those that all of these admit.
+    /// Admits the documents that all of these admit.
     And(Vec<Sarg>),
-    /// Those that one of these admits.
+    /// Admits the documents that at least one of these admits.
     Or(Vec<Sarg>),
-    /// Those with a value at this path that passes.
+    /// Admits the documents with a value at this path that passes the test.
     Test(PathSteps, ValueTest),
 }
 
-/// A path in the stored document.
+/// A path in a stored document.
 pub type PathSteps = Vec<PathStep>;
 
-/// One step of a path in the stored document.
+/// One step of a path in a stored document.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PathStep {
-    /// The property of this name.
+    /// The property with this name.
     Property(String),
-    /// Any element of the array.
+    /// Any element of an array.
     Elements,
 }
 
-/// An end of a range, and whether it belongs to the range; nothing where the range is open.
+/// A bound of a range and whether it is inclusive; `None` where the range is unbounded.
 pub type Bound = Option<(Value, bool)>;
 
-/// What a value at a path has to be.
+/// A test of the value at a path.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ValueTest {
-    /// This one.
+    /// The value equals this one.
     Equal(Value),
-    /// One of these.
+    /// The value equals one of these.
     In(Vec<Value>),
-    /// Between these, and of their type: a comparison is undefined for other types, so that a range
-    /// never reaches across types.
+    /// The value lies between these bounds and is of their type. A comparison with another type is
+    /// undefined, so a range never spans types.
     Range {
-        /// From here.
+        /// The lower bound.
         lower: Bound,
-        /// To here.
+        /// The upper bound.
         upper: Bound,
     },
-    /// A string that begins so.
+    /// A string that starts with this prefix.
     Prefix(String),
-    /// Any value: the path leads to something.
+    /// Any value: the path exists.
     Defined,
-    /// A string.
+    /// Any string.
     Text,
 }
 
 impl Sarg {
-    /// The conjunction. The two ends of a range on one path become one range, so that an index
-    /// walks between them instead of walking one end and testing the other.
+    /// Returns the conjunction. The lower and the upper bound on one path are merged into one
+    /// range, so that an index scans between them instead of scanning from one and testing the
+    /// other.
     pub(crate) fn all_of(parts: impl IntoIterator<Item = Self>) -> Self {
         let mut kept: Vec<Self> = Vec::new();
         for part in parts {
             match part {
                 Self::All => {}
-                // One part that cannot hold decides.
+                // One part that is never true decides the whole.
                 Self::Never => return Self::Never,
                 Self::And(more) => kept.extend(more),
                 other => {
@@ -95,8 +95,8 @@ impl Sarg {
         }
     }
 
-    /// Takes the other end of a range of the same type into this one, if `other` is that. Ranges on
-    /// elements of an array stay apart: different elements may fulfil the two ends.
+    /// Merges `other` into this range if it is the opposite bound for the same path and type.
+    /// Returns whether it did.
     fn intersect(&mut self, other: &Self) -> bool {
         let (Self::Test(path, ValueTest::Range { lower, upper }), Self::Test(other_path, other)) =
             (self, other)
@@ -106,11 +106,12 @@ impl Sarg {
         let ValueTest::Range { lower: other_lower, upper: other_upper } = other else {
             return false;
         };
-        // Two elements may fulfil the two ends, so that no single range would be right.
+        // The bounds may be met by different elements of an array, which no single range expresses.
         if path.contains(&PathStep::Elements) || path != other_path {
             return false;
         }
-        // Ends of different types can never both hold; WHERE says so, not the index.
+        // Bounds of different types are never both met. WHERE rejects such documents, not the
+        // index.
         let class =
             |bound: &Bound| bound.as_ref().and_then(|(value, _)| simple_class(value.as_ref()));
         let (from, to) = match (&lower, &upper, other_lower, other_upper) {
@@ -125,12 +126,12 @@ impl Sarg {
         true
     }
 
-    /// The disjunction.
+    /// Returns the disjunction.
     pub(crate) fn any_of(parts: impl IntoIterator<Item = Self>) -> Self {
         let mut kept = Vec::new();
         for part in parts {
             match part {
-                // One part of which nothing is known makes the whole unknown.
+                // One part that implies nothing makes the whole imply nothing.
                 Self::All => return Self::All,
                 Self::Never => {}
                 Self::Or(more) => kept.extend(more),
@@ -144,8 +145,8 @@ impl Sarg {
         }
     }
 
-    /// Whether a document is admitted. Random tests hold WHERE, this and every index against each
-    /// other.
+    /// Returns whether the condition admits a document. Random tests compare WHERE, this condition
+    /// and every index with each other.
     pub fn admits_document(&self, document: DocRef<'_>) -> bool {
         match self {
             Self::All => true,
@@ -157,15 +158,14 @@ impl Sarg {
     }
 }
 
-/// Whether a value at these steps passes; where the steps go through elements, one of them is
-/// enough.
+/// Returns whether a value at this path passes; where the path goes through array elements, one
+/// passing element suffices.
 fn any_value_passes(value: ValueRef<'_>, steps: &[PathStep], test: &ValueTest) -> bool {
     match (steps.split_first(), value) {
         (None, value) => test.passes(value),
         (Some((PathStep::Property(name), rest)), ValueRef::Document(fields)) => {
             fields.get(name).is_some_and(|value| any_value_passes(value, rest, test))
         }
-        // An element that passes is enough.
         (Some((PathStep::Elements, rest)), ValueRef::Array(values)) => {
             values.iter().any(|value| any_value_passes(value, rest, test))
         }
@@ -174,7 +174,7 @@ fn any_value_passes(value: ValueRef<'_>, steps: &[PathStep], test: &ValueTest) -
 }
 
 impl ValueTest {
-    /// Whether a value passes.
+    /// Returns whether a value passes the test.
     pub fn passes(&self, value: ValueRef<'_>) -> bool {
         let text = |value: ValueRef<'_>| matches!(value, ValueRef::String(_));
         match self {
@@ -191,8 +191,8 @@ impl ValueTest {
     }
 }
 
-/// Whether a value is of the same type as an end of a range and lies on this side of it. An open
-/// end admits every value: the other end decides the type.
+/// Returns whether a value has the bound's type and lies on this side of it. An unbounded end
+/// admits every value: the other bound checks the type.
 fn is_beyond(value: ValueRef<'_>, bound: &Bound, side: Ordering) -> bool {
     let Some((bound, inclusive)) = bound else { return true };
     let class = simple_class(bound.as_ref());

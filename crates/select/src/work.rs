@@ -1,21 +1,19 @@
-//! What it takes to look at values as a whole, in units of the [`Budget`](evaluation::Budget),
-//! about one for each byte that is copied. Work is counted before it is done, so that one
-//! comparison of two large values cannot exceed what the operation has left. Nothing is evaluated
-//! here.
+//! The work of operations on whole values, in units of the [`Budget`](evaluation::Budget): about
+//! one per byte copied. Work is counted before it is done, so that one comparison of two large
+//! values cannot exceed the remaining budget. Nothing is evaluated here.
 
 use document::{ArrayRef, DocRef, ValueRef};
 use evaluation::{Size, readable_bytes};
 
-/// Work of comparing a nested value, for each of its bytes: names and values are decoded.
+/// Work per byte of comparing a nested value: names and values are decoded.
 const COMPARED: usize = 4;
-/// Work of making the key of a nested value, for each of its bytes: it is copied, sorted and
-/// encoded.
+/// Work per byte of making the key of a nested value: it is copied, sorted and encoded.
 const KEYED: usize = 8;
-/// Bytes of a text that are checked or compared in one unit of work.
+/// Bytes of a string that are validated or compared per unit of work.
 const AT_ONCE: usize = 16;
 
-/// How many bytes there are to read in a value. For raw documents and arrays that is known without
-/// reading them.
+/// Returns the bytes that reading a value takes. For raw documents and arrays no field has to be
+/// read to know them.
 pub(super) fn weight_of(value: ValueRef<'_>) -> usize {
     match value {
         ValueRef::Document(DocRef::Raw(raw)) | ValueRef::Array(ArrayRef::Raw(raw)) => raw.len(),
@@ -24,17 +22,17 @@ pub(super) fn weight_of(value: ValueRef<'_>) -> usize {
     }
 }
 
-/// Work of handing a value to a function, which reads it once.
+/// Returns the work of passing a value to a function, which reads it once.
 pub(super) fn work_of_reading(value: ValueRef<'_>) -> usize {
     value.as_str().map_or_else(|| readable_bytes(value), |text| text.len() / 2)
 }
 
-/// Work of coming across a value: that a text is well-formed is checked.
+/// Returns the work of visiting a value: a string is checked for well-formed UTF-8.
 pub(super) fn work_of_touching(value: ValueRef<'_>) -> usize {
     value.as_str().map_or(0, |text| text.len() / AT_ONCE)
 }
 
-/// Work of comparing two values, which goes no further than the smaller one.
+/// Returns the work of comparing two values, which the smaller one bounds.
 pub(super) fn work_of_comparing(a: ValueRef<'_>, b: ValueRef<'_>) -> usize {
     use ValueRef as V;
     match (a, b) {
@@ -43,7 +41,7 @@ pub(super) fn work_of_comparing(a: ValueRef<'_>, b: ValueRef<'_>) -> usize {
         | (V::Document(DocRef::Raw(a)), V::Document(DocRef::Raw(b))) => {
             a.len().min(b.len()).saturating_mul(COMPARED)
         }
-        // To know how large a tree is takes as long as to compare it.
+        // Finding the smaller tree takes as long as comparing them, so both are counted.
         (V::Array(_), V::Array(_)) | (V::Document(_), V::Document(_)) => {
             weight_of(a).saturating_add(weight_of(b)).saturating_mul(COMPARED)
         }
@@ -51,7 +49,7 @@ pub(super) fn work_of_comparing(a: ValueRef<'_>, b: ValueRef<'_>) -> usize {
     }
 }
 
-/// Work of making the key of a value and of choosing between two forms of it.
+/// Returns the work of making the key of a value and of choosing between two representations of it.
 pub(super) fn work_of_keying(value: ValueRef<'_>) -> usize {
     match value {
         ValueRef::Array(_) | ValueRef::Document(_) => weight_of(value).saturating_mul(KEYED),
@@ -59,8 +57,7 @@ pub(super) fn work_of_keying(value: ValueRef<'_>) -> usize {
     }
 }
 
-/// Work of finding a value's place among `others` values in order: as many comparisons as a binary
-/// search makes.
+/// Returns the work of a binary search for a value among `others` sorted values.
 pub(super) fn work_of_placing(value: ValueRef<'_>, others: usize) -> usize {
     let steps = usize::BITS.saturating_sub(others.leading_zeros()).max(1) as usize;
     let once = match value {

@@ -1,5 +1,5 @@
-//! Bitwise operators, on 32 bits as JavaScript has them: a number is cut to its whole part and
-//! taken modulo 2^32. `1 << 33` is `2`, and `-1 >>> 0` is `4294967295`.
+//! Bitwise operators on 32 bits, as in JavaScript: a number is truncated to its whole part and
+//! reduced modulo 2^32. `1 << 33` is `2`, and `-1 >>> 0` is `4294967295`.
 
 use document::ValueRef;
 use evaluation::Evaluated;
@@ -12,7 +12,7 @@ use crate::{
 /// 2^32 as a double.
 const RANGE: f64 = 4_294_967_296.0;
 
-/// The 32 bits of a number; nothing for any other type.
+/// Returns the 32 bits of a number; `None` for other types.
 fn bits_of(value: &Evaluated<'_>) -> Option<u32> {
     let value: ValueRef<'_> = value.value()?;
     if let Some(whole) = to_i64(value) {
@@ -22,12 +22,12 @@ fn bits_of(value: &Evaluated<'_>) -> Option<u32> {
     cut.is_finite().then(|| cut.rem_euclid(RANGE) as u32)
 }
 
-/// Bits as a signed number.
+/// Returns the bits as a signed integer.
 fn from_bits<'a>(bits: u32) -> Evaluated<'a> {
     integer_value(i64::from(bits.cast_signed()))
 }
 
-/// What an operator makes of two numbers; others make nothing.
+/// Applies a bitwise operator; undefined unless both operands are numbers.
 pub(super) fn apply_bitwise<'a>(
     operator: Binary,
     a: &Evaluated<'_>,
@@ -40,7 +40,6 @@ pub(super) fn apply_bitwise<'a>(
         Binary::BitXor => from_bits(a ^ b),
         Binary::ShiftLeft => from_bits(a.wrapping_shl(b)),
         Binary::ShiftRight => integer_value(i64::from(a.cast_signed().wrapping_shr(b))),
-        // `>>>` is the only operator whose result is not negative.
         _ => integer_value(i64::from(a.wrapping_shr(b))),
     }
 }

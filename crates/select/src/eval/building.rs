@@ -1,5 +1,5 @@
-//! Arrays and objects under construction: what they hold is measured while they grow, part by part,
-//! so that a literal that multiplies a value is refused before it is made.
+//! Builds arrays and objects while measuring their growing size, so that a literal that multiplies
+//! a value is refused before it is built.
 
 use document::{Document, Value};
 use evaluation::{
@@ -8,13 +8,12 @@ use evaluation::{
 
 use crate::{eval::Env, plan::Expr};
 
-/// What an array or object holds so far.
+/// The size of the array or object so far.
 #[derive(Debug, Default)]
 pub(crate) struct Building(Size);
 
 impl Building {
-    /// Counts a value that joins the array or object, and returns it; a value that is nothing does
-    /// not join.
+    /// Counts a value to be added and returns it; `None` for undefined, which is not added.
     fn add_value(&mut self, got: Evaluated<'_>, env: &mut Env<'_>) -> Result<Option<Value>, Error> {
         let Some(value) = got.value() else { return Ok(None) };
         let size = check_part(value)?;
@@ -22,14 +21,13 @@ impl Building {
         Ok(got.into_value())
     }
 
-    /// Counts the name of a property.
     fn add_name(&mut self, name: &str, env: &mut Env<'_>) -> Result<(), Error> {
         let bytes = name.len() + 1;
         self.add_size(Size { bytes, memory: size_of::<String>() + bytes }, env)
     }
 
-    /// Makes the array or object larger; fails when it would be larger than a document may be, or
-    /// the expression would hold more than it may.
+    /// Adds to the size. Fails if the array or object would exceed the size of a document, or the
+    /// expression its memory limit.
     fn add_size(&mut self, size: Size, env: &mut Env<'_>) -> Result<(), Error> {
         self.0.bytes = self.0.bytes.saturating_add(size.bytes);
         self.0.memory = self.0.memory.saturating_add(size.memory);
@@ -39,7 +37,8 @@ impl Building {
         env.hold_bytes(size.memory)
     }
 
-    /// Hands over what was built: whoever takes it counts it from now on.
+    /// Returns the finished value and releases its memory, which the caller has to count from here
+    /// on.
     fn finish<'a>(self, value: Value, env: &mut Env<'a>) -> Result<Evaluated<'a>, Error> {
         env.release_bytes(self.0.memory);
         env.spend_bytes(self.0.memory)?;
@@ -47,7 +46,7 @@ impl Building {
     }
 }
 
-/// An array of computed elements; those that are nothing are left out, so that positions move up.
+/// Builds an array of computed elements. Undefined ones are left out, so the later ones move up.
 pub(crate) fn build_array<'a>(
     items: impl IntoIterator<Item = impl FnOnce(&mut Env<'a>) -> Result<Evaluated<'a>, Error>>,
     env: &mut Env<'a>,
@@ -61,7 +60,7 @@ pub(crate) fn build_array<'a>(
     building.finish(Value::Array(values), env)
 }
 
-/// An object of computed properties; those that are nothing are left out.
+/// Builds an object of computed properties; undefined ones are left out.
 pub(crate) fn build_object<'a>(
     fields: &'a [(String, Expr)],
     env: &mut Env<'a>,

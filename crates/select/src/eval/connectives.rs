@@ -1,4 +1,4 @@
-//! AND, OR and IN over expressions: operands are evaluated until the result is decided.
+//! AND, OR and IN over expressions. Operands are evaluated until the result is decided.
 
 use evaluation::{Error, Evaluated};
 
@@ -8,19 +8,19 @@ use crate::{
     plan::Expr,
 };
 
-/// AND: false when one operand is false, else true when all are true, else nothing. Operands after
+/// AND: false if one operand is false, else true if all are true, else undefined. Operands after
 /// the first false one are not evaluated.
 pub(super) fn eval_and<'a>(items: &'a [Expr], env: &mut Env<'a>) -> Result<Evaluated<'a>, Error> {
     Ok(truth_value(decide(items.iter().map(|item| Ok(truth_of(&item.eval(env)?))), false)?))
 }
 
-/// OR: true when one operand is true, else false when all are false, else nothing. Operands after
-/// the first true one are not evaluated.
+/// OR: true if one operand is true, else false if all are false, else undefined. Operands after the
+/// first true one are not evaluated.
 pub(super) fn eval_or<'a>(items: &'a [Expr], env: &mut Env<'a>) -> Result<Evaluated<'a>, Error> {
     Ok(truth_value(decide(items.iter().map(|item| Ok(truth_of(&item.eval(env)?))), true)?))
 }
 
-/// IN: true when the value equals an item; else nothing when the value or an item is nothing; else
+/// IN: true if the value equals an item; else undefined if the value or an item is undefined; else
 /// false.
 pub(super) fn eval_in<'a>(
     value: &'a Expr,

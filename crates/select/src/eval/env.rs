@@ -1,10 +1,10 @@
-//! What expressions are evaluated in: the slots that names stand for, and the account of work and
-//! memory.
+//! The environment of evaluation: the slots that hold the values of names, and the accounts of work
+//! and memory.
 //!
-//! The binder gives every name of FROM, every group key and every aggregate a slot (a number), so
-//! that evaluation looks nothing up by name. The account counts work through the operation's
-//! budget, and bytes that are held by slots and by values under way, so that nested expressions
-//! cannot hold many times what one may.
+//! The binder assigns a slot number to every FROM alias, group key and aggregate, so evaluation
+//! looks up nothing by name. Work is counted in the operation's budget. The bytes held by slots and
+//! intermediate values are counted too, so that nested expressions cannot hold many times the
+//! limit.
 
 use std::fmt::Debug;
 
@@ -17,57 +17,58 @@ use crate::{
     work::{weight_of, work_of_keying, work_of_touching},
 };
 
-/// Work of one node of an expression or of one row, beside the bytes it copies.
+/// Work of one node of an expression or of one row, in addition to the bytes it copies.
 const STEP: usize = 32;
-/// Work of a row that is kept, or that joins a group.
+/// Work of keeping a row or adding it to a group.
 const KEEP: usize = 256;
-/// Fields and elements that a step may pass over without further work being counted.
+/// Fields and elements that one lookup may pass over without counting extra work.
 const NEAR: usize = 16;
-/// Work of passing over one more field or element.
+/// Work of passing over each further field or element.
 const FURTHER: usize = 16;
 
-/// Slots and the account.
+/// Slots, and the accounts of work and memory.
 #[derive(Debug)]
 pub struct Env<'a> {
-    /// Values by slot, as the binder numbered them.
+    /// Values by slot number.
     slots: Vec<Slot<'a>>,
-    /// The operation that all this is part of.
+    /// The operation's context.
     context: &'a Context,
-    /// Bytes that slots and values under way hold.
+    /// Bytes held by slots and intermediate values.
     held: usize,
-    /// The document with the properties that the system adds, while its slot holds it without them.
+    /// Source of the document with system properties, while the slot holds the document without
+    /// them.
     whole: Option<&'a dyn Whole>,
 }
 
-/// What a name stands for.
+/// The value of a name.
 #[derive(Clone, Debug)]
 struct Slot<'a> {
-    /// What the slot holds at the moment.
     value: Evaluated<'a>,
-    /// Bytes that the account of this environment has for it.
+    /// Bytes counted for the value in `Env::held`.
     held: usize,
 }
 
-/// A stored document as it is with the properties that the system adds.
+/// Provides a stored document with its system properties.
 pub trait Whole: Debug {
-    /// That document.
+    /// Returns the document with its system properties.
     fn whole(&self) -> DocRef<'_>;
 }
 
 impl<'a> Env<'a> {
-    /// An environment of so many slots, all empty.
+    /// Creates an environment with this number of empty slots.
     pub fn new(slots: usize, context: &'a Context) -> Self {
         context.begin_evaluation();
         let slots = vec![Slot { value: Evaluated::Missing, held: 0 }; slots.max(DOCUMENT + 1)];
         Self { slots, context, held: 0, whole: None }
     }
 
-    /// The operation.
+    /// Returns the operation's context.
     pub fn context(&self) -> &'a Context {
         self.context
     }
 
-    /// Fills a slot with a value that somebody else counts, such as a part of the stored document.
+    /// Sets a slot to a value whose memory is counted elsewhere, such as a part of the stored
+    /// document.
     pub fn set_slot(&mut self, slot: usize, value: Evaluated<'a>) {
         if let Some(place) = self.slots.get_mut(slot) {
             self.held = self.held.saturating_sub(place.held);
@@ -75,7 +76,7 @@ impl<'a> Env<'a> {
         }
     }
 
-    /// Fills a slot with a computed value, which is counted as held until the slot is filled again.
+    /// Sets a slot to a computed value, whose memory is counted until the slot is set again.
     pub(crate) fn fill_slot(&mut self, slot: usize, value: Evaluated<'a>) -> Result<(), Error> {
         let held = owned_bytes(&value);
         self.set_slot(slot, value);
@@ -86,27 +87,27 @@ impl<'a> Env<'a> {
         Ok(())
     }
 
-    /// Fills the slot of the stored document; `whole` takes its place where a row is complete.
+    /// Sets the slot of the stored document. If `whole` is given, `complete_document` replaces the
+    /// document by it.
     pub(crate) fn set_document(&mut self, document: DocRef<'a>, whole: Option<&'a dyn Whole>) {
         self.set_slot(DOCUMENT, Evaluated::Ref(ValueRef::Document(document)));
         self.whole = whole;
     }
 
-    /// Puts the whole document into its slot. It is called where a row makes a result: a condition
-    /// that rejects the row need not pay for the properties that the system adds.
+    /// Replaces the document in its slot by the one with system properties. Called when a row makes
+    /// a result, so that rows that a condition rejects do not pay for these properties.
     pub(crate) fn complete_document(&mut self) {
         if let Some(whole) = self.whole.take() {
             self.set_slot(DOCUMENT, Evaluated::Ref(ValueRef::Document(whole.whole())));
         }
     }
 
-    /// What a slot holds.
     pub(crate) fn slot_value(&mut self, slot: usize) -> Result<Evaluated<'a>, Error> {
         self.value_at(slot, &[])
     }
 
-    /// The value at a path inside a slot. A part of the stored document is borrowed; a part of a
-    /// computed value is copied, because the slot may be filled again before the value is used.
+    /// Returns the value at a path inside a slot. A part of the stored document is borrowed; a part
+    /// of a computed value is copied, because the slot may be set again before the value is used.
     pub(super) fn value_at(
         &mut self,
         slot: usize,
@@ -127,8 +128,9 @@ impl<'a> Env<'a> {
         }
     }
 
-    /// Follows property names inward; nothing where one is missing or the value is not an object.
-    /// Fields that a search passes over are counted as work: an object may have very many.
+    /// Follows property names inward; `None` if one is missing or a value on the way is not an
+    /// object. Fields passed over by the search are counted as work, since an object may have very
+    /// many.
     fn descend<'v>(
         &self,
         value: ValueRef<'v>,
@@ -154,7 +156,7 @@ impl<'a> Env<'a> {
         }
     }
 
-    /// Counts the work of coming across a value.
+    /// Counts the work of visiting a value.
     pub(crate) fn spend_touching(&self, value: ValueRef<'_>) -> Result<(), Error> {
         match work_of_touching(value) {
             0 => Ok(()),
@@ -162,33 +164,31 @@ impl<'a> Env<'a> {
         }
     }
 
-    /// Counts one step of work.
     pub(crate) fn spend_step(&self) -> Result<(), Error> {
         self.context.budget.spend_bounded(STEP)
     }
 
-    /// Counts the work of handling so many bytes.
+    /// Counts the work of processing this number of bytes.
     pub(crate) fn spend_bytes(&self, bytes: usize) -> Result<(), Error> {
         self.context.budget.spend_bounded(bytes)
     }
 
-    /// Counts the work of reading a value as a whole.
+    /// Counts the work of reading a whole value.
     pub(crate) fn spend_reading(&self, value: &Evaluated<'_>) -> Result<(), Error> {
         self.context.budget.spend_bounded(value.value().map_or(0, weight_of))
     }
 
-    /// Counts the work of making the key of a value.
     pub(crate) fn spend_keying(&self, value: &Evaluated<'_>) -> Result<(), Error> {
         self.context.budget.spend_bounded(value.value().map_or(0, work_of_keying))
     }
 
-    /// Counts the work of keeping a row, or of finding its group.
+    /// Counts the work of keeping a row or finding its group.
     pub(crate) fn spend_keeping(&self) -> Result<(), Error> {
         self.context.budget.spend_bounded(KEEP)
     }
 
-    /// Appends the key of a value to `out`, and counts the work and room that takes: a value with
-    /// objects inside is copied for it.
+    /// Appends the key of a value to `out`, counting the work and checking the memory: a value that
+    /// contains objects is copied for it.
     pub(crate) fn append_identity(
         &self,
         value: &Evaluated<'_>,
@@ -196,15 +196,15 @@ impl<'a> Env<'a> {
     ) -> Result<(), Error> {
         self.spend_keying(value)?;
         if let Some(value @ (ValueRef::Array(_) | ValueRef::Document(_))) = value.value() {
-            // It may be copied so that its properties have an order.
+            // A copy may be made to sort the properties.
             self.check_room(out.len().saturating_add(Size::of_value(value).memory))?;
         }
         append_identity(value.value(), out);
         self.check_room(out.len())
     }
 
-    /// Evaluates something else while a value is held, such as the right operand while the left one
-    /// is there.
+    /// Runs `then` while a value is counted as held, such as the left operand while the right one
+    /// is evaluated.
     pub(crate) fn while_holding<T>(
         &mut self,
         value: &Evaluated<'_>,
@@ -217,23 +217,23 @@ impl<'a> Env<'a> {
         Ok(done)
     }
 
-    /// Fails when `bytes` beside those that are held would be too many.
+    /// Fails if holding `bytes` more would exceed the limit. Does not count them.
     pub(crate) fn check_room(&self, bytes: usize) -> Result<(), Error> {
         check_held(self.held.saturating_add(bytes), &self.context.holding)
     }
 
-    /// Bytes that are held.
+    /// Returns the bytes held.
     pub(crate) fn held_bytes(&self) -> usize {
         self.held
     }
 
-    /// Counts `bytes` as held until `release_bytes` gives them back.
+    /// Counts `bytes` as held until `release_bytes`.
     pub(crate) fn hold_bytes(&mut self, bytes: usize) -> Result<(), Error> {
         self.held = self.held.saturating_add(bytes);
         check_held(self.held, &self.context.holding)
     }
 
-    /// So much is held no longer.
+    /// Uncounts `bytes`.
     pub(crate) fn release_bytes(&mut self, bytes: usize) {
         self.held = self.held.saturating_sub(bytes);
     }

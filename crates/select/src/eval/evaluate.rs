@@ -1,10 +1,10 @@
-//! Evaluation of a bound expression, node by node. What a node does with its operands stands in
-//! `connectives`, `operators` and `bits`.
+//! Evaluates bound expressions, node by node. `connectives`, `operators` and `bits` implement the
+//! operators.
 //!
-//! Values are borrowed from the document or the plan where that is possible ([`Evaluated`]). While
-//! one operand is evaluated the ones before it are counted as held. Nothing here fails because of a
-//! type: an operand of another type makes the result undefined. Errors are limits (work, memory,
-//! size) and wrong regular expressions.
+//! Values are borrowed from the document or the plan where possible ([`Evaluated`]). While an
+//! operand is evaluated, the operands before it are counted as held. Types never cause an error: an
+//! operand of another type makes the result undefined. Errors are limits (work, memory, size) and
+//! invalid regular expressions.
 
 use document::{ArrayRef, Value, ValueRef};
 use evaluation::{Error, Evaluated, owned_bytes, without_spare_room};
@@ -20,12 +20,11 @@ use crate::{
 };
 
 impl Expr {
-    /// Evaluates the expression in this environment. The result is [`Evaluated::Missing`] when it
-    /// is undefined.
+    /// Evaluates the expression. Returns [`Evaluated::Missing`] if it is undefined.
     pub fn eval<'a>(&'a self, env: &mut Env<'a>) -> Result<Evaluated<'a>, Error> {
         env.spend_step()?;
-        // Each arm answers by itself: this frame stands once per level of a tree.
-        // The order of the arms is that of the enum.
+        // Each arm only calls a function, because recursion repeats this stack frame for every
+        // level of the tree. Arms are in the order of the enum.
         match self {
             Self::Constant(value) => Ok(Evaluated::Ref(value.as_ref())),
             Self::Undefined => Ok(Evaluated::Missing),
@@ -52,18 +51,18 @@ impl Expr {
         }
     }
 
-    /// Whether the expression is true; false and nothing are not. This is what WHERE asks.
+    /// Returns whether the expression is true, and not false or undefined, as WHERE requires.
     pub fn is_true<'a>(&'a self, env: &mut Env<'a>) -> Result<bool, Error> {
         Ok(logic::truth_of(&self.eval(env)?) == Some(true))
     }
 }
 
-/// NOT: undefined for what is neither true nor false.
+/// NOT: undefined for anything but a boolean.
 fn eval_not<'a>(inner: &'a Expr, env: &mut Env<'a>) -> Result<Evaluated<'a>, Error> {
     Ok(logic::truth_value(logic::truth_of(&inner.eval(env)?).map(|truth| !truth)))
 }
 
-/// An operator before its operand.
+/// Evaluates a prefix operator.
 fn eval_unary<'a>(
     operator: Unary,
     inner: &'a Expr,
@@ -77,7 +76,7 @@ fn eval_unary<'a>(
     })
 }
 
-/// BETWEEN: `low <= value AND value <= high`, with three-valued logic.
+/// BETWEEN: `low <= value AND value <= high`, in three-valued logic.
 fn eval_between<'a>(parts: &'a [Expr; 3], env: &mut Env<'a>) -> Result<Evaluated<'a>, Error> {
     let [value, low, high] = parts;
     let value = value.eval(env)?;
@@ -93,7 +92,6 @@ fn eval_between<'a>(parts: &'a [Expr; 3], env: &mut Env<'a>) -> Result<Evaluated
     Ok(logic::truth_value(logic::and_truths(above, below)))
 }
 
-/// Counts the work of comparing two values.
 fn spend_comparing(a: &Evaluated<'_>, b: &Evaluated<'_>, env: &Env<'_>) -> Result<(), Error> {
     match a.value().zip(b.value()).map_or(0, |(a, b)| work_of_comparing(a, b)) {
         0 => Ok(()),
@@ -101,15 +99,14 @@ fn spend_comparing(a: &Evaluated<'_>, b: &Evaluated<'_>, env: &Env<'_>) -> Resul
     }
 }
 
-/// IN with constants only: the list is a set of keys, so that a long list costs no more than a
-/// short one.
+/// IN with constants only, which are a set of keys: a long list costs no more than a short one.
 fn eval_among<'a>(value: &'a Expr, set: &Set, env: &mut Env<'a>) -> Result<Evaluated<'a>, Error> {
     let value = value.eval(env)?;
     env.spend_keying(&value)?;
     Ok(logic::truth_value(set.contains(&value)))
 }
 
-/// LIKE with a pattern that was read when the query was bound.
+/// LIKE with a pattern that was parsed when the query was bound.
 fn eval_like_known<'a>(
     value: &'a Expr,
     like: &Like,
@@ -119,7 +116,7 @@ fn eval_like_known<'a>(
     match_like(&value, like, env)
 }
 
-/// LIKE with a pattern that is computed: it is read again for every row, which is counted as work.
+/// LIKE with a computed pattern, which is parsed for every row; this is counted as work.
 fn eval_like_any<'a>(
     value: &'a Expr,
     pattern: &'a Expr,
@@ -134,7 +131,7 @@ fn eval_like_any<'a>(
     match_like(&value, &Like::new(text, escape), env)
 }
 
-/// `??`: the first operand that is defined.
+/// `??`: the first operand that is not undefined.
 fn eval_coalesce<'a>(items: &'a [Expr], env: &mut Env<'a>) -> Result<Evaluated<'a>, Error> {
     for item in items {
         let value = item.eval(env)?;
@@ -145,14 +142,14 @@ fn eval_coalesce<'a>(items: &'a [Expr], env: &mut Env<'a>) -> Result<Evaluated<'
     Ok(Evaluated::Missing)
 }
 
-/// `?:`: everything but true chooses the last operand.
+/// `?:`: a condition that is not true selects the last operand.
 fn eval_conditional<'a>(parts: &'a [Expr; 3], env: &mut Env<'a>) -> Result<Evaluated<'a>, Error> {
     let [condition, yes, no] = parts;
     if condition.is_true(env)? { yes.eval(env) } else { no.eval(env) }
 }
 
-/// Evaluates the arguments and calls a function. All arguments are counted as held until it has
-/// returned.
+/// Evaluates the arguments and calls a function. All arguments are counted as held until it
+/// returns.
 fn eval_call<'a>(
     function: &Function,
     args: &'a [Expr],
@@ -172,7 +169,7 @@ fn eval_call<'a>(
     Ok(answer)
 }
 
-/// `base[step][step]`: the property or the element of a value, and of that.
+/// `base[step][step]`: a property or an element of a value, applied step by step.
 fn eval_steps<'a>(
     base: &'a Expr,
     steps: &'a [Expr],
@@ -184,15 +181,15 @@ fn eval_steps<'a>(
     })
 }
 
-/// The property of an object by name, or the element of an array by position; undefined for
-/// anything else and where there is none. An element of a raw array is found by walking over those
-/// before it, which is counted as work.
+/// Returns the property of an object by name or the element of an array by position; undefined for
+/// other types and if it does not exist. In a raw array the elements before the one at this
+/// position are passed over, which is counted as work.
 fn element_of<'a>(
     base: Evaluated<'a>,
     step: &Evaluated<'a>,
     env: &Env<'a>,
 ) -> Result<Evaluated<'a>, Error> {
-    /// What is found, and how many others were passed over.
+    /// Returns the element and how many others were passed over.
     fn find<'v>(base: ValueRef<'v>, step: ValueRef<'_>) -> (Option<ValueRef<'v>>, usize) {
         match (base, step) {
             (ValueRef::Document(fields), ValueRef::String(name)) => fields.search(name),
@@ -202,7 +199,7 @@ fn element_of<'a>(
             }
             (ValueRef::Array(ArrayRef::Raw(raw)), at) => {
                 let at = to_i64(at).and_then(|at| usize::try_from(at).ok());
-                // No element is shorter than three bytes.
+                // No BSON element is shorter than three bytes.
                 at.map_or((None, 0), |at| (ArrayRef::Raw(raw).get(at), at.min(raw.len() / 3)))
             }
             _ => (None, 0),
@@ -225,13 +222,13 @@ fn element_of<'a>(
     }
 }
 
-/// An array; items that are nothing are left out of it.
+/// An array literal; undefined items are left out.
 fn eval_array<'a>(items: &'a [Expr], env: &mut Env<'a>) -> Result<Evaluated<'a>, Error> {
     building::build_array(items.iter().map(|item| |env: &mut Env<'a>| item.eval(env)), env)
 }
 
-/// Operators of one level from left to right: `a - b + c` is `(a - b) + c`. A chain is a loop and
-/// not a nested tree, so that a long one needs no deep stack.
+/// Applies operators of one precedence from left to right: `a - b + c` is `(a - b) + c`. It is a
+/// loop over a list, so that a long chain needs no deep stack.
 fn eval_chain<'a>(
     first: &'a Expr,
     rest: &'a [(Binary, Expr)],
@@ -246,8 +243,8 @@ fn eval_chain<'a>(
     Ok(left)
 }
 
-/// `||`: all operands are strings, or the result is undefined. Later operands are evaluated all the
-/// same, since they may fail.
+/// `||`: undefined unless all operands are strings. The remaining operands are evaluated in any
+/// case, since they may fail.
 fn eval_concat<'a>(items: &'a [Expr], env: &mut Env<'a>) -> Result<Evaluated<'a>, Error> {
     let mut text = String::new();
     let mut whole = true;
@@ -273,7 +270,7 @@ fn eval_concat<'a>(items: &'a [Expr], env: &mut Env<'a>) -> Result<Evaluated<'a>
     })
 }
 
-/// LIKE: undefined when the value is not a string.
+/// LIKE: undefined if the value is not a string.
 fn match_like<'a>(
     value: &Evaluated<'a>,
     like: &Like,
@@ -285,8 +282,8 @@ fn match_like<'a>(
     }
 }
 
-/// A query inside an expression: it runs to its end here, over what the names around it hold.
-/// EXISTS and the scalar forms stop at the first result.
+/// Runs a subquery to its end, over the values of the outer names. EXISTS and the scalar forms stop
+/// at the first result.
 fn eval_subquery<'a>(
     kind: Subquery,
     select: &'a crate::plan::Select,

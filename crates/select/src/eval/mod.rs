@@ -1,7 +1,7 @@
-//! Evaluation of bound expressions: a tree comes to a value or to nothing (undefined).
+//! Evaluation of bound expressions to a value or to undefined.
 //!
-//! A query inside an expression is run by `statement` (`Select::all_results`): the one call that
-//! goes up, since queries hold expressions and expressions hold queries.
+//! `statement` (`Select::all_results`) runs subqueries. It is the one call to a higher module,
+//! because queries contain expressions and expressions contain queries.
 
 mod bits;
 pub(crate) mod building;

@@ -1,4 +1,5 @@
-//! Comparison and arithmetic of two values. Operands of other types make nothing.
+//! Comparison and arithmetic of two values. The result is undefined ("nothing" below) for operands
+//! of other types.
 //!
 //! ```text
 //! 1 + 2 = 3          "a" + 1   nothing        1 = "1"   false
@@ -20,7 +21,7 @@ use crate::{
     plan::Binary,
 };
 
-/// The result of an operator on two values; undefined where it does not take their types.
+/// Returns the result of a binary operator; undefined if it does not accept the operands' types.
 pub(super) fn apply_binary<'a>(
     operator: Binary,
     a: &Evaluated<'_>,
@@ -39,14 +40,14 @@ pub(super) fn apply_binary<'a>(
     }
 }
 
-/// Whether two values are the same; nothing when one of them is nothing. Values of different types
-/// are simply not equal.
+/// Returns whether two values are equal; `None` if one is undefined. Values of different types are
+/// not equal.
 pub(super) fn equals(a: &Evaluated<'_>, b: &Evaluated<'_>) -> Option<bool> {
     Some(is_equal(a.value()?, b.value()?))
 }
 
-/// Whether `<`, `<=`, `>` or `>=` holds for two values of one simple type; nothing for other types
-/// and for mixed ones.
+/// Returns whether `<`, `<=`, `>` or `>=` holds for two values of one simple type; `None` for other
+/// and for mixed types.
 pub(super) fn compare_ordered(
     operator: Binary,
     a: &Evaluated<'_>,
@@ -65,8 +66,7 @@ pub(super) fn compare_ordered(
     })
 }
 
-/// The value where it is stored as an integer; arithmetic on two of these is exact. A double that
-/// is a whole number is none of them.
+/// Returns a value that is stored as an integer, for exact arithmetic. Whole doubles do not count.
 fn stored_integer(value: ValueRef<'_>) -> Option<i64> {
     match value {
         ValueRef::Int32(v) => Some(i64::from(v)),
@@ -75,8 +75,9 @@ fn stored_integer(value: ValueRef<'_>) -> Option<i64> {
     }
 }
 
-/// `+`, `-`, `*`, `/` and `%`: exact where both operands are integers and the result is one that 64
-/// bits hold, else in doubles. A division that does not come out even is not exact: `7 / 2` is 3.5.
+/// `+`, `-`, `*`, `/` and `%`: exact if both operands are integers and the result is an integer of
+/// 64 bits, else computed in doubles. A division with a remainder is computed in doubles: `7 / 2`
+/// is 3.5.
 fn arithmetic<'a>(operator: Binary, a: &Evaluated<'_>, b: &Evaluated<'_>) -> Option<Evaluated<'a>> {
     let (a, b) = (a.value()?, b.value()?);
     if let (Some(a), Some(b)) = (stored_integer(a), stored_integer(b)) {
@@ -101,7 +102,7 @@ fn arithmetic<'a>(operator: Binary, a: &Evaluated<'_>, b: &Evaluated<'_>) -> Opt
     }))
 }
 
-/// Unary minus: exact for integers; undefined for what is no number.
+/// Unary minus: exact for integers; undefined for other types than numbers.
 pub(super) fn negated<'a>(value: &Evaluated<'_>) -> Evaluated<'a> {
     let Some(value) = value.value() else { return Evaluated::Missing };
     if let Some(negated) = stored_integer(value).and_then(i64::checked_neg) {
@@ -110,7 +111,7 @@ pub(super) fn negated<'a>(value: &Evaluated<'_>) -> Evaluated<'a> {
     to_f64(value).map_or(Evaluated::Missing, |value| number_or_nothing(-value))
 }
 
-/// Unary plus: the number itself, undefined for anything else.
+/// Unary plus: the number itself; undefined for other types.
 pub(super) fn unary_plus<'a>(value: &Evaluated<'_>) -> Evaluated<'a> {
     match value.value() {
         Some(value) if value.is_number() => Evaluated::Own(value.to_value()),
@@ -124,7 +125,7 @@ pub(super) mod tests {
 
     use super::*;
 
-    /// A value as JSON has it, or nothing.
+    /// Parses a JSON value, or "undefined".
     pub(in crate::eval) fn got(text: &str) -> Evaluated<'static> {
         match text {
             "undefined" => Evaluated::Missing,
@@ -132,7 +133,6 @@ pub(super) mod tests {
         }
     }
 
-    /// The text of a value.
     pub(in crate::eval) fn shown(got: &Evaluated<'_>) -> String {
         got.value().map_or("undefined".to_owned(), to_string)
     }

@@ -1,4 +1,4 @@
-//! Arrays: their length, parts and joins, and what their elements come to.
+//! Functions of arrays: length, slices, concatenation, and aggregates of their elements.
 
 use document::{ArrayRef, Value, ValueRef};
 use evaluation::{Error, Evaluated};
@@ -24,10 +24,9 @@ pub(super) const FUNCTIONS: &[Function] = &[
     row("ARRAY_SUM", 1..=1, |call| reduce_numbers(call, |values| Some(values.iter().sum()))),
 ];
 
-/// Work of one number among others.
+/// Work of one number of an aggregate.
 const ONE: usize = 32;
 
-/// The length of an array as a number.
 fn length_of(array: ArrayRef<'_>) -> i64 {
     i64::try_from(array.len()).unwrap_or(i64::MAX)
 }
@@ -51,8 +50,8 @@ fn array_concat<'a>(call: &Call<'_, 'a>) -> Result<Evaluated<'a>, Error> {
     Ok(Evaluated::Own(Value::Array(all)))
 }
 
-/// `ARRAY_SLICE([1, 2, 3], -2, 1)` is `[2]`: from a position, which counts from the end when it is
-/// negative, at most so many elements.
+/// `ARRAY_SLICE([1, 2, 3], -2, 1)` is `[2]`: the elements from a position, which counts from the
+/// end if negative, limited to a number of elements.
 fn array_slice<'a>(call: &Call<'_, 'a>) -> Result<Evaluated<'a>, Error> {
     let (Some(array), Some(start), Some(most)) =
         (call.array_at(0), call.integer_at(1), call.integer_or(2, i64::MAX))
@@ -66,8 +65,8 @@ fn array_slice<'a>(call: &Call<'_, 'a>) -> Result<Evaluated<'a>, Error> {
     Ok(Evaluated::Own(Value::Array(values)))
 }
 
-/// What the numbers of an array come to; an element that is not a number makes the result
-/// undefined.
+/// Applies an aggregate function to the numbers of an array. An element that is not a number makes
+/// the result undefined.
 fn reduce_numbers<'a>(
     call: &Call<'_, 'a>,
     function: fn(&mut [f64]) -> Option<f64>,
@@ -80,12 +79,12 @@ fn reduce_numbers<'a>(
     Ok(function(&mut values).map_or(Evaluated::Missing, number_or_nothing))
 }
 
-/// The mean; undefined for an empty array.
+/// Returns the mean; `None` for an empty array.
 fn average(values: &mut [f64]) -> Option<f64> {
     (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
 }
 
-/// The middle one of the numbers in order, or the mean of the two in the middle.
+/// Returns the median: the middle number, or the mean of the two middle ones.
 fn median(values: &mut [f64]) -> Option<f64> {
     values.sort_unstable_by(f64::total_cmp);
     let middle = values.len() / 2;
@@ -96,8 +95,9 @@ fn median(values: &mut [f64]) -> Option<f64> {
     values.get(middle.checked_sub(1)?).map(|lower| (lower + upper) / 2.0)
 }
 
-/// The element that no other one is better than. An array or object among the elements makes the
-/// result undefined; numbers, strings, booleans and null compare by the total order of values.
+/// Returns the element that no other is `better` than. An array or object among the elements makes
+/// the result undefined; null, booleans, numbers and strings are compared in the total order of
+/// values.
 fn extreme<'a>(
     call: &Call<'_, 'a>,
     better: fn(ValueRef<'_>, ValueRef<'_>) -> bool,

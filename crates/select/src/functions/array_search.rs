@@ -1,4 +1,4 @@
-//! Whether an array has a value, or an object that has all of the one asked for.
+//! Searches an array for a value, or for an object that contains another one.
 
 use document::{ArrayRef, DocRef, Value, ValueRef};
 use evaluation::{Error, Evaluated};
@@ -20,17 +20,17 @@ pub(super) const FUNCTIONS: &[Function] = &[
     row("ARRAY_CONTAINS_ANY", 2..=ANY, |call| contains_several(call, true)),
 ];
 
-/// Up to so many values are looked for one by one.
+/// Maximum number of values to search for one by one.
 const FEW: usize = 3;
-/// Work of one element, beside what is read of it. They are counted one by one: many searches end
+/// Work of one element besides reading it. Counted element by element, because many searches end
 /// early.
 const ONE: usize = 48;
 
-/// Work of sorting properties, for each byte of an array.
+/// Work of sorting properties, per byte of an array.
 const SORTED: usize = 4;
 
-/// `ARRAY_CONTAINS(array, value, partial)`: with `partial` an element that is an object need only
-/// have the properties asked for.
+/// `ARRAY_CONTAINS(array, value, partial)`: with `partial`, an object element matches if it has all
+/// properties of `value`.
 fn array_contains<'a>(call: &Call<'_, 'a>) -> Result<Evaluated<'a>, Error> {
     let (Some(array), Some(wanted), Some(partial)) =
         (call.array_at(0), call.argument(1), call.flag_at(2))
@@ -40,12 +40,12 @@ fn array_contains<'a>(call: &Call<'_, 'a>) -> Result<Evaluated<'a>, Error> {
     if !partial {
         return Ok(Evaluated::Own(Value::Bool(has_element(call, array, wanted, is_equal)?)));
     }
-    // Of each object all properties may be sorted.
+    // All properties of every object may have to be sorted.
     call.spend_work(weight_of(ValueRef::Array(array)).saturating_mul(SORTED))?;
     Ok(Evaluated::Own(Value::Bool(has_element(call, array, wanted, is_within)?)))
 }
 
-/// Whether an array has an element that meets what is wanted.
+/// Returns whether an array has an element for which `meets(wanted, element)` is true.
 fn has_element(
     call: &Call<'_, '_>,
     array: ArrayRef<'_>,
@@ -61,8 +61,8 @@ fn has_element(
     Ok(false)
 }
 
-/// Whether a value is the same as another one, or an object that the other has all of, at every
-/// depth of objects. Arrays have to be the same.
+/// Returns whether two values are equal, or are objects of which the second contains all properties
+/// of the first, recursively. Arrays have to be equal.
 fn is_within(wanted: ValueRef<'_>, value: ValueRef<'_>) -> bool {
     match (wanted, value) {
         (ValueRef::Document(wanted), ValueRef::Document(value)) => object_within(wanted, value),
@@ -70,10 +70,9 @@ fn is_within(wanted: ValueRef<'_>, value: ValueRef<'_>) -> bool {
     }
 }
 
-/// Whether an object has all properties of another one. Both are sorted by name and walked side by
-/// side.
+/// Returns whether an object has all properties of `wanted`. Both are sorted by name and merged.
 fn object_within(wanted: DocRef<'_>, value: DocRef<'_>) -> bool {
-    // Names are looked at no further than the smaller object goes.
+    // Compares the counts first, and stops at the end of the smaller object.
     let (mut few, mut many) = (wanted.iter(), value.iter());
     while few.next().is_some() {
         if many.next().is_none() {
@@ -91,13 +90,13 @@ fn object_within(wanted: DocRef<'_>, value: DocRef<'_>) -> bool {
     })
 }
 
-/// Whether an array has one (`decides`) or all of several values. An undefined value among them
-/// leaves the result open, unless the others decide it.
+/// Returns whether an array contains one (`decides` is true) or all of several values. An undefined
+/// value among them makes the result undefined unless the others decide it.
 fn contains_several<'a>(call: &Call<'_, 'a>, decides: bool) -> Result<Evaluated<'a>, Error> {
     let Some(array) = call.array_at(0) else { return UNDEFINED };
     let wanted = call.args.get(1..).unwrap_or_default();
-    // A set costs more than a few searches; for many values it keeps the work in proportion to the
-    // array.
+    // Building a set costs more than a few searches; for many values it keeps the work proportional
+    // to the array.
     let set = if wanted.len() <= FEW { None } else { Some(set_of(call, array)?) };
     let found = wanted.iter().map(|wanted| {
         let Some(wanted) = wanted.value() else { return Ok(None) };

@@ -1,6 +1,6 @@
-//! Arguments of a call by position and type. Each reader returns nothing when the argument is
-//! undefined, missing or of another type, so that a function takes all it needs in one `let ...
-//! else`.
+//! Arguments of a call by position and type. Each accessor returns `None` if the argument is
+//! undefined, missing or of another type, so that a function reads all of its arguments in one
+//! `let ... else`.
 
 use document::{ArrayRef, DocRef, ValueRef};
 use evaluation::{Budget, Error, Evaluated, Growth};
@@ -9,63 +9,61 @@ use super::Call;
 use crate::number::{to_f64, to_i64};
 
 impl<'c> Call<'c, '_> {
-    /// The argument at this position; none if it is undefined or was not given.
+    /// Returns the argument at this position; `None` if it is undefined or was not given.
     pub(super) fn argument(&self, at: usize) -> Option<ValueRef<'c>> {
         self.args.get(at).and_then(Evaluated::value)
     }
 
-    /// Whether an argument stands at this position, undefined or not.
+    /// Returns whether an argument was given at this position, undefined or not.
     pub(super) fn is_given(&self, at: usize) -> bool {
         self.args.get(at).is_some_and(|got| !got.is_absent())
     }
 
-    /// A string.
+    /// Returns a string.
     pub(super) fn text_at(&self, at: usize) -> Option<&'c str> {
         self.argument(at).and_then(ValueRef::as_str)
     }
 
-    /// A number as a double.
+    /// Returns a number as a double.
     pub(super) fn number_at(&self, at: usize) -> Option<f64> {
         self.argument(at).and_then(to_f64)
     }
 
-    /// A whole number.
+    /// Returns a number that is an integer.
     pub(super) fn integer_at(&self, at: usize) -> Option<i64> {
         self.argument(at).and_then(to_i64)
     }
 
-    /// An array.
+    /// Returns an array.
     pub(super) fn array_at(&self, at: usize) -> Option<ArrayRef<'c>> {
         self.argument(at).and_then(ValueRef::as_array)
     }
 
-    /// An object.
+    /// Returns an object.
     pub(super) fn object_at(&self, at: usize) -> Option<DocRef<'c>> {
         self.argument(at).and_then(ValueRef::as_document)
     }
 
-    /// An optional boolean: false when it was not given, nothing when it is not a boolean.
+    /// Returns an optional boolean: false if it was not given, `None` if it is not a boolean.
     pub(super) fn flag_at(&self, at: usize) -> Option<bool> {
         if self.is_given(at) { self.argument(at)?.as_bool() } else { Some(false) }
     }
 
-    /// An optional whole number: `default` when it was not given, nothing when it is not a whole
-    /// number.
+    /// Returns an optional integer: `default` if it was not given, `None` if it is not an integer.
     pub(super) fn integer_or(&self, at: usize, default: i64) -> Option<i64> {
         if self.is_given(at) { self.integer_at(at) } else { Some(default) }
     }
 
-    /// The account of what the call is building, empty so far.
+    /// Returns an empty account of the value that the call builds.
     pub(super) fn new_growth(&self) -> Growth<'c> {
         Growth::with_held(self.held, self.context)
     }
 
-    /// What the evaluation may do.
     pub(super) fn budget(&self) -> &'c Budget {
         &self.context.budget
     }
 
-    /// Counts work that the call does beside reading its arguments.
+    /// Counts work that the call does besides reading its arguments.
     pub(super) fn spend_work(&self, units: usize) -> Result<(), Error> {
         self.budget().spend_bounded(units)
     }

@@ -1,4 +1,4 @@
-//! Choosing among arguments, objects as arrays, and an item's own number.
+//! Selection among arguments, conversion of objects to arrays, and the number of an item.
 
 use document::{Document, Value, ValueRef};
 use evaluation::{Error, Evaluated, Size};
@@ -13,25 +13,24 @@ pub(super) const FUNCTIONS: &[Function] = &[
     row("OBJECTTOARRAY", 1..=3, object_to_array),
 ];
 
-/// An argument as it is.
 fn argument_as_is<'a>(call: &Call<'_, 'a>, at: usize) -> Evaluated<'a> {
     call.args.get(at).cloned().unwrap_or(Evaluated::Missing)
 }
 
-/// `CHOOSE(2, "a", "b")` is `"b"`: the argument at a position that counts from 1.
+/// `CHOOSE(2, "a", "b")` is `"b"`: the argument at a one-based position.
 fn choose<'a>(call: &Call<'_, 'a>) -> Result<Evaluated<'a>, Error> {
     let at = call.integer_at(0).filter(|at| 0 < *at).and_then(|at| usize::try_from(at).ok());
     Ok(at.map_or(Evaluated::Missing, |at| argument_as_is(call, at)))
 }
 
-/// `IIF(condition, yes, no)`: only true is true.
+/// `IIF(condition, yes, no)`: a condition that is not `true` selects `no`.
 fn iif<'a>(call: &Call<'_, 'a>) -> Result<Evaluated<'a>, Error> {
     let is_true = matches!(call.argument(0), Some(ValueRef::Bool(true)));
     Ok(argument_as_is(call, if is_true { 1 } else { 2 }))
 }
 
-/// `OBJECTTOARRAY({"a": 1})` is `[{"k": "a", "v": 1}]`; two more arguments are other names for `k`
-/// and `v`. A name with a NUL cannot be stored, so the result is undefined then.
+/// `OBJECTTOARRAY({"a": 1})` is `[{"k": "a", "v": 1}]`. Two optional arguments rename `k` and `v`.
+/// A name with a NUL cannot be stored and makes the result undefined.
 fn object_to_array<'a>(call: &Call<'_, 'a>) -> Result<Evaluated<'a>, Error> {
     let name = |at: usize, default: &'static str| {
         if call.is_given(at) { call.text_at(at) } else { Some(default) }
@@ -57,11 +56,11 @@ fn object_to_array<'a>(call: &Call<'_, 'a>) -> Result<Evaluated<'a>, Error> {
     Ok(Evaluated::Own(Value::Array(pairs)))
 }
 
-/// Where an item's number begins in its resource id.
+/// Offset of the item's number in its resource id.
 const NUMBER_AT: usize = 8;
 
-/// The number of an item: the last eight bytes of its resource id. Undefined for anything that is
-/// not an item as a whole.
+/// Returns the number of an item: the last eight bytes of its resource id, in little-endian order.
+/// Undefined for a value that is not a whole item.
 fn document_id<'a>(call: &Call<'_, 'a>) -> Result<Evaluated<'a>, Error> {
     let id = call.object_at(0).and_then(|item| item.get("_rid")).and_then(ValueRef::as_str);
     let bytes = id.and_then(resource_id);
@@ -70,8 +69,8 @@ fn document_id<'a>(call: &Call<'_, 'a>) -> Result<Evaluated<'a>, Error> {
     Ok(number.map_or(Evaluated::Missing, integer_value))
 }
 
-/// The bytes of a resource id: sixteen, in base 64 with a `-` in place of `/`. Decoded by hand, as
-/// it is the only base 64 that evaluation meets.
+/// Decodes a resource id of sixteen bytes, in base 64 with `-` in place of `/`. Decoded by hand,
+/// because evaluation needs base 64 nowhere else.
 fn resource_id(text: &str) -> Option<Vec<u8>> {
     let digits = text.strip_suffix("==").filter(|digits| digits.len() == 22)?;
     let mut bytes = Vec::with_capacity(16);

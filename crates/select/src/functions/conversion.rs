@@ -1,4 +1,4 @@
-//! Values to strings and back, by JSON's rules.
+//! Conversion of values to strings and back, by JSON's rules.
 
 use document::{Value, ValueRef, json};
 use evaluation::{Error, Evaluated, Size, limits::MAX_VALUE_DEPTH};
@@ -17,7 +17,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
     row("TOSTRING", 1..=1, to_string),
 ];
 
-/// `TOSTRING`: a string stays as it is; anything else becomes its JSON text.
+/// `TOSTRING`: a string is returned unchanged; another value as its JSON text.
 fn to_string<'a>(call: &Call<'_, 'a>) -> Result<Evaluated<'a>, Error> {
     let Some(value) = call.argument(0) else { return UNDEFINED };
     let text = match value {
@@ -31,7 +31,7 @@ fn to_string<'a>(call: &Call<'_, 'a>) -> Result<Evaluated<'a>, Error> {
     Ok(Evaluated::Own(Value::String(text)))
 }
 
-/// `STRINGTONUMBER`: the number that a JSON text is; a whole one is an integer however it was
+/// `STRINGTONUMBER`: parses a JSON number. A whole number becomes an integer, however it is
 /// written.
 fn to_number<'a>(call: &Call<'_, 'a>) -> Result<Evaluated<'a>, Error> {
     let got = parse_as(call, |value| value.as_ref().is_number())?;
@@ -41,11 +41,11 @@ fn to_number<'a>(call: &Call<'_, 'a>) -> Result<Evaluated<'a>, Error> {
     })
 }
 
-/// The value that a JSON text is, if it is one of a kind. How much memory the value may take is
-/// estimated from the text before it is parsed.
+/// Parses a JSON text and returns its value if it is of the wanted type. The memory is estimated
+/// from the text before it is parsed.
 fn parse_as<'a>(call: &Call<'_, 'a>, fits: fn(&Value) -> bool) -> Result<Evaluated<'a>, Error> {
     let Some(text) = call.text_at(0) else { return UNDEFINED };
-    // No more values than there are characters that one can follow.
+    // Each value starts the text or follows one of these characters.
     let values = text.bytes().filter(|byte| matches!(byte, b',' | b'[' | b'{' | b':')).count() + 1;
     let memory = values.saturating_mul(size_of::<(String, Value)>()).saturating_add(text.len());
     call.new_growth().add_size(Size { bytes: 0, memory })?;

@@ -1,5 +1,5 @@
-//! Arithmetic and bits of 64-bit integers: arguments have to be whole and in range, what overflows
-//! is undefined.
+//! Arithmetic and bitwise functions of 64-bit integers. Arguments must be integers in range;
+//! overflow is undefined.
 
 use evaluation::{Error, Evaluated};
 
@@ -20,7 +20,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
     row("INTSUB", 2..=2, |call| on_two_integers(call, i64::checked_sub)),
 ];
 
-/// A function of two whole numbers; undefined when it overflows or divides by zero.
+/// Applies a function to two integers; undefined on overflow or division by zero.
 fn on_two_integers<'a>(
     call: &Call<'_, 'a>,
     function: fn(i64, i64) -> Option<i64>,
@@ -29,7 +29,8 @@ fn on_two_integers<'a>(
     Ok(function(a, b).map_or(Evaluated::Missing, integer_value))
 }
 
-/// By 0 to 63 bits; bits that are shifted out are lost, the sign is kept to the right.
+/// Shifts by 0 to 63 bits, and is undefined for other counts. Bits shifted out are lost; a shift to
+/// the right keeps the sign.
 fn shift_by<'a>(
     call: &Call<'_, 'a>,
     function: fn(i64, u32) -> Option<i64>,

@@ -1,5 +1,5 @@
-//! Numbers to numbers: roots, powers, rounding, bins. Whole numbers that need no computing stay
-//! exactly what they are.
+//! Numeric functions: roots, powers, rounding, bins. Integers that need no computation are returned
+//! exactly.
 
 use document::ValueRef;
 use evaluation::{Error, Evaluated};
@@ -7,7 +7,7 @@ use evaluation::{Error, Evaluated};
 use super::{Call, Function, UNDEFINED, row};
 use crate::number::{integer_value, number_or_nothing};
 
-/// Decimal places that rounding may be asked for.
+/// Maximum number of decimal places for rounding.
 const MAX_PLACES: u64 = 15;
 
 pub(super) const FUNCTIONS: &[Function] = &[
@@ -28,7 +28,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
     row("TRUNC", 1..=1, |call| unless_integer(call, f64::trunc)),
 ];
 
-/// A function of one number, computed in doubles.
+/// Applies a function of one number, in doubles.
 pub(super) fn on_number<'a>(
     call: &Call<'_, 'a>,
     function: fn(f64) -> f64,
@@ -36,7 +36,7 @@ pub(super) fn on_number<'a>(
     Ok(call.number_at(0).map_or(Evaluated::Missing, |value| number_or_nothing(function(value))))
 }
 
-/// A function of two numbers, computed in doubles.
+/// Applies a function of two numbers, in doubles.
 pub(super) fn on_two_numbers<'a>(
     call: &Call<'_, 'a>,
     function: fn(f64, f64) -> f64,
@@ -45,7 +45,7 @@ pub(super) fn on_two_numbers<'a>(
     Ok(number_or_nothing(function(a, b)))
 }
 
-/// The argument where it is stored as a whole number.
+/// Returns the first argument if it is stored as an integer.
 fn stored_integer(call: &Call<'_, '_>) -> Option<i64> {
     match call.argument(0)? {
         ValueRef::Int32(value) => Some(i64::from(value)),
@@ -54,8 +54,8 @@ fn stored_integer(call: &Call<'_, '_>) -> Option<i64> {
     }
 }
 
-/// A function that leaves whole numbers alone: those stored as integers are returned exactly, as a
-/// double may not hold them.
+/// Applies a function that does not change whole numbers: values stored as integers are returned
+/// exactly, since a double may not represent them.
 fn unless_integer<'a>(
     call: &Call<'_, 'a>,
     function: fn(f64) -> f64,
@@ -66,7 +66,7 @@ fn unless_integer<'a>(
     }
 }
 
-/// The magnitude; that of the least integer is a double.
+/// The absolute value; that of the least integer is a double.
 fn abs<'a>(call: &Call<'_, 'a>) -> Result<Evaluated<'a>, Error> {
     match stored_integer(call).and_then(i64::checked_abs) {
         Some(value) => Ok(integer_value(value)),
@@ -74,12 +74,12 @@ fn abs<'a>(call: &Call<'_, 'a>) -> Result<Evaluated<'a>, Error> {
     }
 }
 
-/// -1, 0 or 1.
+/// Returns -1, 0 or 1.
 fn sign<'a>(call: &Call<'_, 'a>) -> Result<Evaluated<'a>, Error> {
     on_number(call, |value| if value == 0.0 { 0.0 } else { value.signum() })
 }
 
-/// The natural logarithm, or the one to a base.
+/// The natural logarithm, or that to a base.
 fn log<'a>(call: &Call<'_, 'a>) -> Result<Evaluated<'a>, Error> {
     if !call.is_given(1) {
         return on_number(call, f64::ln);
@@ -91,8 +91,8 @@ fn log<'a>(call: &Call<'_, 'a>) -> Result<Evaluated<'a>, Error> {
     })
 }
 
-/// `ROUND(2.5)` is `3`: halves go away from zero. With a second argument, to so many decimal
-/// places, or before the point when it is negative.
+/// `ROUND(2.5)` is `3`: halves are rounded away from zero. The optional second argument is the
+/// number of decimal places, negative for places before the point.
 fn round<'a>(call: &Call<'_, 'a>) -> Result<Evaluated<'a>, Error> {
     let Some(places) = call.integer_or(1, 0) else { return UNDEFINED };
     if places == 0 {
@@ -110,7 +110,8 @@ fn round<'a>(call: &Call<'_, 'a>) -> Result<Evaluated<'a>, Error> {
     }))
 }
 
-/// `NUMBERBIN(17, 5)` is `15`: down to a multiple of a size; a negative size makes it up.
+/// `NUMBERBIN(17, 5)` is `15`: rounds down to a multiple of the size, or up if the size is
+/// negative.
 fn number_bin<'a>(call: &Call<'_, 'a>) -> Result<Evaluated<'a>, Error> {
     if !call.is_given(1) {
         return unless_integer(call, f64::floor);

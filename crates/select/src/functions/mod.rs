@@ -1,9 +1,9 @@
-//! Built-in functions by name, in one table; a family of functions is one file. An argument that is
-//! undefined or of a wrong type makes the result undefined, not an error: errors are limits and
-//! wrong patterns only.
+//! Built-in functions by name, in one table; each family of functions is one file. An argument that
+//! is undefined or of a wrong type makes the result undefined. Errors are limits and invalid
+//! patterns only.
 //!
 //! A new function is a row in the table of its family and a function from [`Call`] to a value. The
-//! binder finds it by the table, and so does the page of what is supported.
+//! binder and the documentation of supported functions read the table.
 
 mod array;
 mod array_search;
@@ -31,47 +31,46 @@ use crate::work::work_of_reading;
 
 pub use names::{LATER, is_later};
 
-/// A call: arguments are evaluated already, one that is undefined is [`Evaluated::Missing`].
+/// A call with evaluated arguments. An undefined argument is [`Evaluated::Missing`].
 #[derive(Debug)]
 pub struct Call<'c, 'a> {
     /// Arguments in order.
     pub args: &'c [Evaluated<'a>],
-    /// The operation: its instant, random numbers and budget.
+    /// The operation's context: its instant, random numbers and budget.
     pub context: &'c Context,
-    /// Bytes that are held around it, those of its arguments included.
+    /// Bytes held by the evaluation around the call, including its arguments.
     held: usize,
 }
 
-/// Evaluates a call; undefined is [`Evaluated::Missing`].
+/// Evaluates a call; an undefined result is [`Evaluated::Missing`].
 pub type Eval = for<'a> fn(&Call<'_, 'a>) -> Result<Evaluated<'a>, Error>;
 
-/// A function.
+/// A built-in function.
 #[derive(Debug)]
 pub struct Function {
     /// Its name in capitals.
     pub name: &'static str,
-    /// How many arguments it takes.
+    /// The accepted number of arguments.
     pub args: RangeInclusive<usize>,
-    /// What it does; [`Function::run`] also counts the work.
+    /// Evaluates a call. [`Function::run`] also counts the work.
     pub eval: Eval,
-    /// Whether it reads its arguments as a whole, and not their types alone; then the work of that
-    /// is counted before each call.
+    /// Whether it reads the whole of its arguments and not only their types. The work of reading is
+    /// then counted before each call.
     pub reads: bool,
 }
 
-/// Work of one call.
 const CALL: usize = 128;
 
 impl Function {
-    /// Whether it returns the same for the same arguments: it reads neither the time nor random
-    /// numbers.
+    /// Returns whether it returns the same for the same arguments: it uses neither the current time
+    /// nor random numbers.
     pub fn is_repeatable(&self) -> bool {
         let reads_time = self.name.starts_with("GETCURRENT") || matches!(self.name, "NOW" | "AGO");
         !reads_time && self.name != "RAND"
     }
 
     /// Evaluates a call while `held` bytes are held around it. Counts what the function reads and
-    /// builds, and refuses a result that is too large or too deep.
+    /// builds, and refuses a result that is too large or nested too deeply.
     pub fn run<'a>(
         &self,
         args: &[Evaluated<'a>],
@@ -96,23 +95,21 @@ impl Function {
     }
 }
 
-/// A row of a table: a function that reads its arguments.
+/// A table row of a function that reads the whole of its arguments.
 const fn row(name: &'static str, args: RangeInclusive<usize>, eval: Eval) -> Function {
     Function { name, args, eval, reads: true }
 }
 
-/// A row of a table: a function that looks at types alone, and so costs the same for any argument.
+/// A table row of a function that reads only types, so that it costs the same for any argument.
 const fn row_at_a_glance(name: &'static str, args: RangeInclusive<usize>, eval: Eval) -> Function {
     Function { name, args, eval, reads: false }
 }
 
-/// Most arguments of a function that takes any number.
+/// Maximum number of arguments of a function that takes any number.
 const ANY: usize = usize::MAX;
 
-/// The undefined answer.
 const UNDEFINED: Result<Evaluated<'static>, Error> = Ok(Evaluated::Missing);
 
-/// All families.
 const FAMILIES: &[&[Function]] = &[
     array::FUNCTIONS,
     array_search::FUNCTIONS,
@@ -132,12 +129,12 @@ const FAMILIES: &[&[Function]] = &[
     types::FUNCTIONS,
 ];
 
-/// Every function.
+/// Returns all functions.
 pub fn all_functions() -> impl Iterator<Item = &'static Function> {
     FAMILIES.iter().flat_map(|family| family.iter())
 }
 
-/// The function of this name, or of the name that it stands for; case does not count.
+/// Returns the function with this name or alias, ignoring case.
 pub fn find_function(name: &str) -> Option<&'static Function> {
     let name = names::resolve_alias(name);
     all_functions().find(|function| function.name.eq_ignore_ascii_case(name))

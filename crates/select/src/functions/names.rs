@@ -1,6 +1,6 @@
-//! Other names of functions, and names of those that are known and not there yet.
+//! Aliases of functions, and names of known functions that are not implemented.
 
-/// Names that stand for another one.
+/// Aliases and the names that they stand for.
 const ALIASES: &[(&str, &str)] = &[
     ("CONTAINSALLCI", "CONTAINS_ALL_CI"),
     ("CONTAINSALLCS", "CONTAINS_ALL_CS"),
@@ -25,7 +25,7 @@ const ALIASES: &[(&str, &str)] = &[
     ("TO_STRING", "TOSTRING"),
 ];
 
-/// Names that are known and not there yet.
+/// Names of known functions that are not implemented yet.
 pub const LATER: &[&str] = &[
     "FULLTEXTCONTAINS",
     "FULLTEXTCONTAINSALL",
@@ -45,13 +45,13 @@ pub const LATER: &[&str] = &[
     "VECTORDISTANCE",
 ];
 
-/// The name that this one stands for, often itself.
+/// Returns the name that an alias stands for, or the name itself.
 pub(super) fn resolve_alias(name: &str) -> &str {
     let found = ALIASES.iter().find(|(alias, _)| alias.eq_ignore_ascii_case(name));
     found.map_or(name, |(_, name)| name)
 }
 
-/// Whether this is the name of a function that is known and not there yet; case does not count.
+/// Returns whether this is the name of a known function that is not implemented, ignoring case.
 pub fn is_later(name: &str) -> bool {
     LATER.iter().any(|later| later.eq_ignore_ascii_case(name))
 }

@@ -1,4 +1,4 @@
-//! Arrays as sets: an element counts once, by value. Answers are in the order of first appearance.
+//! Arrays as sets: elements are distinct by value. Results are in the order of first occurrence.
 
 use std::collections::BTreeSet;
 
@@ -15,18 +15,17 @@ pub(super) const FUNCTIONS: &[Function] = &[
     row("SETUNION", 2..=2, union),
 ];
 
-/// Work of finding a value's place among others.
+/// Work of finding the position of a value in a set.
 pub(super) const PLACE: usize = 256;
 
 /// Values in their total order, borrowed from the arguments.
 pub(super) type Set<'v> = BTreeSet<InOrder<'v>>;
 
-/// Both arrays.
 fn both_arrays<'c>(call: &Call<'c, '_>) -> Option<(ArrayRef<'c>, ArrayRef<'c>)> {
     Some((call.array_at(0)?, call.array_at(1)?))
 }
 
-/// The elements of an array as a set; the work of finding each one's place is counted.
+/// Builds the set of an array's elements, counting the work of each lookup.
 pub(super) fn set_of<'v>(call: &Call<'_, '_>, array: ArrayRef<'v>) -> Result<Set<'v>, Error> {
     let mut set = Set::new();
     for value in array.iter() {
@@ -36,8 +35,9 @@ pub(super) fn set_of<'v>(call: &Call<'_, '_>, array: ArrayRef<'v>) -> Result<Set
     Ok(set)
 }
 
-/// The elements of an array that a test takes; the test may remember them, so that each is taken
-/// once. `others` is how many values each is compared among.
+/// Returns the elements of an array that `takes` accepts. `takes` is called once per element and
+/// may change its own set, to accept each value once. `others` is the size of the set for counting
+/// work.
 fn keep_elements<'v, 'a>(
     call: &Call<'_, '_>,
     array: ArrayRef<'v>,
@@ -69,7 +69,7 @@ fn union<'a>(call: &Call<'_, 'a>) -> Result<Evaluated<'a>, Error> {
     Ok(Evaluated::Own(Value::Array(all)))
 }
 
-/// `SETINTERSECT`: what both have, in the order of the second.
+/// `SETINTERSECT`: the values in both arrays, in the order of the second.
 fn intersection<'a>(call: &Call<'_, 'a>) -> Result<Evaluated<'a>, Error> {
     let Some((left, right)) = both_arrays(call) else { return UNDEFINED };
     let mut left = set_of(call, left)?;
@@ -77,7 +77,7 @@ fn intersection<'a>(call: &Call<'_, 'a>) -> Result<Evaluated<'a>, Error> {
     keep_elements(call, right, others, |value| left.remove(&value))
 }
 
-/// `SETDIFFERENCE`: what only the first has.
+/// `SETDIFFERENCE`: the values that are only in the first array.
 fn difference<'a>(call: &Call<'_, 'a>) -> Result<Evaluated<'a>, Error> {
     let Some((left, right)) = both_arrays(call) else { return UNDEFINED };
     let mut seen = set_of(call, right)?;
@@ -85,7 +85,7 @@ fn difference<'a>(call: &Call<'_, 'a>) -> Result<Evaluated<'a>, Error> {
     keep_elements(call, left, others, |value| seen.insert(value))
 }
 
-/// `SETEQUAL`: whether both have the same values, in any order and any number.
+/// `SETEQUAL`: whether both arrays have the same distinct values.
 fn set_equal<'a>(call: &Call<'_, 'a>) -> Result<Evaluated<'a>, Error> {
     let Some((left, right)) = both_arrays(call) else { return UNDEFINED };
     let same = set_of(call, left)? == set_of(call, right)?;

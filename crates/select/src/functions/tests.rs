@@ -1,4 +1,4 @@
-//! Calls written as text, for the tables of all families. Single quotes stand for double ones.
+//! Calls written as text, for the tables of all families. Single quotes replace double ones.
 
 use document::{Document, Value, ValueRef, json};
 use evaluation::{Context, Error, Evaluated, Kind, limits::MAX_WORK};
@@ -8,14 +8,14 @@ use super::find_function;
 /// 2024-10-14T14:20:30.666Z.
 const NOW_MS: i64 = 1_728_915_630_666;
 
-/// What stands for an undefined argument in the text.
+/// The placeholder of an undefined argument in the text.
 const HOLE: &str = "{\"undefined\":0}";
 
 fn is_hole(value: ValueRef<'_>) -> bool {
     value.as_document().is_some_and(|fields| fields.get("undefined").is_some())
 }
 
-/// Name and arguments of a call.
+/// Splits a call into name and arguments.
 fn parsed(call: &str) -> (&str, Vec<Value>) {
     let (name, args) = call.split_once('(').unwrap();
     let args = args.strip_suffix(')').unwrap().replace('\'', "\"").replace("undefined", HOLE);
@@ -33,7 +33,7 @@ fn run(name: &str, args: &[Evaluated<'_>]) -> Result<String, Error> {
     Ok(got.value().map_or("undefined".to_owned(), |value| json::to_string(value).replace('"', "'")))
 }
 
-/// The answer of a call whose arguments are values of their own.
+/// Evaluates a call whose arguments are owned values.
 fn evaluate_owned(name: &str, args: &[Value]) -> Result<String, Error> {
     let args: Vec<Evaluated<'_>> = args
         .iter()
@@ -44,7 +44,8 @@ fn evaluate_owned(name: &str, args: &[Value]) -> Result<String, Error> {
     run(name, &args)
 }
 
-/// The answer of a call; it is the same when its arguments are parts of stored bytes.
+/// Evaluates a call. Asserts that the result is the same if its arguments are parts of stored
+/// bytes.
 pub(super) fn evaluate(call: &str) -> Result<String, Error> {
     let (name, args) = parsed(call);
     let answer = evaluate_owned(name, &args);
@@ -60,7 +61,7 @@ pub(super) fn evaluate(call: &str) -> Result<String, Error> {
     answer
 }
 
-/// Expects an answer of each call.
+/// Asserts the result of each call.
 pub(super) fn check(cases: &[(&str, &str)]) {
     for (call, want) in cases {
         match evaluate(call) {
@@ -70,7 +71,7 @@ pub(super) fn check(cases: &[(&str, &str)]) {
     }
 }
 
-/// Values of every type and from the ends of their ranges.
+/// Values of every type, and the bounds of their ranges.
 const ODD: &[&str] = &[
     "undefined",
     "null",
@@ -103,7 +104,7 @@ fn odd_arguments_end_no_function_with_anything_but_an_answer() {
                 let args: Vec<&str> = (0..count).map(odd).collect();
                 let call = format!("{}({})", function.name, args.join(","));
                 let (name, args) = parsed(&call);
-                // Only modifiers of a pattern are an error.
+                // Only invalid modifiers of a pattern are an error.
                 if let Err(error) = evaluate_owned(name, &args) {
                     assert_eq!((error.number, name.get(..5)), (51108, Some("REGEX")), "{call}");
                 }

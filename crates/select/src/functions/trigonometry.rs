@@ -1,4 +1,4 @@
-//! Angles, in radians.
+//! Trigonometric functions, in radians.
 
 use super::{
     Function,

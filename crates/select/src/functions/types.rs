@@ -1,4 +1,4 @@
-//! Questions about the type of a value; all of them have an answer for what is undefined.
+//! Type tests. Their result is defined even for an undefined argument.
 
 use document::{Value, ValueRef};
 use evaluation::{Error, Evaluated};
@@ -28,7 +28,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
     row_at_a_glance("IS_STRING", 1..=1, |call| check_type(call, |value| value.as_str().is_some())),
 ];
 
-/// Whether the argument is of a type; nothing is of none.
+/// Returns whether the argument is of a type; false if it is undefined.
 fn check_type<'a>(
     call: &Call<'_, 'a>,
     test: fn(ValueRef<'_>) -> bool,
@@ -36,7 +36,7 @@ fn check_type<'a>(
     Ok(Evaluated::Own(Value::Bool(call.argument(0).is_some_and(test))))
 }
 
-/// Whether it is a string, a number, a boolean or null.
+/// Returns whether a value is a string, a number, a boolean or null.
 pub(super) fn is_primitive(value: ValueRef<'_>) -> bool {
     matches!(value, ValueRef::Null | ValueRef::Bool(_) | ValueRef::String(_)) || value.is_number()
 }

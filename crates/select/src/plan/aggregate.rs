@@ -1,15 +1,15 @@
-//! An aggregate of a query: which one, of what, and where its result goes.
+//! An aggregate in the plan of a query.
 
 use super::Expr;
 use crate::aggregate::AggregateKind;
 
-/// An aggregate of a query.
+/// An aggregate in the plan of a query.
 #[derive(Debug)]
 pub struct Aggregate {
-    /// Which.
+    /// The aggregate function.
     pub kind: AggregateKind,
-    /// What is taken of each row.
+    /// The expression whose value is aggregated for each row.
     pub of: Expr,
-    /// Where its result goes.
+    /// The slot that receives the result.
     pub slot: usize,
 }

@@ -1,74 +1,73 @@
-//! Bound expressions: names are slots, parameters are constants, functions are found. A tree that
-//! evaluates to a value or to nothing (undefined). It parses nothing.
+//! Bound expressions: names are replaced by slots, parameters by constants, and functions are
+//! resolved. Each expression evaluates to a value or to undefined.
 
 use document::Value;
 
 use super::{Select, Set};
 use crate::{functions::Function, like::Like};
 
-/// The slot of the stored document; other slots are the binder's to give.
+/// The slot of the stored document; the binder assigns the other slots.
 pub const DOCUMENT: usize = 0;
 
-/// An expression. Every variant evaluates to a value or to nothing (undefined).
+/// An expression. Every variant evaluates to a value or to undefined.
 #[derive(Debug)]
 pub enum Expr {
     /// A constant.
     Constant(Value),
-    /// Nothing.
+    /// Undefined.
     Undefined,
-    /// What a name of FROM, a group's key or an aggregate stands for.
+    /// The value of a FROM alias, a group key or an aggregate.
     Slot(usize),
-    /// A property inside what a slot holds, name by name. It saves an expression for each name, and
-    /// is what indexes can use.
+    /// A nested property of a slot's value, name by name. It avoids one expression per name, and is
+    /// the form that indexes can use.
     Path(usize, Vec<String>),
-    /// Properties by name and elements by position, each inside the one before. A text may have as
-    /// many as it likes, so they are not one inside another.
+    /// Properties by name and elements by position, each applied to the result of the one before.
+    /// It is a list and not a nested tree, because a query may chain any number of them.
     Steps(Box<Expr>, Vec<Expr>),
-    /// An array; elements that are nothing are left out.
+    /// An array; undefined elements are left out.
     Array(Vec<Expr>),
-    /// An object; properties that are nothing are left out.
+    /// An object; undefined properties are left out.
     Object(Vec<(String, Expr)>),
     /// NOT.
     Not(Box<Expr>),
-    /// All of these.
+    /// AND.
     And(Vec<Expr>),
-    /// Any of these.
+    /// OR.
     Or(Vec<Expr>),
-    /// Operators from left to right. They are all of one precedence.
+    /// Binary operators of one precedence, applied from left to right.
     Chain(Box<Expr>, Vec<(Binary, Expr)>),
-    /// An operator in front.
+    /// A prefix operator.
     Unary(Unary, Box<Expr>),
-    /// Strings in a row.
+    /// `||`: concatenation of strings.
     Concat(Vec<Expr>),
-    /// Value, low and high.
+    /// BETWEEN: value, low, high.
     Between(Box<[Expr; 3]>),
-    /// Whether a value is among these.
+    /// IN.
     In(Box<Expr>, Vec<Expr>),
-    /// Whether a value is among these constants. Made of [`Expr::In`] where all items are
-    /// constants.
+    /// IN with constants only; replaces [`Expr::In`] then.
     Among(Box<Expr>, Box<Set>),
-    /// LIKE a pattern that is known.
+    /// LIKE with a constant pattern.
     Like(Box<Expr>, Like),
-    /// LIKE a pattern that is computed.
+    /// LIKE with a computed pattern and an escape character.
     LikeAny(Box<Expr>, Box<Expr>, Option<char>),
-    /// The first that is something.
+    /// `??`: the first operand that is not undefined.
     Coalesce(Vec<Expr>),
-    /// `?:`
+    /// `?:`: condition, value if true, value otherwise.
     Conditional(Box<[Expr; 3]>),
-    /// A function. Arguments are evaluated from left to right before it is called.
+    /// A function call. Arguments are evaluated from left to right before the call.
     Call(&'static Function, Vec<Expr>),
-    /// A query inside.
+    /// A subquery.
     Subquery(Subquery, Box<Select>),
 }
 
-/// What a query inside an expression answers.
+/// How the results of a subquery become a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Subquery {
-    /// Its only result; nothing when there is none, its first when there are several.
+    /// The first result; undefined if there is none.
     Scalar,
-    /// Whether there is a result.
+    /// Whether any result exists.
     Exists,
-    /// All results.
+    /// An array of all results.
     Array,
     /// Whether all results are true.
     All,
@@ -78,7 +77,7 @@ pub enum Subquery {
     Last,
 }
 
-/// An operator in front of its operand.
+/// A prefix operator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the names say it")]
 pub enum Unary {
@@ -87,7 +86,7 @@ pub enum Unary {
     BitNot,
 }
 
-/// An operator between two operands.
+/// A binary operator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the names say it")]
 pub enum Binary {

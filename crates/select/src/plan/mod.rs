@@ -1,6 +1,6 @@
-//! The plan of a query as the binder makes it: expressions and the clauses of SELECT. They stand in
-//! one module because each holds the other: a query may stand inside an expression. Nothing here
-//! evaluates anything (`eval`) or runs over rows (`statement`).
+//! The plan of a query as the binder makes it: expressions and the clauses of SELECT. They share a
+//! module because each contains the other: an expression may contain a subquery. Nothing here
+//! evaluates expressions (`eval`) or runs over rows (`statement`).
 
 mod aggregate;
 mod expr;

@@ -1,19 +1,18 @@
-//! Walks expressions and queries, those inside them included: which slots and paths they read, and
-//! which functions they call.
+//! Visits expressions and queries, including subqueries, to find which slots and paths they read
+//! and which functions they call.
 
 use super::{Expr, Input, Projection, Select};
 use crate::functions::Function;
 
-/// What a walk meets.
+/// An event of the visit.
 enum Seen<'a> {
-    /// A read of a slot, of a path inside it.
+    /// A read of a path inside a slot.
     Read(usize, &'a [String]),
-    /// A call of a function.
     Call(&'static Function),
 }
 
 impl Seen<'_> {
-    /// Calls `see` where this is a read.
+    /// Calls `see` if this is a read.
     fn tell_read(&self, see: &mut dyn FnMut(usize, &[String])) {
         if let Self::Read(slot, names) = self {
             see(*slot, names);
@@ -22,7 +21,7 @@ impl Seen<'_> {
 }
 
 impl Expr {
-    /// Calls `see` with all that is met, in queries inside the expression too.
+    /// Calls `see` for everything in the expression, including subqueries.
     fn visit(&self, see: &mut dyn FnMut(Seen<'_>)) {
         match self {
             Self::Constant(_) | Self::Undefined => {}
@@ -63,19 +62,20 @@ impl Expr {
 }
 
 impl Select {
-    /// Calls `see` with every read of a slot in any clause: its number and the path that is read inside
-    /// it, empty for the whole value. Queries inside are included.
+    /// Calls `see` for every read of a slot in any clause, including subqueries, with the slot's
+    /// number and the path inside it (empty for the whole value).
     pub(crate) fn visit_reads(&self, see: &mut dyn FnMut(usize, &[String])) {
         self.visit(&mut |seen| seen.tell_read(see));
     }
 
-    /// The same without SELECT: what is read before a row becomes a result.
+    /// Like `visit_reads` without SELECT: the reads before a row becomes a
+    /// result.
     pub(crate) fn visit_row_reads(&self, see: &mut dyn FnMut(usize, &[String])) {
         self.visit_rows(&mut |seen| seen.tell_read(see));
     }
 
-    /// Whether the query has the same results whenever it is asked, as long as the rows are the same:
-    /// it reads neither the time nor random numbers.
+    /// Returns whether the query always has the same results over the same rows: it uses neither
+    /// the current time nor random numbers.
     pub fn is_repeatable(&self) -> bool {
         let mut repeatable = true;
         self.visit(&mut |seen| {
@@ -86,13 +86,13 @@ impl Select {
         repeatable
     }
 
-    /// Calls `see` with all that is met in any clause, queries inside included.
+    /// Calls `see` for everything in any clause, including subqueries.
     fn visit(&self, see: &mut dyn FnMut(Seen<'_>)) {
         self.visit_rows(see);
         self.clauses().projection.visit(see);
     }
 
-    /// The same without SELECT.
+    /// Calls `see` for everything in any clause but SELECT.
     fn visit_rows(&self, see: &mut dyn FnMut(Seen<'_>)) {
         let clauses = self.clauses();
         for source in &clauses.from {
@@ -113,12 +113,12 @@ impl Select {
 }
 
 impl Projection {
-    /// Calls `see` with every read of a slot in what is selected.
+    /// Calls `see` for every read of a slot in SELECT.
     pub(crate) fn visit_reads(&self, see: &mut dyn FnMut(usize, &[String])) {
         self.visit(&mut |seen| seen.tell_read(see));
     }
 
-    /// Calls `see` with all that is met in what is selected.
+    /// Calls `see` for everything in SELECT.
     fn visit(&self, see: &mut dyn FnMut(Seen<'_>)) {
         match self {
             Self::Star(slot) => see(Seen::Read(*slot, &[])),

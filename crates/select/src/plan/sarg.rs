@@ -1,12 +1,12 @@
-//! Derives the condition that indexes may use from WHERE.
+//! Derives from WHERE the condition that indexes can use.
 //!
-//! For every expression two things are asked: what is implied of the document where the expression
-//! is true, and what where it is false. `NOT` swaps the two; `AND` is a conjunction where it is
-//! true and a disjunction where it is false, and `OR` the other way round. Since undefined is
-//! neither true nor false, both sides say something about types: `NOT (c.a < 5)` implies that `c.a`
-//! is a number of at least 5.
+//! For every expression there are two implied conditions: one if it is true and one if it is false.
+//! `NOT` swaps the two; `AND` implies a conjunction if it is true and a disjunction if it is false,
+//! and `OR` the other way round. Since undefined is neither true nor false, both conditions
+//! constrain types: `NOT (c.a < 5)` implies that `c.a` is a number of at least 5.
 //!
-//! Whatever has no rule implies nothing (`Sarg::All`). That is always correct, and only slower.
+//! An expression without a rule implies nothing (`Sarg::All`), which is always correct, only
+//! slower.
 //!
 //! ```text
 //! NOT (c.a < 5 OR c.b = "x")
@@ -23,20 +23,19 @@ use crate::{
     sarg::{Bound, PathStep, PathSteps, Sarg, ValueTest},
 };
 
-/// Which paths of the stored document the slots hold, the newest binding last.
+/// The paths of the stored document that slots hold, with the newest binding last.
 #[derive(Default)]
 struct Paths(Vec<(usize, PathSteps)>);
 
 impl Sarg {
-    /// The condition that the WHERE of these clauses implies. A query whose FROM is not the
-    /// document itself, such as one over the results of another query, implies nothing of stored
-    /// documents.
+    /// Returns the condition that the WHERE of these clauses implies. A query whose FROM does not
+    /// start at the document, such as one over the results of another query, implies nothing about
+    /// stored documents.
     pub(crate) fn from_clauses(clauses: &Clauses) -> Self {
         let rooted = matches!(
             clauses.from.first().map(|source| &source.input),
             Some(Input::Root | Input::Value(_) | Input::Elements(_))
         );
-        // Without WHERE every document is wanted.
         let Some(filter) = clauses.filter.as_ref().filter(|_| rooted) else { return Self::All };
         let mut paths = Paths(vec![(DOCUMENT, Vec::new())]);
         for source in &clauses.from {
@@ -47,8 +46,8 @@ impl Sarg {
 }
 
 impl Paths {
-    /// Notes where the slot of a source leads, when that is a path of the document. Returns what
-    /// the source itself implies: a row exists only where the path has a value.
+    /// Records the document path of a source's slot, if it has one. Returns the condition that the
+    /// source itself implies: a row exists only if the path has a value.
     fn add_source(&mut self, source: &Source) -> Sarg {
         let (path, elements) = match &source.input {
             Input::Value(expr) => (self.path_of(expr), false),
@@ -63,27 +62,27 @@ impl Paths {
         Sarg::Test(path, ValueTest::Defined)
     }
 
-    /// The path that an expression is, when it is a slot or a path inside one whose place in the
-    /// document is known. With `FROM c JOIN t IN c.tags` the slot of `t` leads to the elements at
-    /// `tags`, and `t.name` to `name` in each of them.
+    /// Returns the document path that an expression reads, if it is a slot with a known path or a
+    /// property inside one. With `FROM c JOIN t IN c.tags` the slot of `t` holds the elements at
+    /// `tags`, and `t.name` reads `name` in each of them.
     fn path_of(&self, expr: &Expr) -> Option<PathSteps> {
         let (slot, names) = match expr {
             Expr::Slot(slot) => (slot, &[][..]),
             Expr::Path(slot, names) => (slot, names.as_slice()),
             _ => return None,
         };
-        // The newest binding of a slot counts.
+        // A slot may be bound several times; the newest binding is valid.
         let (_, start) = self.0.iter().rev().find(|(known, _)| known == slot)?;
         let names = names.iter().cloned().map(PathStep::Property);
         Some(start.iter().cloned().chain(names).collect())
     }
 
-    /// That a test holds at the path that an expression is; nothing is known when it is not a path.
+    /// Returns the test at the path that an expression reads; `All` if it is not a path.
     fn test_at(&self, expr: &Expr, test: ValueTest) -> Sarg {
         self.path_of(expr).map_or(Sarg::All, |path| Sarg::Test(path, test))
     }
 
-    /// That an expression is not undefined.
+    /// Returns the condition that an expression is not undefined.
     fn is_defined(&self, expr: &Expr) -> Sarg {
         match expr {
             Expr::Undefined => Sarg::Never,
@@ -91,8 +90,8 @@ impl Paths {
         }
     }
 
-    /// What is implied where an expression is `truth`: a comparison, a pattern or a list says
-    /// something about a path; AND, OR and NOT put such conditions together.
+    /// Returns the condition that is implied if an expression is `truth`. Comparisons, patterns and
+    /// lists constrain a path; AND, OR and NOT combine such conditions.
     fn implied_by_truth(&self, expr: &Expr, truth: bool) -> Sarg {
         match expr {
             Expr::Constant(Value::Bool(held)) if *held == truth => Sarg::All,
@@ -118,7 +117,7 @@ impl Paths {
                     .map(|(operator, end)| self.implied_by_comparison(operator, value, end, truth));
                 join_all_or_any(truth, bounds)
             }
-            // A list that the value is not in says only that there is a value.
+            // A list that does not contain the value implies only that the value is defined.
             Expr::Among(value, _) | Expr::In(value, _) if !truth => self.is_defined(value),
             Expr::Like(value, _) | Expr::LikeAny(value, _, _) if !truth => {
                 self.test_at(value, ValueTest::Text)
@@ -128,14 +127,14 @@ impl Paths {
         }
     }
 
-    /// What is implied by expressions that say something only where they are true.
+    /// Returns the condition implied by expressions that imply something only if they are true.
     fn implied_when_true(&self, expr: &Expr) -> Sarg {
         match expr {
             Expr::Coalesce(items) => {
                 Sarg::any_of(items.iter().map(|item| self.implied_by_truth(item, true)))
             }
             Expr::Among(value, set) => {
-                // Tests hold simple values only.
+                // `ValueTest::In` holds values of simple types only.
                 let simple = |value: &Value| simple_class(value.as_ref()).is_some();
                 let test = if set.values().iter().all(simple) {
                     ValueTest::In(set.values().to_vec())
@@ -164,8 +163,8 @@ impl Paths {
         }
     }
 
-    /// What is implied where a comparison is `truth`: one that is false is the opposite comparison,
-    /// as types are the same either way.
+    /// Returns the condition that is implied if a comparison is `truth`. A false comparison is the
+    /// opposite comparison, because both are undefined for the same types.
     fn implied_by_comparison(
         &self,
         operator: Binary,
@@ -178,9 +177,9 @@ impl Paths {
             .map_or(Sarg::All, |operator| self.implied_by_true_comparison(operator, left, right))
     }
 
-    /// What is implied by a comparison that is true. One with a constant of a simple type is an
-    /// equality or a range on the path; one with an array or an object is never true for `<` and
-    /// its like.
+    /// Returns the condition that a true comparison implies. With a constant of a simple type it is
+    /// an equality or a range on the path; with an array or an object `<`, `<=`, `>` and `>=` are
+    /// never true.
     ///
     /// ```text
     /// c.a > 5      ->   Test([a], Range { lower: 5 (not included) })
@@ -189,11 +188,11 @@ impl Paths {
     /// c.a < [1]    ->   Never
     /// ```
     fn implied_by_true_comparison(&self, operator: Binary, left: &Expr, right: &Expr) -> Sarg {
-        // A comparison of undefined is undefined, so both sides are there.
+        // A comparison with undefined is undefined, so both operands are defined.
         let both = Sarg::all_of([self.is_defined(left), self.is_defined(right)]);
         let (path, operator, value) = match (left, right) {
             (Expr::Constant(_), Expr::Constant(_)) => return Sarg::All,
-            // A constant on the left is turned to the right.
+            // A constant on the left is moved to the right.
             (path, Expr::Constant(value)) => (path, operator, value),
             (Expr::Constant(value), path) => (path, swapped_comparison(operator), value),
             _ => return if is_comparison(operator) { both } else { Sarg::All },
@@ -215,15 +214,15 @@ impl Paths {
         }
     }
 
-    /// What is implied where a function returns true.
+    /// Returns the condition that is implied if a function returns true.
     fn implied_by_function(&self, name: &str, args: &[Expr]) -> Sarg {
         let Some(path) = args.first() else { return Sarg::All };
         let text = |at: usize| match args.get(at) {
             Some(Expr::Constant(Value::String(text))) => Some(text.clone()),
             _ => None,
         };
-        // The third argument makes these functions ignore case, or match parts of objects: then the
-        // constant need not stand in the document as it is.
+        // With their third argument these functions ignore case or match parts of objects, so the
+        // document need not contain the constant itself.
         let plain = matches!(args.get(2), None | Some(Expr::Constant(Value::Bool(false))));
         match name {
             "STARTSWITH" => match text(1).filter(|text| plain && !text.is_empty()) {
@@ -281,9 +280,10 @@ impl Paths {
         }
     }
 
-    /// What is implied where a query inside has a result: its sources have values and its WHERE is
-    /// true for some of them. `EXISTS (SELECT VALUE t FROM t IN c.tags WHERE t = "x")` implies that
-    /// an element at `tags` is `"x"`.
+    /// Returns the condition that is implied if a subquery has a result: its sources have values,
+    /// and its WHERE is true for some of them.
+    /// `EXISTS (SELECT VALUE t FROM t IN c.tags WHERE t = "x")` implies that an element at `tags`
+    /// is `"x"`.
     fn implied_by_exists(&self, clauses: &Clauses) -> Sarg {
         if clauses.group.is_some() {
             return Sarg::All;
@@ -298,17 +298,17 @@ impl Paths {
     }
 }
 
-/// The conjunction of these, or their disjunction.
+/// Returns the conjunction of the conditions, or their disjunction.
 fn join_all_or_any(all: bool, sargs: impl IntoIterator<Item = Sarg>) -> Sarg {
     if all { Sarg::all_of(sargs) } else { Sarg::any_of(sargs) }
 }
 
-/// Whether an operator compares, and so is undefined for nothing.
+/// Returns whether an operator is a comparison, which is undefined if an operand is.
 fn is_comparison(operator: Binary) -> bool {
     opposite_comparison(operator).is_some()
 }
 
-/// The comparison that is true where this one is false, for operands of one type.
+/// Returns the comparison that is true exactly if this one is false, for operands of one type.
 fn opposite_comparison(operator: Binary) -> Option<Binary> {
     Some(match operator {
         Binary::Equal => Binary::NotEqual,
@@ -321,7 +321,7 @@ fn opposite_comparison(operator: Binary) -> Option<Binary> {
     })
 }
 
-/// The comparison with its operands exchanged: `5 < c.a` is `c.a > 5`.
+/// Returns the comparison for swapped operands: `5 < c.a` is `c.a > 5`.
 fn swapped_comparison(operator: Binary) -> Binary {
     match operator {
         Binary::Less => Binary::Greater,

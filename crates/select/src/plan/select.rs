@@ -1,5 +1,5 @@
-//! A bound SELECT: a plan that the binder makes, a driver asks about, and
-//! [`Run`](crate::statement::Run) runs.
+//! A bound SELECT: the binder makes it, the engine inspects it to choose an index, and
+//! [`Run`](crate::statement::Run) runs it.
 
 use std::sync::Arc;
 
@@ -9,71 +9,72 @@ use crate::sarg::Sarg;
 /// Names of the properties that the system adds to a stored document.
 pub const SYSTEM_PROPERTIES: [&str; 5] = ["_rid", "_self", "_etag", "_ts", "_attachments"];
 
-/// The clauses of a query, bound: names are slots and parameters are constants.
+/// The bound clauses of a query: names are replaced by slots and parameters by constants.
 #[derive(Debug, Default)]
 pub struct Clauses {
-    /// How many slots the expressions use, those of queries inside included.
+    /// Number of slots that the expressions use, including those of subqueries.
     pub slots: usize,
-    /// FROM and JOIN; empty when there is no FROM.
+    /// FROM and JOIN; empty if there is no FROM.
     pub from: Vec<Source>,
     /// WHERE.
     pub filter: Option<Expr>,
     /// GROUP BY and aggregates.
     pub group: Option<Group>,
-    /// What becomes of a row.
+    /// How a row becomes a result.
     pub projection: Projection,
     /// DISTINCT.
     pub distinct: bool,
     /// ORDER BY.
     pub order: Vec<Order>,
-    /// Whether the order of a result is known from the result itself: a DISTINCT query orders by
-    /// what it selects.
+    /// Whether ORDER BY can be computed from the result alone, as with a DISTINCT query that orders
+    /// by the value it selects.
     pub order_in_output: bool,
     /// TOP, OFFSET and LIMIT.
     pub window: Window,
 }
 
-/// One name of FROM or JOIN.
+/// One alias of FROM or JOIN.
 #[derive(Debug)]
 pub struct Source {
-    /// Where its value goes.
+    /// The slot that receives each value.
     pub slot: usize,
-    /// Where its values come from.
+    /// The source of the values.
     pub input: Input,
 }
 
-/// Where the values of a name come from.
+/// The source of the values of an alias.
 #[derive(Debug)]
 pub enum Input {
-    /// The stored document, which stands in its slot already.
+    /// The stored document, which is in its slot already.
     Root,
-    /// A value; no row when it is nothing.
+    /// A single value; no row if it is undefined.
     Value(Expr),
     /// The elements of an array.
     Elements(Expr),
-    /// The results of a query over what the names before it hold.
+    /// The results of a subquery that may use the aliases before it.
     Results(Box<Select>),
-    /// The results of a query over all documents, which have to be there before the first row is.
+    /// The results of a subquery over all documents, which are collected before the first row.
     Collected(Arc<Select>),
 }
 
-/// GROUP BY and aggregates; without keys all rows are one group, also when there is none.
+/// GROUP BY and aggregates. Without keys all rows form one group, which exists even if there are no
+/// rows.
 #[derive(Debug, Default)]
 pub struct Group {
-    /// Keys, each with the slot that its value goes to.
+    /// Key expressions, each with the slot that receives its value.
     pub keys: Vec<(Expr, usize)>,
-    /// Aggregates of the rows of a group.
+    /// The aggregates that are computed for each group.
     pub aggregates: Vec<Aggregate>,
 }
 
-/// What becomes of a row.
+/// The projection of a row to a result.
 #[derive(Debug)]
 pub enum Projection {
-    /// All of what this slot holds.
+    /// The whole value of this slot.
     Star(usize),
-    /// A value; no result when it is nothing.
+    /// A value; no result if it is undefined.
     Value(Expr),
-    /// An object without the properties that are nothing.
+    /// An object without the properties that are undefined.
     Fields(Vec<(String, Expr)>),
 }
 
@@ -86,23 +87,23 @@ impl Default for Projection {
 /// One item of ORDER BY.
 #[derive(Debug)]
 pub struct Order {
-    /// By this.
+    /// The sort expression.
     pub by: Expr,
-    /// From the largest.
+    /// Whether the order is descending.
     pub descending: bool,
 }
 
-/// Which of the results there are.
+/// The range of results that TOP, OFFSET and LIMIT select.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Window {
-    /// How many are passed over.
+    /// Number of results to skip.
     pub skip: u64,
-    /// How many there are at most.
+    /// Maximum number of results; `None` for no limit.
     pub take: Option<u64>,
 }
 
 impl Window {
-    /// The number of the first result that is not wanted any more.
+    /// Returns the number of the first result after the range.
     pub(crate) fn end_of_results(self) -> u64 {
         match self.take {
             None => u64::MAX,
@@ -111,35 +112,33 @@ impl Window {
         }
     }
 
-    /// Whether no result is wanted any more when this many were passed.
+    /// Returns whether the range is exhausted after `passed` results.
     pub(crate) fn is_over(self, passed: u64) -> bool {
         self.take == Some(0) || self.end_of_results() <= passed
     }
 }
 
-/// A bound query: its clauses, and the condition for indexes that its WHERE implies.
+/// A bound query: its clauses, and the condition for indexes that WHERE implies.
 #[derive(Debug)]
 pub struct Select {
-    /// What is done.
     clauses: Clauses,
-    /// What an index can do of it.
     sarg: Sarg,
 }
 
 impl Select {
-    /// Makes a query of its clauses and derives the condition for indexes.
+    /// Creates a query from its clauses and derives the condition for indexes.
     pub fn new(clauses: Clauses) -> Self {
         let sarg = Sarg::from_clauses(&clauses);
         Self { clauses, sarg }
     }
 
-    /// Its clauses.
+    /// Returns the clauses.
     pub fn clauses(&self) -> &Clauses {
         &self.clauses
     }
 
-    /// What an index may use of its WHERE: implied by it, so that every document that WHERE keeps
-    /// is admitted.
+    /// Returns the condition for indexes. WHERE implies it, so it admits every document that WHERE
+    /// keeps.
     pub fn sarg(&self) -> &Sarg {
         &self.sarg
     }

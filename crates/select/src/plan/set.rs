@@ -1,4 +1,5 @@
-//! Constants to be found among: a set of keys, so that long lists cost no more than short ones.
+//! The constants of an IN list as a hash set of keys, so that a long list costs no more than a
+//! short one.
 
 use std::collections::HashSet;
 
@@ -10,30 +11,30 @@ use crate::identity::identity_of;
 /// A set of constants.
 #[derive(Clone, Debug)]
 pub struct Set {
-    /// The constants as written.
+    /// The constants in the order of the query.
     values: Vec<Value>,
-    /// What identifies each of them: what is looked up.
+    /// The identity keys of the constants.
     keys: HashSet<Vec<u8>, foldhash::fast::RandomState>,
-    /// Whether the list had an item that is undefined.
+    /// Whether the list contained an undefined item.
     has_nothing: bool,
 }
 
 impl Set {
-    /// A set of these constants. `has_nothing` says that the list had an undefined item, which
-    /// leaves the result open for values that are not found.
+    /// Creates a set. `has_nothing` tells that the list contained an undefined item, which makes
+    /// the result undefined for values that are not found.
     pub fn new(values: Vec<Value>, has_nothing: bool) -> Self {
         let keys =
             values.iter().map(|value| identity_of(&Evaluated::Ref(value.as_ref()))).collect();
         Self { values, keys, has_nothing }
     }
 
-    /// The constants.
+    /// Returns the constants.
     pub fn values(&self) -> &[Value] {
         &self.values
     }
 
-    /// Whether a value is among the constants; nothing when the value is nothing, or when it is not
-    /// found and an item was nothing.
+    /// Returns whether the set contains a value. `None` (undefined) if the value is undefined, or
+    /// if it is not found and the list contained an undefined item.
     pub(crate) fn contains(&self, value: &Evaluated<'_>) -> Option<bool> {
         value.value()?;
         let has = self.keys.contains(&identity_of(value));

@@ -1,49 +1,48 @@
-//! A look beyond a full page: whether anything is left for a next one. Rows that come in the order
-//! of results need no memory, so a run does not know what follows; it reads on for some rows, so
-//! that the last page of a query is rarely followed by an empty one.
+//! Look-ahead after a full page: whether a next page exists. If rows come in the order of results,
+//! the run does not know what follows the page. It reads a limited number of further rows, so that
+//! the last page of a query is rarely followed by an empty one.
 
 use super::{Flow, Resume};
 
-/// What is known of what comes behind a full page.
+/// The state of the look-ahead.
 #[derive(Debug)]
 pub(super) struct Ahead {
-    /// Where the page ended.
+    /// The end of the page.
     resume: Option<Resume>,
-    /// Rows that are looked at, at most.
+    /// Maximum number of rows to read.
     most: usize,
-    /// Rows that were looked at.
+    /// Rows read so far.
     rows: usize,
-    /// Whether one of them gave a result.
+    /// Whether one of them had a result.
     found: bool,
 }
 
 impl Ahead {
-    /// A page is full and ended at `resume`.
+    /// Starts after a page that ended at `resume`.
     pub(super) fn new(resume: Option<Resume>, most: usize) -> Self {
         Self { resume, most, rows: 0, found: false }
     }
 
-    /// Notes that there is a result after the page.
+    /// Records that there is a result after the page.
     pub(super) fn found_result(&mut self) -> Flow {
         self.found = true;
         Flow::Enough
     }
 
-    /// Counts a row that was looked at; enough when the question is decided or too many rows were
-    /// looked at.
+    /// Counts a row. Returns `Enough` once the question is decided or the maximum was read.
     pub(super) fn count_row(&mut self) -> Flow {
         self.rows += 1;
-        // The row that filled the page is the first one.
+        // The row that filled the page is counted as the first one.
         if self.found || self.most < self.rows { Flow::Enough } else { Flow::More }
     }
 
-    /// Whether looking at more rows changes nothing.
+    /// Returns whether further rows change nothing.
     pub(super) fn is_over(&self) -> bool {
         self.found || self.most < self.rows
     }
 
-    /// Where the next page begins. `all` says that no row is left; then there is a next page only
-    /// when a result was found. Otherwise one is promised, since there may be.
+    /// Returns the continuation. `all` tells that no row is left; then there is a next page only if
+    /// a result was found. Otherwise a next page is possible, and a continuation is returned.
     pub(super) fn resume(self, all: bool) -> Option<Resume> {
         self.resume.filter(|_| self.found || !all)
     }

@@ -1,5 +1,5 @@
-//! Running a query over rows that come in any order: results and groups are kept until all rows
-//! came, no more of them than the page may need.
+//! Runs a query over rows that come in any order: results and groups are kept until the last row,
+//! limited to those that the page may need.
 //!
 //! ```text
 //! row -> keep_result  -> kept     (by place, cut to what the page needs)
@@ -7,9 +7,9 @@
 //!     -> join_group   -> groups   (by key, cut likewise) -> keep_result
 //! ```
 //!
-//! A row's place is known before its result is made, but for DISTINCT, where the place is the
-//! value. So most rows of a long query cost no more than their sort key: one that is behind all
-//! results that the page needs is dropped at once.
+//! A row's place is known before its result is made, except for DISTINCT, where the place is the
+//! value. So most rows of a long query cost no more than their sort key: a row after all results
+//! that the page needs is dropped at once.
 
 use evaluation::{Context, Error, Evaluated, Kind, Size, numbers::LIMIT_EXCEEDED};
 
@@ -21,21 +21,21 @@ use crate::{
 };
 
 impl Run {
-    /// How many results the page may need, and whether none of them is passed over by OFFSET. One
-    /// more than the page is kept, which says whether there is a next page.
+    /// Returns how many results the page may need, and whether OFFSET skips none of them. It
+    /// includes one result more than the page, to know whether there is a next page.
     ///
     /// ```text
     /// OFFSET 5 LIMIT 100, pages of 10, the mark says that 3 were passed
     /// 2 to pass over + 10 for the page + 1 behind it = 13; never more than the 102 that are left
     /// ```
     ///
-    /// Results before the mark are not kept at all, so that the last page of a long query holds no
-    /// more than the first.
+    /// Results before the mark are not kept, so that the last page of a long query holds no more
+    /// than the first.
     pub(super) fn needed_results(&self) -> (usize, bool) {
         let window = self.clauses().window;
         let skip = window.skip.saturating_sub(self.done);
-        // Of a mark that was cut only the beginning is known: results with the same beginning may
-        // come before it or after it, which is decided when all of them are there.
+        // Only the prefix of a truncated mark is known. Results with that prefix may come before it
+        // or after it, which is decided when all of them are known.
         if self.resume.as_ref().is_some_and(|resume| !resume.whole) {
             return (usize::MAX, false);
         }
@@ -45,16 +45,15 @@ impl Run {
         (usize::try_from(most).unwrap_or(usize::MAX), skip == 0)
     }
 
-    /// How many results are kept, and how many bytes of them: those that the page needs, and those that
-    /// are kept ahead.
+    /// Returns how many results, and how many bytes of them, are kept: those that the page needs
+    /// and those kept ahead.
     pub(super) fn most_kept(&self) -> (usize, usize) {
         let (most, none_passed_over) = self.needed_results();
         (most, if none_passed_over { self.keep.bytes } else { usize::MAX })
     }
 
-    /// Keeps the result that the row in the environment makes, if it may be in the page. Whether it
-    /// can be is decided by its place before the result is made, wherever the place does not depend
-    /// on the result.
+    /// Keeps the result of the row in the environment if it may be in the page. The place decides
+    /// that before the result is made, unless the place depends on the result.
     pub(super) fn keep_result<'a>(
         &mut self,
         clauses: &'a Clauses,
@@ -78,7 +77,7 @@ impl Run {
         if value.value().is_none() {
             return Ok(());
         }
-        // The same value may come again at an earlier place: all values have to be kept, by value.
+        // The same value may occur again at an earlier place, so all values are kept, by value.
         if by_value && !clauses.order.is_empty() && !clauses.order_in_output {
             let mut key = Vec::new();
             env.append_identity(&value, &mut key)?;
@@ -87,7 +86,7 @@ impl Run {
             self.firsts.add_value(key, place, ordinal, value);
             return self.count_held();
         }
-        // The place of a distinct value is the value: it has no position and no ordinal.
+        // The place of a DISTINCT value is the value itself, without position and ordinal.
         let mut ordinal = ordinal;
         if by_value {
             ordinal = 0;
@@ -102,7 +101,8 @@ impl Run {
         self.count_held()
     }
 
-    /// Counts what the run holds. Where that is too much, what is kept ahead is given up first.
+    /// Reserves the memory that the run holds. If that fails, the results kept ahead are dropped
+    /// first.
     fn count_held(&mut self) -> Result<(), Error> {
         let counted = self.count_all_held();
         if counted.is_ok() || self.keep == self.limit {
@@ -118,7 +118,8 @@ impl Run {
         self.count_all_held()
     }
 
-    /// Counts what the run holds; fails when that is more than it may, or than is left for it.
+    /// Reserves the memory that the run holds. Fails if it exceeds the limit of a run or the
+    /// available memory.
     fn count_all_held(&mut self) -> Result<(), Error> {
         let kept = self.kept.memory_bytes().saturating_add(self.firsts.memory_bytes());
         let held = kept.saturating_add(self.groups.held_bytes()).saturating_add(self.finishing);
@@ -131,8 +132,8 @@ impl Run {
         Ok(self.held.set(held)?)
     }
 
-    /// Returns whether a place is before the page, or after all results that it may need. Results after
-    /// these count as forgotten.
+    /// Returns whether a place is before the page or after all results that it may need. Records
+    /// the latter as dropped.
     fn is_outside(&mut self, place: &[u8], ordinal: u64, most: usize) -> bool {
         if self.resume.as_ref().is_some_and(|resume| !resume.may_be_behind(place, ordinal)) {
             return true;
@@ -144,9 +145,9 @@ impl Run {
         is_behind
     }
 
-    /// Lets the row in the environment join its group, unless the group cannot be in the page: with
-    /// a plain GROUP BY results come in the order of keys, so that only the first groups behind the
-    /// mark are needed.
+    /// Adds the row in the environment to its group, unless the group cannot be in the page. With a
+    /// plain GROUP BY results come in the order of keys, so only the first groups after the mark
+    /// are needed.
     pub(super) fn join_group<'a>(
         &mut self,
         clauses: &'a Clauses,
@@ -156,7 +157,7 @@ impl Run {
     ) -> Result<(), Error> {
         let plain = clauses.order.is_empty() && !clauses.distinct;
         let most = self.most_groups();
-        // With an ORDER BY or DISTINCT the key of a group is not its place, so no group can be left
+        // With ORDER BY or DISTINCT the key of a group is not its place, so no group can be left
         // out.
         let resume = self.resume.as_ref().filter(|_| plain);
         let groups = &mut self.groups;
@@ -182,17 +183,17 @@ impl Run {
         self.count_held()
     }
 
-    /// How many groups are kept at most.
+    /// Returns the maximum number of groups to keep.
     fn most_groups(&self) -> usize {
         let clauses = self.clauses();
         let plain = clauses.order.is_empty() && !clauses.distinct;
-        // A group may come to nothing, so that more of them may be needed than there are results.
+        // A group may have an undefined result, so more groups may be needed than results.
         let certain = plain && matches!(clauses.projection, Projection::Fields(_));
         if certain { self.needed_results().0 } else { usize::MAX }
     }
 
-    /// Makes results of the groups when all rows have come, in the order of their keys. Each is
-    /// kept like any other result, since ORDER BY and DISTINCT may stand after GROUP BY.
+    /// Makes results of the groups after the last row, in the order of their keys. Each is kept
+    /// like any other result, because ORDER BY and DISTINCT apply after GROUP BY.
     pub(super) fn finish_groups(
         &mut self,
         plan: &Select,
@@ -204,7 +205,7 @@ impl Run {
             return Ok(());
         }
         let groups = std::mem::take(&mut self.groups);
-        // They are there until all of them have become results.
+        // The groups stay in memory until all of them have become results.
         self.finishing = groups.held_bytes();
         let mut env = Env::new(clauses.slots, context);
         groups.visit_groups(group, &mut env, |key, env| {
@@ -215,8 +216,8 @@ impl Run {
         Ok(())
     }
 
-    /// Makes rows of what FROM collected, or the one row of a query without FROM. The results of
-    /// the query inside are rows with positions from 0 on.
+    /// Makes rows of the collected subquery's results, or the one row of a query without FROM. The
+    /// results are rows with positions from 0 on.
     pub(super) fn run_collected(&mut self, plan: &Select, context: &Context) -> Result<(), Error> {
         let clauses = plan.clauses();
         let Some(inner) = self.inner.take() else {
@@ -227,7 +228,7 @@ impl Run {
         };
         let slot = clauses.from.first().map_or(DOCUMENT, |source| source.slot);
         let collected = inner.finish_page(true)?;
-        // Until all of them have become rows.
+        // The reservation lasts until all of them have become rows.
         let _held = collected.held;
         for (at, value) in (0_u64..).zip(collected.values) {
             let mut env = Env::new(clauses.slots, context);

@@ -1,5 +1,5 @@
-//! What a driver asks a bound query before it scans: whether an index gives its order, whether it
-//! only counts, which properties of the system it reads, whether it can stop at any row.
+//! Properties of a bound query that the driver needs before it scans: whether an index yields its
+//! order, whether it only counts, which system properties it reads, whether it can stop at any row.
 
 use document::{DocRef, ValueRef};
 use evaluation::{Context, Error, Evaluated};
@@ -12,9 +12,8 @@ use crate::{
 };
 
 impl Select {
-    /// The paths of the stored document by which ORDER BY orders, each with whether it descends.
-    /// Nothing when there is no ORDER BY, or when it orders by anything but such paths: an index
-    /// cannot give that order.
+    /// Returns the document paths of ORDER BY, each with whether it descends. `None` if there is no
+    /// ORDER BY or it uses anything but such paths, so that no index can yield its order.
     pub fn order_paths(&self) -> Option<Vec<(Vec<String>, bool)>> {
         let clauses = self.clauses();
         let whole = clauses.group.is_none() && self.scans_documents() && !clauses.order.is_empty();
@@ -25,7 +24,7 @@ impl Select {
         if whole { paths.collect() } else { None }
     }
 
-    /// Whether it only counts the documents: `SELECT VALUE COUNT(1) FROM c`.
+    /// Returns whether the query only counts the documents: `SELECT VALUE COUNT(1) FROM c`.
     pub fn scalar_count_only(&self) -> bool {
         let clauses = self.clauses();
         let Some(group) = &clauses.group else { return false };
@@ -42,9 +41,8 @@ impl Select {
         plain && counts && value
     }
 
-    /// Where the query reads the stored document as a whole, or one of the properties that the
-    /// system adds. Elsewhere the driver may leave those away, which saves making them for every
-    /// row.
+    /// Returns where the query reads the whole document or a system property. Elsewhere the driver
+    /// may omit these properties, which saves making them for every row.
     pub fn system_reads(&self) -> SystemReads {
         let clauses = self.clauses();
         let collects = clauses.from.iter().any(|from| matches!(from.input, Input::Collected(_)));
@@ -60,8 +58,8 @@ impl Select {
         }
     }
 
-    /// Whether a document makes a row that WHERE keeps: the query as a condition on one document,
-    /// as a patch has it.
+    /// Returns whether a document makes a row that WHERE keeps. It uses the query as a condition on
+    /// one document, such as that of a patch.
     pub fn keeps_document(&self, document: DocRef<'_>, context: &Context) -> Result<bool, Error> {
         let clauses = self.clauses();
         let mut env = Env::new(clauses.slots, context);
@@ -72,7 +70,7 @@ impl Select {
         Ok(flow == Flow::Enough)
     }
 
-    /// Whether it reads documents at all: it has a FROM, which is not about a query without one.
+    /// Returns whether the query reads documents, which a query without FROM does not.
     pub fn scans_documents(&self) -> bool {
         match self.clauses().from.first().map(|source| &source.input) {
             None => false,
@@ -81,8 +79,8 @@ impl Select {
         }
     }
 
-    /// Whether rows become results one by one, in the order of row keys. A driver that feeds them
-    /// in that order may stop at any row, and nothing but the page is held.
+    /// Returns whether rows become results one by one, in the order of row keys. A driver that
+    /// feeds them in that order may stop at any row, and only the page is held in memory.
     pub fn streams_rows(&self) -> bool {
         let clauses = self.clauses();
         clauses.order.is_empty()
@@ -95,18 +93,18 @@ impl Select {
     }
 }
 
-/// Where a query reads properties that the system adds to a stored document.
+/// Where a query reads system properties of a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SystemReads {
     /// Nowhere.
     Nowhere,
-    /// Only in what rows become.
+    /// Only in SELECT.
     InResults,
-    /// Wherever.
+    /// Anywhere.
     Everywhere,
 }
 
-/// Whether any of these reads is of the whole document or of a property of the system.
+/// Returns whether any of these reads is of the whole document or of a system property.
 fn needs_system(reads: impl FnOnce(&mut dyn FnMut(usize, &[String]))) -> bool {
     let mut needs = false;
     reads(&mut |slot, names| {

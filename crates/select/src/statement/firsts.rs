@@ -1,31 +1,31 @@
-//! DISTINCT with an ORDER BY that the selected value does not decide, as in `SELECT DISTINCT c.a
-//! FROM c ORDER BY c.b`: each value stands where it would come first. All values have to be kept
-//! until all rows have come, as an earlier place may still come for any of them.
+//! DISTINCT with an ORDER BY that the selected value does not decide, as in
+//! `SELECT DISTINCT c.a FROM c ORDER BY c.b`: each value is returned at its first place. All values
+//! are kept until the last row, because any of them may still occur at an earlier place.
 
 use std::collections::HashMap;
 
 use super::Output;
 use crate::form::takes_precedence;
 
-/// About what a value holds beside itself, its key and its place.
+/// Approximate memory of a value besides itself, its key and its place.
 const ENTRY_BYTES: usize = 160;
 
-/// Values by key, each with its first place.
 #[derive(Debug, Default)]
 pub(super) struct Firsts {
-    /// By identity: the place, the ordinal there, and the value.
+    /// By identity key: the place, the ordinal within it, and the value.
     values: HashMap<Vec<u8>, (Vec<u8>, u64, Output), foldhash::fast::RandomState>,
-    /// About the bytes of all of these.
+    /// Approximate memory of all of these.
     bytes: usize,
 }
 
 impl Firsts {
-    /// About the bytes held.
+    /// Returns the approximate memory held, in bytes.
     pub(super) fn memory_bytes(&self) -> usize {
         self.bytes
     }
 
-    /// Adds a value at a place, or moves the value there if the place is earlier than its own.
+    /// Adds a value at a place, or moves the value there if the place is earlier than its current
+    /// one.
     pub(super) fn add_value(&mut self, key: Vec<u8>, place: Vec<u8>, ordinal: u64, value: Output) {
         if let Some(first) = self.values.get_mut(&key) {
             if (&place, ordinal) < (&first.0, first.1) {
@@ -40,7 +40,7 @@ impl Firsts {
         self.values.insert(key, (place, ordinal, value));
     }
 
-    /// The values with their places, in no order.
+    /// Returns the values with their places, unordered.
     pub(super) fn into_results(self) -> impl Iterator<Item = ((Vec<u8>, u64), Output)> {
         self.values.into_values().map(|(place, ordinal, value)| ((place, ordinal), value))
     }

@@ -1,5 +1,5 @@
-//! Groups under construction, in the order of their keys: what their keys were and what their
-//! aggregates have come to.
+//! Groups under construction, in the order of their keys: the values of the keys and the states of
+//! the aggregates.
 //!
 //! ```text
 //! SELECT c.k, SUM(c.n) FROM c GROUP BY c.k
@@ -15,32 +15,31 @@ use evaluation::{Error, Evaluated, memory_of, owned_bytes};
 
 use crate::{aggregate::AggregateState, eval::Env, form::takes_precedence, plan::Group};
 
-/// About what a group holds beside its values.
+/// Approximate memory of a group besides its values.
 const GROUP_BYTES: usize = 256;
 
-/// One group: the values of its keys and the states of its aggregates.
 #[derive(Debug)]
 struct Rows {
-    /// In the order of GROUP BY; missing values are values of their own.
+    /// In the order of GROUP BY; undefined (`None`) is a key value of its own.
     keys: Vec<Option<Value>>,
-    /// In the order in which the binder found the aggregates.
+    /// In the order of the query's list of aggregates.
     states: Vec<AggregateState>,
-    /// About the bytes that this group holds.
+    /// Approximate memory of this group, in bytes.
     bytes: usize,
 }
 
 /// Groups in the order of their keys, which is the order of results for a plain GROUP BY.
 #[derive(Debug, Default)]
 pub(super) struct Groups {
-    /// By the identities of their keys.
+    /// By the concatenated identity keys.
     groups: BTreeMap<Vec<u8>, Rows>,
-    /// About the bytes of all groups.
+    /// Approximate memory of all groups, in bytes.
     bytes: usize,
 }
 
 impl Groups {
-    /// Lets the row in the environment join its group, if `wanted` takes the key. `position` is the
-    /// row's place in the canonical order.
+    /// Adds the row in the environment to its group if `wanted` accepts the group's key. `position`
+    /// is the row's position in the canonical order.
     pub(super) fn add_row<'a>(
         &mut self,
         group: &'a Group,
@@ -54,7 +53,7 @@ impl Groups {
         for (expr, _) in &group.keys {
             let value = expr.eval(env)?;
             env.append_identity(&value, &mut key)?;
-            // The keys before it are held while the next one is evaluated.
+            // The values before it are held while the next one is evaluated.
             let more = owned_bytes(&value);
             env.hold_bytes(more)?;
             held += more;
@@ -63,12 +62,11 @@ impl Groups {
         env.release_bytes(held);
         env.spend_keeping()?;
         env.spend_bytes(key.len())?;
-        // A key that no page can need any more makes no group.
         if !wanted(&key) {
             return Ok(());
         }
         let more = match self.groups.get_mut(&key) {
-            // The same group, whatever the forms of its keys.
+            // The same group, even if its key values have other representations.
             Some(rows) => {
                 rows.take_forms(&values);
                 rows.add_row_values(group, env, position)?
@@ -86,16 +84,15 @@ impl Groups {
         Ok(())
     }
 
-    /// Whether a key comes after `most` groups that are there already.
+    /// Returns whether there are at least `most` groups and the key comes after all of them.
     pub(super) fn is_behind(&self, key: &[u8], most: usize) -> bool {
         most <= self.groups.len()
             && self.groups.last_key_value().is_some_and(|(last, _)| last.as_slice() < key)
     }
 
-    /// Forgets the last groups beyond this number. It is right only where the key of a group is its
-    /// place: a later row could not bring a forgotten group back before those that are kept.
-    ///
-    /// Returns whether it has forgotten any.
+    /// Drops the last groups beyond this number and returns whether there were any. Correct only if
+    /// the key of a group is its place: a later row could otherwise move a dropped group before the
+    /// kept ones.
     pub(super) fn shrink_to(&mut self, most: usize) -> bool {
         let forgets = most < self.groups.len();
         while most < self.groups.len() {
@@ -105,13 +102,13 @@ impl Groups {
         forgets
     }
 
-    /// About the bytes held.
+    /// Returns the approximate memory held, in bytes.
     pub(super) fn held_bytes(&self) -> usize {
         self.bytes
     }
 
     /// Calls `visit` for each group in order, with its keys and results in their slots. Without
-    /// keys there is one group even when no row came: `COUNT` of nothing is 0.
+    /// keys there is one group even if there was no row: `COUNT` of nothing is 0.
     pub(super) fn visit_groups<'a>(
         mut self,
         group: &'a Group,
@@ -139,14 +136,13 @@ impl Groups {
 }
 
 impl Rows {
-    /// A group without rows: its keys, and the states of its aggregates.
     fn new(group: &Group, keys: Vec<Evaluated<'_>>, bytes: usize) -> Self {
         let states =
             group.aggregates.iter().map(|aggregate| AggregateState::new(aggregate.kind)).collect();
         Self { keys: keys.into_iter().map(Evaluated::into_value).collect(), states, bytes }
     }
 
-    /// Takes over forms of the same keys that precede the ones known so far (`1` for `1.0`), so
+    /// Replaces key values by equal ones whose representation takes precedence (`1` over `1.0`), so
     /// that results do not depend on the order of rows.
     fn take_forms(&mut self, keys: &[Evaluated<'_>]) {
         for (known, key) in self.keys.iter_mut().zip(keys) {
@@ -158,8 +154,8 @@ impl Rows {
         }
     }
 
-    /// Adds the row in the environment to every aggregate, and returns about how many bytes more
-    /// are held.
+    /// Adds the row in the environment to every aggregate, and returns the additional memory,
+    /// approximately.
     fn add_row_values<'a>(
         &mut self,
         group: &'a Group,

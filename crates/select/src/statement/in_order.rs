@@ -1,5 +1,5 @@
-//! Running a query over rows that come in the order of its results: each row becomes results at
-//! once, nothing is held but the page, and the driver may stop at any row.
+//! Runs a query over rows that come in the order of its results: each row becomes results at once,
+//! only the page is held in memory, and the driver may stop at any row.
 //!
 //! ```text
 //! page of 2, mark after row 1        SELECT VALUE t FROM c JOIN t IN c.tags
@@ -20,11 +20,11 @@ use crate::{
 };
 
 impl Run {
-    /// Makes results of a row that comes in the order of results. A row before the mark is passed
-    /// over; a row after the page only says whether there is a next one.
+    /// Makes results of a document, in the order of results. A row before the mark is skipped; a
+    /// row after the page only decides whether there is a next page.
     ///
-    /// The gate says from which ordinal on the rows of this place come after the mark: those before
-    /// it were in the page before.
+    /// The gate returns the first ordinal of this place's rows that comes after the mark; the rows
+    /// before it were in the previous page.
     pub(super) fn take_row_in_order<'a>(
         &mut self,
         plan: &'a Select,
@@ -32,7 +32,7 @@ impl Run {
         position: &[u8],
     ) -> Result<Flow, Error> {
         let clauses = plan.clauses();
-        // The place of a row is its key, or its sort key with the key after it.
+        // The place is the row key, or the sort key followed by the row key.
         let from = if clauses.order.is_empty() {
             self.gate.first_ordinal_after(position)
         } else {
@@ -41,8 +41,8 @@ impl Run {
             clauses.push_position(position, &mut place);
             self.gate.first_ordinal_after(&place)
         };
-        // A document that makes one row at most needs no ordinals: its place says it all. The page
-        // before may have been made of rows in any order, and have given the row an ordinal.
+        // A document that makes at most one row needs no ordinals. The previous page may have come
+        // from rows in any order, and then has assigned one, so the ordinal is ignored.
         let one = clauses.makes_one_row();
         let from = from.filter(|from| !one || *from == 0);
         self.passed = from.is_some();
@@ -81,16 +81,15 @@ impl Run {
             Ok(if one { Flow::Enough } else { Flow::More })
         });
         match (&mut self.ahead, expanded) {
-            // What is wrong with a row behind the page is for the next page to say.
+            // An error in a row after the page is reported by the next page.
             (Some(ahead), Err(_)) if self.full => Ok(ahead.found_result()),
             (Some(ahead), Ok(_)) => Ok(ahead.count_row()),
             (_, expanded) => expanded,
         }
     }
 
-    /// The page of rows that came in the order of results, with the place where the next one
-    /// begins: after the last result, or, where no result came, after the last row that was passed.
-    /// So a page that finds nothing still gets on.
+    /// Returns the page, and as its continuation the last result or, if there was none, the last
+    /// row that was passed. So even a page without results makes progress.
     pub(super) fn sorted_page(self, all: bool) -> Page {
         let resume = if self.is_over() {
             None
@@ -101,7 +100,7 @@ impl Run {
         } else if self.passed {
             self.gate.mark_of_last(self.ordinal, self.done)
         } else {
-            // The driver stopped before any row passed: the next page begins where this one did.
+            // The driver stopped before any row passed: the next page starts where this one did.
             Some(self.resume.unwrap_or_else(|| Resume::at_place(b"", u64::MAX, 1, 0)))
         };
         Page { values: self.page, resume, held: self.held, rest: None }
@@ -109,14 +108,15 @@ impl Run {
 }
 
 impl Clauses {
-    /// How many rows are looked at behind a full page. With ORDER BY it is as many as it takes: the
-    /// same page made of rows in any order knows whether there is another one, and which way rows
-    /// come must not show.
+    /// Returns the maximum number of rows to read after a full page. It is unlimited with ORDER BY:
+    /// the same page made from rows in any order knows whether there is another one, and the access
+    /// path must not show in the response.
     fn look_ahead(&self) -> usize {
         if self.order.is_empty() { LOOK_AHEAD } else { usize::MAX }
     }
 
-    /// Whether a document makes one row at most: nothing in FROM goes over elements or results.
+    /// Returns whether a document makes at most one row: nothing in FROM iterates over elements or
+    /// results.
     fn makes_one_row(&self) -> bool {
         self.from.iter().all(|source| {
             matches!(source.input, Input::Root | Input::Value(_) | Input::Collected(_))

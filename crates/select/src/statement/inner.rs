@@ -1,9 +1,8 @@
-//! Queries inside a query: all their results at once, in memory. They have no pages and no marks.
-//! Rows keep the order they come in, groups come in the order of their keys, and ORDER BY sorts
-//! what was found.
+//! Subqueries: all their results at once, in memory, without pages and marks. Without ORDER BY
+//! results keep the order of rows or of group keys; with it they are sorted.
 //!
-//! The memory of the results is counted in the environment of the query around; whoever uses the
-//! results gives it back.
+//! The environment of the outer query counts the memory of the results, and the user of the results
+//! releases it.
 
 use std::collections::HashSet;
 
@@ -16,22 +15,23 @@ use crate::{
     plan::{Clauses, Projection, Select},
 };
 
-/// What has been found so far.
+/// The results found so far.
 struct FoundResults<'a> {
     /// Results with their sort keys, which are empty without ORDER BY.
     values: Vec<(Vec<u8>, Evaluated<'a>)>,
-    /// Keys of the values that were taken, for DISTINCT.
+    /// Identity keys of the values so far, for DISTINCT.
     seen: HashSet<Vec<u8>, foldhash::fast::RandomState>,
-    /// Bytes that the environment holds for the results.
+    /// Bytes that the environment counts for the results.
     held: usize,
-    /// Results so far, those that OFFSET passes over included; not counted with ORDER BY.
+    /// Results so far, including those that OFFSET skips; not counted with ORDER BY.
     passed: u64,
-    /// How many results are enough.
+    /// Number of results after which to stop.
     most: usize,
 }
 
 impl Select {
-    /// All results, or the first `most` of them, and how many bytes the environment holds for them.
+    /// Returns all results, or the first `most`, and the bytes that the environment counts for
+    /// them.
     pub(crate) fn all_results<'a>(
         &'a self,
         env: &mut Env<'a>,
@@ -84,8 +84,8 @@ impl Select {
 }
 
 impl<'a> FoundResults<'a> {
-    /// Adds the result of the row in the environment, unless it is undefined, was there already
-    /// (DISTINCT) or is passed over (OFFSET). Enough when no more results are needed.
+    /// Adds the result of the row in the environment, unless it is undefined, a duplicate
+    /// (DISTINCT) or skipped (OFFSET). Returns `Enough` if no more results are needed.
     fn offer_row(&mut self, clauses: &'a Clauses, env: &mut Env<'a>) -> Result<Flow, Error> {
         let value = clauses.projection.project_row(env)?;
         if value.value().is_none() {
@@ -125,7 +125,7 @@ impl<'a> FoundResults<'a> {
 }
 
 impl Clauses {
-    /// Whether WHERE keeps the row in the environment; it does so only where the condition is true.
+    /// Returns whether WHERE is true for the row in the environment.
     pub(super) fn where_keeps<'a>(&'a self, env: &mut Env<'a>) -> Result<bool, Error> {
         self.filter.as_ref().map_or(Ok(true), |filter| filter.is_true(env))
     }
@@ -148,7 +148,7 @@ impl Clauses {
 }
 
 impl Projection {
-    /// What SELECT makes of the row in the environment.
+    /// Projects the row in the environment to a result.
     pub(super) fn project_row<'a>(&'a self, env: &mut Env<'a>) -> Result<Evaluated<'a>, Error> {
         match self {
             Self::Star(slot) => env.slot_value(*slot),

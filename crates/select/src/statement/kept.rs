@@ -1,4 +1,4 @@
-//! Results that came in any order, kept in the canonical one: no more than a page needs.
+//! Results of rows in any order, kept in canonical order and limited to what the page needs.
 
 use std::collections::BTreeMap;
 
@@ -7,36 +7,35 @@ use evaluation::Evaluated;
 use super::Output;
 use crate::form::takes_precedence;
 
-/// About what a result holds beside its value and its place.
+/// Approximate memory of a result besides its value and its place.
 const ENTRY_BYTES: usize = 128;
 
 /// Results by place, and by ordinal within a place. Only as many are kept as the page needs: a
 /// query that sorts a million rows for a page of a hundred holds about a hundred.
 #[derive(Debug, Default)]
 pub(super) struct Kept {
-    /// By place, and by ordinal within it.
     results: BTreeMap<(Vec<u8>, u64), Output>,
-    /// Bytes of values.
+    /// Bytes of the values in the response.
     bytes: usize,
-    /// Bytes that values, places and what is around take in memory.
+    /// Memory of values, places and map entries, in bytes.
     memory: usize,
-    /// Whether results were forgotten, which come after these: then there is a next page.
+    /// Whether results after these were dropped, so that there is a next page.
     more: bool,
 }
 
 impl Kept {
-    /// Whether a place comes after `most` results that are there already.
+    /// Returns whether there are at least `most` results and the place comes after all of them.
     pub(super) fn is_behind(&self, place: &[u8], most: usize) -> bool {
         most <= self.results.len()
             && self.results.last_key_value().is_some_and(|((last, _), _)| last.as_slice() < place)
     }
 
-    /// About the bytes held.
+    /// Returns the approximate memory held, in bytes.
     pub(super) fn memory_bytes(&self) -> usize {
         self.memory
     }
 
-    /// Adds a result at a place of its own, and returns its bytes.
+    /// Adds a result at a new place and returns its bytes.
     pub(super) fn add_result(&mut self, place: Vec<u8>, ordinal: u64, value: Output) -> usize {
         let size = value.size_of_result();
         self.bytes = self.bytes.saturating_add(size.bytes);
@@ -45,8 +44,8 @@ impl Kept {
         size.bytes
     }
 
-    /// Whether the result at this place is there already. The value may take over its form if it
-    /// precedes it, so that the form does not depend on the order of rows.
+    /// Returns whether there is a result at this place. It is replaced by `value` if that
+    /// representation takes precedence, so that the result does not depend on the order of rows.
     pub(super) fn merge_form(&mut self, place: &[u8], value: &Evaluated<'_>) -> bool {
         let Some(known) = self.results.get_mut(&(place.to_vec(), 0)) else { return false };
         if value.value().is_some_and(|value| takes_precedence(value, known.as_ref()))
@@ -60,7 +59,7 @@ impl Kept {
         true
     }
 
-    /// Forgets the last results beyond `most`, and those without which there are still `bytes`
+    /// Drops the last results beyond `most`, and those before which there are already `bytes`
     /// bytes.
     pub(super) fn shrink_to(&mut self, most: usize, bytes: usize) {
         while let Some(last) = self.results.last_entry() {
@@ -78,12 +77,12 @@ impl Kept {
         }
     }
 
-    /// Notes that a result was left out that comes after these.
+    /// Records that a result after these was left out.
     pub(super) fn note_forgotten(&mut self) {
         self.more = true;
     }
 
-    /// Takes the first result with its place and its ordinal.
+    /// Removes and returns the first result with its place and ordinal.
     pub(super) fn pop_first(&mut self) -> Option<((Vec<u8>, u64), Output)> {
         let (at, value) = self.results.pop_first()?;
         let size = value.size_of_result();
@@ -92,12 +91,12 @@ impl Kept {
         Some((at, value))
     }
 
-    /// How many results are here.
+    /// Returns the number of results.
     pub(super) fn len(&self) -> usize {
         self.results.len()
     }
 
-    /// Whether results were forgotten that come after these.
+    /// Returns whether results after these were dropped.
     pub(super) fn has_forgotten(&self) -> bool {
         self.more
     }

@@ -1,11 +1,11 @@
-//! How far a query has come: the place of its last result in the canonical order, small enough for
-//! a token whatever the data. Places are byte strings in the order of results.
+//! The progress of a query: the place of its last result in the canonical order, small enough for a
+//! continuation token whatever the data. Places are byte strings that sort in the order of results.
 //!
-//! A place of up to [`MARK_BYTES`] + [`HASH_BYTES`] bytes is kept as it is. Of a longer one the
-//! beginning is kept with a hash of the whole. Several places may share that beginning, so the mark
-//! also says how many of them came up to it (`ties`): the next page counts them again and finds the
-//! very place by its hash. When that place is gone, because its document was deleted or has
-//! expired, the count decides: as many places with that beginning as before are passed over.
+//! A place of up to [`MARK_BYTES`] + [`HASH_BYTES`] bytes is kept whole. A longer one is truncated
+//! to a prefix and followed by a hash of the whole place. Several places may share that prefix, so
+//! the mark also counts them up to and including this one (`ties`). The next page counts them again
+//! and recognizes the place by its hash. If the place no longer exists, because its document was
+//! deleted or has expired, the count decides: as many places with the prefix as before are skipped.
 //!
 //! ```text
 //! place  aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa|b....c
@@ -17,29 +17,29 @@ use sha2::{Digest, Sha256};
 
 use crate::limits::{HASH_BYTES, MARK_BYTES};
 
-/// The version of the bytes.
+/// Version of the token's format.
 const VERSION: u8 = 1;
-/// The place is kept whole.
+/// Flag: the place is not truncated.
 const WHOLE: u8 = 1;
 
-/// Where a query goes on: a place, and how many results came up to it.
+/// Where a query continues: a place, and how many results there were up to it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Resume {
-    /// The place, or its beginning and a hash of the whole.
+    /// The place, or its prefix and a hash of the whole.
     pub(super) place: Vec<u8>,
-    /// Whether the place is there as a whole.
+    /// Whether the place is not truncated.
     pub(super) whole: bool,
-    /// How many places with the beginning of the last one have come so far.
+    /// Number of places with the same prefix up to this one.
     pub(super) ties: u64,
-    /// Which of the rows that the place's document makes was the last one (a JOIN makes several);
-    /// `u64::MAX` when all of them are done.
+    /// Ordinal of the last row among the rows of the place's document (a JOIN makes several);
+    /// `u64::MAX` if all of them are done.
     pub(super) ordinal: u64,
-    /// How many results have been passed: given out, or passed over by OFFSET.
+    /// Results returned, or skipped by OFFSET, since the first page.
     pub(super) done: u64,
 }
 
 impl Resume {
-    /// The bytes of a token: version, flags, three numbers, place.
+    /// Encodes the bytes of a token: version, flags, three numbers, place.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut out = vec![VERSION, if self.whole { WHOLE } else { 0 }];
         for number in [self.ties, self.ordinal, self.done] {
@@ -49,11 +49,11 @@ impl Resume {
         out
     }
 
-    /// Reads a token. Nothing when it is not one: it comes from a client.
+    /// Decodes a token, which comes from a client; `None` if it is invalid.
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
         let (head, rest) = bytes.split_first_chunk::<2>()?;
         let [VERSION, flags] = *head else { return None };
-        // A later version may have more flags: such a token is not read.
+        // Flags of a later version are unknown: such a token is refused.
         if flags & !WHOLE != 0 {
             return None;
         }
@@ -65,7 +65,7 @@ impl Resume {
         };
         let (ties, ordinal, done) = (number()?, number()?, number()?);
         let whole = flags == WHOLE;
-        // A place that was cut has one length: what has any other was not made here.
+        // A truncated place has exactly one length; any other was not encoded here.
         let fits = if whole {
             rest.len() <= MARK_BYTES + HASH_BYTES
         } else {
@@ -74,7 +74,7 @@ impl Resume {
         fits.then(|| Self { place: rest.to_vec(), whole, ties, ordinal, done })
     }
 
-    /// The mark of a result at a place.
+    /// Creates the mark of a result.
     pub(super) fn at_place(place: &[u8], ordinal: u64, ties: u64, done: u64) -> Self {
         let (place, whole) = match cut_place(place) {
             Some(cut) => (cut, false),
@@ -83,23 +83,23 @@ impl Resume {
         Self { place, whole, ties, ordinal, done }
     }
 
-    /// What is known of the place: all of it, or its beginning.
+    /// Returns the known part of the place: all of it, or its prefix.
     pub(super) fn known_place(&self) -> &[u8] {
         let end = if self.whole { self.place.len() } else { MARK_BYTES.min(self.place.len()) };
         self.place.get(..end).unwrap_or_default()
     }
 
-    /// Whether a row at a place may come after the mark. For a mark that was cut, rows with the
-    /// same beginning may.
+    /// Returns whether a row may come after the mark. For a truncated mark, rows with its prefix
+    /// may.
     pub(super) fn may_be_behind(&self, place: &[u8], ordinal: u64) -> bool {
         let known = self.known_place();
-        // The rest of a place that was cut is not known: the gate decides by its hash.
+        // The rest of a truncated place is unknown: the gate decides by its hash.
         known < place || (known == place && (!self.whole || self.ordinal < ordinal))
     }
 }
 
-/// The beginning of a long place and a hash of the whole; nothing when the place is short enough to
-/// be kept.
+/// Returns the prefix of a long place with a hash of the whole; `None` if the place is short enough
+/// to be kept whole.
 fn cut_place(place: &[u8]) -> Option<Vec<u8>> {
     if place.len() <= MARK_BYTES + HASH_BYTES {
         return None;
@@ -109,19 +109,19 @@ fn cut_place(place: &[u8]) -> Option<Vec<u8>> {
     Some(out)
 }
 
-/// The first 128 bits of SHA-256. A client could look for two places with one hash, and would skip
-/// or repeat a result of its own.
+/// The first 128 bits of SHA-256. A client that searched for two places with one hash would only
+/// skip or repeat its own results.
 fn hash_of(place: &[u8]) -> [u8; HASH_BYTES] {
     let mut out = [0; HASH_BYTES];
     Sha256::digest(place).iter().zip(&mut out).for_each(|(byte, place)| *place = *byte);
     out
 }
 
-/// A key a little before this one, for a scan that has to see this key again: the last byte is
-/// lowered and followed by the greatest bytes, so that hardly any key lies between.
+/// Returns a key shortly before this one, for a scan that must return this key again. The last byte
+/// is decremented and followed by the greatest bytes, so that hardly any key lies between.
 pub(super) fn shortly_before(key: &[u8]) -> Vec<u8> {
     let mut out = key.to_vec();
-    // A last byte of zero is dropped: the shorter key lies before this one, too.
+    // A last byte of zero is dropped: the shorter key sorts before this one, too.
     if let Some(last @ 1..) = out.pop() {
         out.push(last - 1);
         out.extend_from_slice(&[0xff; 8]);
@@ -129,27 +129,27 @@ pub(super) fn shortly_before(key: &[u8]) -> Vec<u8> {
     out
 }
 
-/// Lets places pass that come after a mark. Places have to come in order; a place may come several
-/// times in a row, once for each row of it.
+/// A filter for the places after a mark. Places have to come in order; a place may come several
+/// times in a row, once for each of its rows.
 #[derive(Debug)]
 pub(super) struct Gate {
-    /// Where the page before ended; none for the first page.
+    /// The end of the previous page; `None` on the first page.
     mark: Option<Resume>,
-    /// The last place that came, and the ordinal from which on its rows pass.
+    /// The last place, and the first ordinal of its rows that passes.
     last: Option<(Vec<u8>, Option<u64>)>,
-    /// Places with the beginning of the last one that came so far.
+    /// Number of places so far with the prefix of the last one.
     ties: u64,
     /// Whether the mark's own place has come.
     met: bool,
 }
 
 impl Gate {
-    /// A gate that lets pass what comes after a mark.
     pub(super) fn new(mark: Option<Resume>) -> Self {
         Self { mark, last: None, ties: 0, met: false }
     }
 
-    /// From which ordinal on the rows of this place come after the mark; nothing when none does.
+    /// Returns the first ordinal of this place's rows that comes after the mark; `None` if none
+    /// does.
     pub(super) fn first_ordinal_after(&mut self, place: &[u8]) -> Option<u64> {
         if let Some((last, said)) = &self.last
             && last == place
@@ -161,7 +161,7 @@ impl Gate {
         };
         self.ties = if self.last.as_ref().is_some_and(same) { self.ties + 1 } else { 1 };
         let said = self.decide_place(place);
-        // The memory of the one before is used again.
+        // Reuses the buffer of the previous place.
         let mut kept = self.last.take().map_or(Vec::new(), |(last, _)| last);
         kept.clear();
         kept.extend_from_slice(place);
@@ -169,7 +169,7 @@ impl Gate {
         said
     }
 
-    /// The same for a place that has not been asked for before.
+    /// Computes `first_ordinal_after` for a new place.
     fn decide_place(&mut self, place: &[u8]) -> Option<u64> {
         let Some(mark) = &self.mark else { return Some(0) };
         let known = mark.known_place();
@@ -187,11 +187,11 @@ impl Gate {
             self.met = true;
             return mark.ordinal.checked_add(1);
         }
-        // The mark's own place is gone when as many others came before it.
+        // As many places as before the mark were skipped, so its own place no longer exists.
         (mark.ties <= self.ties).then_some(0)
     }
 
-    /// The mark of a row of the last place that passed.
+    /// Returns the mark of a row of the last place.
     pub(super) fn mark_of_last(&self, ordinal: u64, done: u64) -> Option<Resume> {
         let (place, _) = self.last.as_ref()?;
         Some(Resume::at_place(place, ordinal, self.ties, done))
@@ -243,7 +243,7 @@ mod tests {
             let mark = gate.mark_of_last(u64::MAX, 0);
             let behind: Vec<usize> = (at + 1..places.len()).collect();
             assert_eq!(passed(&places, mark.clone()), behind);
-            // The same where the marked place is gone.
+            // The same after the marked place was deleted.
             let mut less = places.clone();
             less.remove(at);
             let behind: Vec<usize> = (at..less.len()).collect();

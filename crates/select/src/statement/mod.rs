@@ -1,4 +1,5 @@
-//! Running a bound SELECT: what a driver asks about it before it scans, and one page of its results.
+//! Running a bound SELECT: properties of the query that the caller needs before it scans, and one
+//! page of its results.
 
 mod ahead;
 mod any_order;

@@ -1,4 +1,4 @@
-//! A page of results, and how large it may be.
+//! A page of results and its limits.
 
 use document::{DocBuf, Value, ValueRef};
 use evaluation::{Evaluated, Size};
@@ -6,36 +6,36 @@ use memory::Share;
 
 use super::{Resume, rest::Rest};
 
-/// Whether more rows are of use.
+/// Whether the driver should feed more rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Flow {
-    /// Go on.
+    /// More rows are needed.
     More,
-    /// The page is full.
+    /// No more rows are needed.
     Enough,
 }
 
-/// How large a page may be; one result is always in it.
+/// The limits of a page, which contains at least one result in any case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PageLimit {
-    /// Results.
+    /// Maximum number of results.
     pub items: usize,
-    /// Bytes of them, about; the result that exceeds them is the last.
+    /// Approximate maximum of bytes; the result that reaches it is the last one.
     pub bytes: usize,
 }
 
-/// A result.
+/// One result of a query.
 #[derive(Clone, Debug)]
 pub enum Output {
-    /// A stored document, or a part of one, as it is.
+    /// A stored document, or an object inside one, as raw bytes.
     Raw(DocBuf),
     /// A value.
     Value(Value),
 }
 
 impl Output {
-    /// The result that a value makes; nothing when it is undefined. A part of the stored document
-    /// is copied as raw bytes, without a tree.
+    /// Returns the result for a value; `None` if it is undefined. An object of the stored document
+    /// is copied as raw bytes, without decoding.
     pub(super) fn from_evaluated(value: Evaluated<'_>) -> Option<Self> {
         match value {
             Evaluated::Ref(ValueRef::Document(document)) => Some(Self::Raw(document.to_buf())),
@@ -43,7 +43,7 @@ impl Output {
         }
     }
 
-    /// The result, borrowed.
+    /// Borrows the result as a value.
     pub fn as_ref(&self) -> ValueRef<'_> {
         match self {
             Self::Raw(document) => ValueRef::Document(document.as_ref()),
@@ -51,7 +51,7 @@ impl Output {
         }
     }
 
-    /// The result, owned.
+    /// Converts the result to a value.
     pub fn into_value(self) -> Value {
         match self {
             Self::Raw(document) => Value::Document(document.as_ref().to_tree()),
@@ -59,7 +59,7 @@ impl Output {
         }
     }
 
-    /// How large it is: as a part of the answer, and in memory.
+    /// Returns its size, as bytes in the response and in memory.
     pub(super) fn size_of_result(&self) -> Size {
         match self {
             Self::Raw(document) => {
@@ -74,12 +74,13 @@ impl Output {
 /// One page of results.
 #[derive(Debug, Default)]
 pub struct Page {
-    /// The results.
+    /// The results in order.
     pub values: Vec<Output>,
-    /// Where the next page begins; nothing when this is the last.
+    /// The continuation; `None` if this is the last page.
     pub resume: Option<Resume>,
-    /// What the results hold.
+    /// Memory reserved for the results.
     pub held: Share,
-    /// The results behind the page, where the run kept them; see [`Run::keep_ahead`](super::Run::keep_ahead).
+    /// The results after the page, if the run kept them; see
+    /// [`Run::keep_ahead`](super::Run::keep_ahead).
     pub rest: Option<Rest>,
 }

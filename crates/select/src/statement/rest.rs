@@ -1,6 +1,6 @@
-//! The results of a query in their order, from which pages are cut. What is left behind a page is the
-//! beginning of the next one, as long as nothing has changed that the query reads: a page that is cut
-//! from it is the one that a run over all rows would make.
+//! Results in order, from which pages are cut. The results after a page are the start of the next
+//! one as long as no data that the query reads has changed: a page cut from them equals the page of
+//! a run over all rows.
 
 use evaluation::Error;
 use memory::Share;
@@ -11,40 +11,40 @@ use crate::plan::Window;
 /// The results that come after a page.
 #[derive(Debug)]
 pub struct Rest {
-    /// In their order.
+    /// The results in order.
     results: Kept,
-    /// Which of them come after the page before; it has let all of the pages before pass.
+    /// Decides which of them come after the previous page.
     gate: Gate,
     /// OFFSET, LIMIT and TOP.
     window: Window,
-    /// Results passed, since the first page.
+    /// Results returned or skipped since the first page.
     done: u64,
 }
 
 impl Rest {
-    /// The results that a gate lets pass, of which `done` were passed before.
+    /// Creates it from results, the gate of the previous page and the number of results before.
     pub(super) fn new(results: Kept, gate: Gate, window: Window, done: u64) -> Self {
         Self { results, gate, window, done }
     }
 
-    /// About the bytes that it takes in memory.
+    /// Returns the approximate memory it uses, in bytes.
     pub fn memory_bytes(&self) -> usize {
         self.results.memory_bytes()
     }
 
-    /// Whether the next page can be cut from it. Where further results were forgotten, it has to hold
-    /// more than the page.
+    /// Returns whether the next page can be cut from it. If further results were dropped, it must
+    /// hold more results than the page.
     pub fn has_page(&self, limit: PageLimit) -> bool {
         !self.results.has_forgotten() || limit.items < self.results.len()
     }
 
-    /// Cuts the next page; `held` counts the memory of its values.
+    /// Cuts the next page and sets `held` to the memory of the results.
     pub fn next_page(self, limit: PageLimit, mut held: Share) -> Result<Page, Error> {
         held.set(self.memory_bytes())?;
         Ok(self.cut_page(limit, held))
     }
 
-    /// The same where the memory is counted already.
+    /// Cuts the next page; its memory is counted already.
     pub(super) fn cut_page(mut self, limit: PageLimit, held: Share) -> Page {
         let (mut values, mut bytes) = (Vec::new(), 0_usize);
         let mut full = self.is_over();
@@ -54,7 +54,7 @@ impl Rest {
                 continue;
             }
             self.done += 1;
-            // OFFSET passes over it.
+            // OFFSET skips it.
             if self.done <= self.window.skip {
                 continue;
             }
@@ -70,7 +70,7 @@ impl Rest {
         Page { values, resume, held, rest }
     }
 
-    /// Whether TOP or LIMIT is used up.
+    /// Returns whether TOP or LIMIT is exhausted.
     fn is_over(&self) -> bool {
         self.window.is_over(self.done)
     }

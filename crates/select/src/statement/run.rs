@@ -1,22 +1,23 @@
-//! Runs a query over the rows that a driver feeds, one page at a time.
+//! Runs a query for one page of results, over the rows that the caller (the driver, in the engine)
+//! feeds.
 //!
-//! Results have one canonical order, whatever way the driver goes: without ORDER BY that of rows'
-//! positions, which the driver gives; with it that of sort keys, then of positions, turned round when
-//! the first item descends; with DISTINCT that of the values; with GROUP BY that of the keys. A page
-//! ends at a place in that
-//! order, and the next one begins after it. So pages fit together although each is a query of its
-//! own, over data that may have changed and perhaps by another index.
+//! Results have one canonical order, independent of the access path: without ORDER BY the order of
+//! the rows' positions, which the driver assigns; with it the order of sort keys, then of
+//! positions, reversed if the first sort item descends; with DISTINCT the order of the values; with
+//! GROUP BY the order of the keys. A page ends at a place (a byte string) in that order, and the
+//! next page starts after it. So pages fit together although each is a query of its own, over data
+//! that may have changed and possibly through another index.
 //!
 //! There are two ways to run a page:
 //!
-//! * Rows come in the order of results (`sorted`): each row becomes results at once, the page is
-//!   all that is held, and the driver may stop at any row.
-//! * Rows come in any order: `any_order` keeps what the page may need, and the page is made when
-//!   all rows have come.
+//! * Rows come in the order of results (`sorted`): each row becomes results at once, only the page
+//!   is held in memory, and the driver may stop at any row.
+//! * Rows come in any order: `any_order` keeps the results that the page may need, and the page is
+//!   made after the last row.
 //!
-//! A driver makes a run, tells it [how rows come](Run::set_sorted), [starts over](Run::start_over_at)
-//! whenever its walk has to be repeated, feeds [rows](Run::feed_row) until there is enough, and
-//! [finishes](Run::finish_page).
+//! A driver creates a run, sets [whether rows are sorted](Run::set_sorted), [starts
+//! over](Run::start_over_at) whenever its scan has to be repeated, feeds [rows](Run::feed_row)
+//! until the run has enough, and [finishes](Run::finish_page).
 
 use std::sync::Arc;
 
@@ -33,53 +34,52 @@ use crate::{
     plan::{Clauses, Input, Select},
 };
 
-/// A query being run for one page.
+/// One page of a running query.
 #[derive(Debug)]
 pub struct Run {
-    /// What is done.
     pub(super) plan: Arc<Select>,
-    /// The operation.
     context: Arc<Context>,
-    /// Where the page before ended.
+    /// The end of the previous page.
     pub(super) resume: Option<Resume>,
-    /// What the page may hold.
+    /// The limits of the page.
     pub(super) limit: PageLimit,
-    /// What is kept at most of results that come in any order: the page, and perhaps more.
+    /// The limits of what is kept if rows come in any order: the page, and possibly further
+    /// results.
     pub(super) keep: PageLimit,
     /// Whether rows come in the order of results.
     sorted: bool,
-    /// The query that FROM collects first; it is fed the rows instead of this one.
+    /// The subquery that FROM collects first; rows are fed to it instead of to this run.
     pub(super) inner: Option<Box<Run>>,
-    /// Decides which rows come after the page before.
+    /// Decides which rows come after the previous page.
     pub(super) gate: Gate,
-    /// Results of the page so far, in their order.
+    /// Results of the page so far, in order.
     pub(super) page: Vec<Output>,
-    /// Bytes of the results in the page.
+    /// Bytes of the results in `page`.
     bytes: usize,
-    /// Results passed, since the first page.
+    /// Results returned or skipped since the first page.
     pub(super) done: u64,
-    /// The ordinal of the last row that passed, inside its place.
+    /// Ordinal of the last row that passed the gate, within its place.
     pub(super) ordinal: u64,
     /// Whether the last place passed the gate.
     pub(super) passed: bool,
     /// Whether the page takes no more results.
     pub(super) full: bool,
-    /// The look beyond a full page, where rows come in the order of results.
+    /// The look-ahead after a full page, if rows come in the order of results.
     pub(super) ahead: Option<Ahead>,
-    /// Results so far where rows come in any order.
+    /// Results so far, if rows come in any order.
     pub(super) kept: Kept,
     /// Groups so far, with GROUP BY.
     pub(super) groups: Groups,
-    /// Values so far, with DISTINCT and an order of its own.
+    /// Values so far, for DISTINCT with an ORDER BY by something else.
     pub(super) firsts: Firsts,
-    /// Bytes of groups that are becoming results.
+    /// Bytes of groups that are being turned into results.
     pub(super) finishing: usize,
-    /// What all of these hold.
+    /// Memory reserved for all of these.
     pub(super) held: Share,
 }
 
 impl Run {
-    /// A run of one page. `resume` is what the page before ended with.
+    /// Creates a run of one page. `resume` is the end of the previous page.
     pub fn new(
         plan: Arc<Select>,
         context: Context,
@@ -89,7 +89,7 @@ impl Run {
         Self::new_shared(plan, Arc::new(context), resume, limit)
     }
 
-    /// The same with a context that the collecting query and this one share.
+    /// Like `new`, with a context that this query and the collected subquery share.
     fn new_shared(
         plan: Arc<Select>,
         context: Arc<Context>,
@@ -101,7 +101,7 @@ impl Run {
                 let all = PageLimit { items: usize::MAX, bytes: usize::MAX };
                 let mut inner =
                     Self::new_shared(Arc::clone(inner), Arc::clone(&context), None, all);
-                // Rows come in whatever order suits the query around it.
+                // The outer query decides the order of rows.
                 inner.sorted = false;
                 Some(Box::new(inner))
             }
@@ -135,9 +135,9 @@ impl Run {
         run
     }
 
-    /// Has the run keep this much of results that come in any order, where there is memory for it, and
-    /// hand out what is behind the page as [`Page::rest`]. It has no effect where rows come in the order
-    /// of the results.
+    /// Raises the limits of what is kept if rows come in any order, as far as there is memory. The
+    /// results after the page are returned as [`Page::rest`]. Has no effect if rows come in the
+    /// order of results.
     pub fn keep_ahead(&mut self, most: PageLimit) {
         self.keep = PageLimit {
             items: most.items.max(self.limit.items),
@@ -145,10 +145,10 @@ impl Run {
         };
     }
 
-    /// Says whether rows will be fed in the order of the results: that of row keys for a plan that
-    /// [streams](Select::streams_rows), which is what is expected of the driver; that of
-    /// [`Select::order_paths`], turned as a whole where they all descend, for one that has some.
-    /// Any other plan takes rows in any order.
+    /// Sets whether rows will be fed in the order of results: in the order of row keys for a plan
+    /// that [streams](Select::streams_rows), which is the default then; in the order of
+    /// [`Select::order_paths`], scanned backward if they descend, for a plan that has such paths.
+    /// Other plans accept rows in any order, and ignore this.
     pub fn set_sorted(&mut self, sorted: bool) {
         let clauses = self.plan.clauses();
         let can =
@@ -156,14 +156,14 @@ impl Run {
         self.sorted = sorted && can;
     }
 
-    /// Whether a driver may stop at any row, and have the next page go on there.
+    /// Returns whether the driver may stop at any row and continue there with the next page.
     pub fn can_stop(&self) -> bool {
         self.sorted
     }
 
-    /// Starts over with rows that are judged at another instant, milliseconds since 1970: functions
-    /// of the current time tell the instant at which the rows live that a page shows, and not the
-    /// one at which the request came.
+    /// Starts over with rows judged at another instant, in milliseconds since the epoch. Functions
+    /// of the current time return the instant at which the page's rows are live, not that of the
+    /// request's arrival.
     pub fn start_over_at(&mut self, now_ms: i64) {
         if self.context.now_ms != now_ms {
             self.share_context(&Arc::new(Context { now_ms, ..Context::clone(&self.context) }));
@@ -171,7 +171,7 @@ impl Run {
         self.start_over();
     }
 
-    /// One context for a collecting query and for the one that it collects.
+    /// Replaces the context of this run and of the collected subquery.
     fn share_context(&mut self, context: &Arc<Context>) {
         self.context = Arc::clone(context);
         if let Some(inner) = &mut self.inner {
@@ -179,8 +179,8 @@ impl Run {
         }
     }
 
-    /// Forgets everything since the run was made: the driver walks again, in another view or by
-    /// another index.
+    /// Discards everything since the run was created, because the driver scans again, in another
+    /// view or through another index.
     pub fn start_over(&mut self) {
         self.gate = Gate::new(self.resume.clone());
         self.page.clear();
@@ -193,15 +193,14 @@ impl Run {
         self.kept = Kept::default();
         self.groups = Groups::default();
         self.firsts = Firsts::default();
-        // Nothing is held any more.
         self.held.shrink(usize::MAX);
         if let Some(inner) = &mut self.inner {
             inner.start_over();
         }
     }
 
-    /// After which row key the scan may begin, for a plan that streams. A document that makes
-    /// several rows may have given only some of them to the page before, so its key has to come
+    /// Returns the row key after which the scan may start, for a plan that streams. If a document
+    /// makes several rows, some may be missing from the previous page, so its key must be scanned
     /// again.
     pub fn start_after(&self) -> Option<Vec<u8>> {
         let resume = self.resume.as_ref().filter(|_| self.sorted && self.plan.streams_rows())?;
@@ -212,23 +211,23 @@ impl Run {
         Some(known.to_vec())
     }
 
-    /// Where a walk in the order of [`Select::order_paths`] may begin: the place of the last result
-    /// before, or its beginning. It is the components of the values as they are ordered, then the
-    /// row's position, with all of its bits turned where the first path descends.
+    /// Returns where a scan in the order of [`Select::order_paths`] may start: the place of the
+    /// last result, or a prefix of it. It consists of the encoded sort values and the row's
+    /// position, whose bits are inverted if the first path descends.
     pub fn seek_place(&self) -> Option<Vec<u8>> {
         let ordered = self.plan.order_paths().is_some() && !self.clauses().distinct;
         let resume = self.resume.as_ref().filter(|_| ordered)?;
         Some(self.clauses().without_escapes(resume.known_place()))
     }
 
-    /// Takes one row: its position, which is another one for each row and decides the order of rows
-    /// with equal sort keys, and its document.
+    /// Feeds one row: its document and its position. Positions are unique and decide the order of
+    /// rows with equal sort keys.
     pub fn feed_row(&mut self, position: &[u8], document: DocRef<'_>) -> Result<Flow, Error> {
         self.feed_any_row(position, document, None)
     }
 
-    /// The same for a query that reads the system's properties only [in its
-    /// results](super::SystemReads::InResults): `whole` makes the whole document where a row
+    /// Like [`feed_row`](Self::feed_row), for a query that reads system properties only [in its
+    /// results](super::SystemReads::InResults): `whole` provides the document with them when a row
     /// becomes a result.
     pub fn feed_row_with(
         &mut self,
@@ -239,7 +238,7 @@ impl Run {
         self.feed_any_row(position, document, Some(whole))
     }
 
-    /// Takes a row, or hands it to the query that FROM collects.
+    /// Feeds a row to this run, or to the collected subquery.
     fn feed_any_row(
         &mut self,
         position: &[u8],
@@ -259,11 +258,11 @@ impl Run {
         self.take_row(&plan, &mut env, position)
     }
 
-    /// Returns the page. `all` says that every row there is was fed, or would have been after
-    /// [`Flow::Enough`]: there is no next page then, unless it is known otherwise. A driver that
-    /// stopped earlier says false, which fails unless it [may](Run::can_stop).
+    /// Returns the page. `all` tells that every row was fed, or would have been after
+    /// [`Flow::Enough`]; then there is no next page unless the run knows of one. A driver that
+    /// stopped earlier passes false, which fails unless [`can_stop`](Run::can_stop) allows it.
     pub fn finish_page(mut self, all: bool) -> Result<Page, Error> {
-        // Without FROM no row counts.
+        // Without FROM there is one row, whatever was fed.
         let all = all || !self.plan.scans_documents();
         if !all && !self.sorted && !self.full {
             let text = "the query needs all its rows before it has a result";
@@ -274,15 +273,16 @@ impl Run {
         if let Some(group) = &plan.clauses().group {
             self.finish_groups(&plan, group, &context)?;
         }
-        // No expression is evaluated any more: what the last one held is given back before the page
-        // is counted.
+        // No expression is evaluated any more. The memory of the last one is released before the
+        // page is counted.
         self.context.holding.release_expression();
         if self.sorted {
             return Ok(self.sorted_page(all));
         }
         let mut kept = std::mem::take(&mut self.kept);
         for ((place, ordinal), value) in std::mem::take(&mut self.firsts).into_results() {
-            // The places of these were not known before.
+            // Places of DISTINCT values were final only now, so they are compared with the mark
+            // here.
             if self.resume.as_ref().is_none_or(|resume| resume.may_be_behind(&place, ordinal)) {
                 kept.add_result(place, ordinal, value);
             }
@@ -292,22 +292,23 @@ impl Run {
         let held = self.held;
         let window = plan.clauses().window;
         let page = Rest::new(kept, self.gate, window, self.done).cut_page(self.limit, held);
-        // Without being asked for, what was kept for the page alone is of no use to the next one.
+        // Unless the caller asked to keep more, the few results after the page cannot make a next
+        // one.
         let rest = page.rest.filter(|_| self.keep != self.limit);
         Ok(Page { rest, ..page })
     }
 
-    /// The clauses of the query.
     pub(super) fn clauses(&self) -> &Clauses {
         self.plan.clauses()
     }
 
-    /// Whether TOP or LIMIT is used up: no page follows.
+    /// Returns whether TOP or LIMIT is exhausted, so that no page follows.
     pub(super) fn is_over(&self) -> bool {
         self.clauses().window.is_over(self.done)
     }
 
-    /// Makes results of the row in the environment, and of what FROM and JOIN make of it.
+    /// Makes results of the document in the environment, after FROM and JOIN have expanded it to
+    /// rows.
     pub(super) fn take_row<'a>(
         &mut self,
         plan: &'a Select,
@@ -333,8 +334,8 @@ impl Run {
         Ok(Flow::More)
     }
 
-    /// Puts a result into the page, in the canonical order, unless OFFSET passes over it. Enough
-    /// when the page is full.
+    /// Appends the next result in canonical order to the page, unless OFFSET skips it. Returns
+    /// `Enough` if the page is full.
     pub(super) fn deliver_result(&mut self, value: Output) -> Result<Flow, Error> {
         if self.done < self.clauses().window.skip {
             self.done += 1;
@@ -342,7 +343,7 @@ impl Run {
         }
         let size = value.size_of_result();
         if self.sorted {
-            // Elsewhere it was kept before, and is counted.
+            // Results of unsorted rows were counted when they were kept.
             self.held.grow(size.memory)?;
         }
         self.done += 1;
@@ -355,16 +356,15 @@ impl Run {
 }
 
 impl Clauses {
-    /// Appends a position to a sort key, so that it decides where sort keys are the same. Where the
-    /// first item descends it is turned round too, since an index that is walked backward gives it
-    /// so.
+    /// Appends a position to a sort key, to order rows with equal sort keys. If the first sort item
+    /// descends it is inverted, because an index scanned backward yields positions in reverse.
     pub(super) fn push_position(&self, position: &[u8], place: &mut Vec<u8>) {
         if !self.order.first().is_some_and(|order| order.descending) {
             place.extend_from_slice(position);
             return;
         }
-        // Each byte is inverted. A 0 becomes ff 00 and the end ff ff, so that a position sorts after
-        // those it begins: the reverse of their order.
+        // Inverts each byte. A zero byte becomes ff 00 and the end is ff ff, so that a position
+        // sorts before its own prefixes: the exact reverse of their order.
         for byte in position {
             place.push(!*byte);
             if *byte == 0 {
@@ -374,20 +374,20 @@ impl Clauses {
         place.extend_from_slice(&[0xff, 0xff]);
     }
 
-    /// A place, or the beginning of one, without what [`push_position`](Self::push_position) adds to
-    /// the inverted bytes of a position.
+    /// Removes from a place, or from a prefix of one, the bytes that
+    /// [`push_position`](Self::push_position) adds to an inverted position.
     fn without_escapes(&self, place: &[u8]) -> Vec<u8> {
         if !self.order.first().is_some_and(|order| order.descending) {
             return place.to_vec();
         }
         let position =
             self.order.iter().try_fold(place, |rest, order| skip(rest, order.descending));
-        // The place was cut within the sort key.
+        // The place was truncated within the sort key.
         let Some(position) = position else { return place.to_vec() };
         let mut out = place.get(..place.len() - position.len()).unwrap_or_default().to_vec();
         let mut bytes = position.iter();
         while let Some(byte) = bytes.next() {
-            // ff ff is the end, and so is one where the place was cut.
+            // ff ff is the end, and so is a single ff where the place was truncated.
             if *byte == 0xff && bytes.next() != Some(&0) {
                 break;
             }

@@ -1,4 +1,4 @@
-//! FROM and JOIN: the rows that a document, or what is inside it, makes.
+//! FROM and JOIN: expands a document to rows.
 //!
 //! ```text
 //! FROM c JOIN t IN c.tags JOIN s IN t.sizes
@@ -9,8 +9,8 @@
 //!       visit
 //! ```
 //!
-//! A source whose value is nothing makes no row, and nor does one that goes over anything but an
-//! array.
+//! A source whose value is undefined makes no row, and neither does one that iterates over anything
+//! but an array.
 
 use document::ValueRef;
 use evaluation::{Error, Evaluated, owned_bytes};
@@ -21,8 +21,8 @@ use crate::{
     plan::{Input, Source},
 };
 
-/// Calls `visit` for each row that these sources make, until it has enough. Each source is a loop
-/// inside the one before it: its slot is filled, and the remaining sources are expanded.
+/// Calls `visit` for each row of these sources until it returns `Enough`. Each source is a loop
+/// inside the one before it: it sets its slot, then expands the remaining sources.
 pub(super) fn expand_rows<'a>(
     sources: &'a [Source],
     env: &mut Env<'a>,
@@ -36,7 +36,7 @@ pub(super) fn expand_rows<'a>(
         Input::Root | Input::Collected(_) => expand_rows(rest, env, visit),
         Input::Value(expr) => {
             let value = expr.eval(env)?;
-            // `FROM c.a` has no row where the document has no `a`.
+            // `FROM c.a` makes no row if the document has no `a`.
             if value.value().is_none() {
                 return Ok(Flow::More);
             }
@@ -48,8 +48,8 @@ pub(super) fn expand_rows<'a>(
                 let values = values.iter().map(Evaluated::Ref);
                 expand_each(values, source.slot, rest, env, visit)
             }
-            // A computed array: its elements are moved into the slot, and what is left of it is
-            // held meanwhile.
+            // The elements of a computed array are moved into the slot one by one; the remaining
+            // ones are held meanwhile.
             got @ Evaluated::Own(document::Value::Array(_)) => {
                 let held = owned_bytes(&got);
                 env.hold_bytes(held)?;
@@ -72,8 +72,8 @@ pub(super) fn expand_rows<'a>(
     }
 }
 
-/// The loop of one source: fills its slot with each value in turn, and counts the work of that.
-/// Ends early when a visit has enough.
+/// The loop of one source: sets its slot to each value in turn, and counts the work. Ends early if
+/// a visit returns `Enough`.
 fn expand_each<'a>(
     values: impl Iterator<Item = Evaluated<'a>>,
     slot: usize,

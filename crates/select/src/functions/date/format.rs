@@ -1,5 +1,5 @@
-//! Instants written by a pattern of letters that stand for their parts. Names are English; a `\`
-//! or quotes take letters as they are.
+//! Formats instants by a pattern of specifier letters. Names are English; a `\` or quotes make
+//! letters literal.
 
 use std::{iter::Peekable, str::Chars};
 
@@ -7,22 +7,20 @@ use evaluation::{Size, calendar};
 
 use super::text::Parts;
 
-/// The days of the week, as they are written out.
 const DAYS: [&str; 7] =
     ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
 
-/// Decimal places that a second has.
+/// Maximum number of decimal places of a second.
 const PLACES: usize = 7;
-/// Longest text that one letter makes.
+/// Length of the longest text of one letter.
 const LONGEST: usize = 9;
 
-/// How large the text of a pattern may become, so that room is checked before it is made.
+/// Returns the maximum size of a pattern's text, to check memory before formatting.
 pub(super) fn largest_text(pattern: &str) -> Size {
     Size::of_text(pattern.len().saturating_mul(LONGEST))
 }
 
-/// The text of an instant by a pattern; nothing where a quote or an escape of the pattern is not
-/// complete.
+/// Formats an instant by a pattern; `None` if a quote or an escape of the pattern is incomplete.
 pub(super) fn format_instant(ticks: i64, pattern: &str) -> Option<String> {
     let at = Parts::from_ticks(ticks);
     let mut out = String::new();
@@ -45,12 +43,12 @@ pub(super) fn format_instant(ticks: i64, pattern: &str) -> Option<String> {
     Some(out)
 }
 
-/// Whether a letter stands for a part and counts how often it is repeated.
+/// Returns whether a letter is a specifier, whose repetitions count.
 fn is_specifier(letter: char) -> bool {
     "yMdHhmsfFtKz".contains(letter)
 }
 
-/// Copies everything up to the same quote as it is.
+/// Copies everything up to the closing quote.
 fn copy_quoted(quote: char, rest: &mut Peekable<Chars<'_>>, out: &mut String) -> Option<()> {
     loop {
         match rest.next()? {
@@ -61,8 +59,7 @@ fn copy_quoted(quote: char, rest: &mut Peekable<Chars<'_>>, out: &mut String) ->
     }
 }
 
-/// Writes what `count` of the same letter in a row stand for; a letter that stands for nothing is
-/// copied.
+/// Appends the part that `count` repetitions of a letter specify. Any other letter is copied.
 fn write_part(at: &Parts, letter: char, count: usize, out: &mut String) -> Option<()> {
     match letter {
         'y' if count <= 2 => write_number(at.year % 100, count, out),
@@ -95,17 +92,16 @@ fn write_part(at: &Parts, letter: char, count: usize, out: &mut String) -> Optio
     Some(())
 }
 
-/// The day of the week, Monday 0.
+/// Returns the day of the week, Monday 0.
 fn weekday(at: &Parts) -> Option<i64> {
     calendar::days_of_date(at.year, at.month, at.day).map(|days| calendar::iso_weekday(days) - 1)
 }
 
-/// Writes a number with at least `width` digits.
 fn write_number(value: i64, width: usize, out: &mut String) {
     out.push_str(&format!("{value:0width$}"));
 }
 
-/// Writes a name, cut to three letters when it is asked for with three.
+/// Appends a name, or its first three letters if `count` is 3.
 fn write_name(names: &[&str], at: i64, count: usize, out: &mut String) -> Option<()> {
     let name = names.get(usize::try_from(at).ok()?)?;
     out.push_str(if count == 3 { name.get(..3)? } else { name });

@@ -1,4 +1,4 @@
-//! Functions of dates. A date is a string in ISO 8601; the present is the operation's instant, the
+//! Date functions. Dates are strings in ISO 8601; the current time is the operation's instant, the
 //! same for every row. Instants are ticks of 100 nanoseconds since 1970.
 
 mod format;
@@ -43,47 +43,46 @@ pub(super) const FUNCTIONS: &[Function] = &[
     row("YEAR", 1..=1, |call| of_instant(call, |ticks| DatePart::Year.value_in(ticks))),
 ];
 
-/// Bins begin at 1970 unless another origin is given, which may not lie before this instant.
+/// The earliest origin of bins (1601). Without an explicit origin bins start at 1970.
 const FIRST_ORIGIN: i64 = -116_444_736_000_000_000;
 
-/// The instant of an argument; nothing when it is not a date.
+/// Returns the instant of a date argument; `None` if it is not a date.
 fn instant_at(call: &Call<'_, '_>, at: usize) -> Option<i64> {
     call.text_at(at).and_then(parse_iso)
 }
 
-/// The part that an argument names.
+/// Returns the date part that an argument names.
 fn part_named(call: &Call<'_, '_>, at: usize) -> Option<DatePart> {
     call.text_at(at).and_then(DatePart::find_by_name)
 }
 
-/// The text of an instant; undefined where it has none (years outside 1 to 9999).
+/// Formats an instant; undefined for years outside 1 to 9999, which have no text.
 fn written(ticks: Option<i64>) -> Evaluated<'static> {
     ticks
         .and_then(text::format_iso)
         .map_or(Evaluated::Missing, |text| Evaluated::Own(Value::String(text)))
 }
 
-/// A function of a date's ticks.
+/// Applies a function to the ticks of the first argument.
 fn of_instant<'a>(call: &Call<'_, 'a>, function: fn(i64) -> i64) -> Result<Evaluated<'a>, Error> {
     Ok(instant_at(call, 0).map_or(Evaluated::Missing, |ticks| integer_value(function(ticks))))
 }
 
-/// The present in ticks.
+/// Returns the operation's instant in ticks.
 fn present(call: &Call<'_, '_>) -> Option<i64> {
     call.context.now_ms.checked_mul(TICKS_PER_MS)
 }
 
-/// The operation's instant in milliseconds: the same in all calls of one query.
+/// Returns the operation's instant in milliseconds, the same in all calls of a query.
 fn now_ms<'a>(call: &Call<'_, 'a>) -> Result<Evaluated<'a>, Error> {
     Ok(integer_value(call.context.now_ms))
 }
 
-/// The operation's instant in ticks.
 fn now_ticks<'a>(call: &Call<'_, 'a>) -> Result<Evaluated<'a>, Error> {
     Ok(present(call).map_or(Evaluated::Missing, integer_value))
 }
 
-/// The present, or later by so many of a part.
+/// `NOW()`, or `NOW(part, count)`: the current time plus a number of date parts.
 fn now<'a>(call: &Call<'_, 'a>) -> Result<Evaluated<'a>, Error> {
     if call.args.is_empty() {
         return Ok(written(present(call)));
@@ -92,7 +91,7 @@ fn now<'a>(call: &Call<'_, 'a>) -> Result<Evaluated<'a>, Error> {
     Ok(written(later()))
 }
 
-/// `AGO("day", 2)`: earlier than the present by so many of a part.
+/// `AGO("day", 2)`: the current time minus a number of date parts.
 fn ago<'a>(call: &Call<'_, 'a>) -> Result<Evaluated<'a>, Error> {
     let earlier =
         || part_named(call, 0)?.add_count(present(call)?, call.integer_at(1)?.checked_neg()?);
@@ -105,7 +104,7 @@ fn add_to_instant<'a>(call: &Call<'_, 'a>) -> Result<Evaluated<'a>, Error> {
     Ok(written(later()))
 }
 
-/// `DATETIMEDIFF("day", start, end)`: how many boundaries of the part lie between, negative when
+/// `DATETIMEDIFF("day", start, end)`: the number of part boundaries between two dates, negative if
 /// the end is earlier. From 23:59 to 00:01 is one day.
 fn difference<'a>(call: &Call<'_, 'a>) -> Result<Evaluated<'a>, Error> {
     let (Some(part), Some(start), Some(end)) =
@@ -117,8 +116,8 @@ fn difference<'a>(call: &Call<'_, 'a>) -> Result<Evaluated<'a>, Error> {
     Ok(i64::try_from(between).map_or_else(|_| number_or_nothing(between as f64), integer_value))
 }
 
-/// One part of an instant, as a number. Of a text with an offset it is the part in UTC; no other
-/// function takes such a text.
+/// Returns one part of a date as a number. This is the only function that accepts a date with an
+/// offset; the part is then that in UTC.
 fn part<'a>(call: &Call<'_, 'a>) -> Result<Evaluated<'a>, Error> {
     let instant = call.text_at(1).and_then(text::parse_with_offset);
     let (Some(part), Some(ticks)) = (part_named(call, 0), instant) else {
@@ -127,7 +126,7 @@ fn part<'a>(call: &Call<'_, 'a>) -> Result<Evaluated<'a>, Error> {
     Ok(integer_value(part.value_in(ticks)))
 }
 
-/// An instant as text, by a pattern of letters.
+/// Formats a date by a pattern.
 fn format<'a>(call: &Call<'_, 'a>) -> Result<Evaluated<'a>, Error> {
     let (Some(ticks), Some(pattern)) = (instant_at(call, 0), call.text_at(1)) else {
         return UNDEFINED;
@@ -137,7 +136,7 @@ fn format<'a>(call: &Call<'_, 'a>) -> Result<Evaluated<'a>, Error> {
     Ok(text.map_or(Evaluated::Missing, |text| Evaluated::Own(Value::String(text))))
 }
 
-/// `DATETIMEBIN(date, "hour", 6)`: where the bin begins that a date lies in.
+/// `DATETIMEBIN(date, "hour", 6)`: the start of the bin that contains a date.
 fn bin_of_instant<'a>(call: &Call<'_, 'a>) -> Result<Evaluated<'a>, Error> {
     let begin = || {
         let size = call.integer_or(2, 1).filter(|size| 0 < *size)?;
@@ -150,7 +149,7 @@ fn bin_of_instant<'a>(call: &Call<'_, 'a>) -> Result<Evaluated<'a>, Error> {
     Ok(written(begin()))
 }
 
-/// `DATETIMEFROMPARTS(year, month, day, ...)`; undefined when a part is outside its range.
+/// `DATETIMEFROMPARTS(year, month, day, ...)`; undefined if a part is out of range.
 fn from_parts<'a>(call: &Call<'_, 'a>) -> Result<Evaluated<'a>, Error> {
     let ticks = || {
         Parts {

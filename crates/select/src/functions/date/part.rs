@@ -1,10 +1,9 @@
-//! Parts of an instant: reading, adding, counting and cutting by them.
+//! Date parts: reading, adding, counting and rounding down to them.
 
 use evaluation::calendar::days_in_month;
 
 use super::text::Parts;
 
-/// A part of a date, from year to nanosecond.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum DatePart {
     Year,
@@ -18,7 +17,7 @@ pub(super) enum DatePart {
     Nanosecond,
 }
 
-/// The names of the parts; case does not count.
+/// Names of the date parts, compared without case.
 const NAMES: &[(DatePart, &[&str])] = &[
     (DatePart::Year, &["year", "yyyy", "yy"]),
     (DatePart::Month, &["month", "mm", "m"]),
@@ -34,7 +33,7 @@ const NAMES: &[(DatePart, &[&str])] = &[
 const NANOSECONDS_PER_TICK: i64 = 100;
 
 impl DatePart {
-    /// The part of this name; case does not count.
+    /// Returns the part with this name, ignoring case.
     pub(super) fn find_by_name(name: &str) -> Option<Self> {
         let found = NAMES
             .iter()
@@ -42,7 +41,7 @@ impl DatePart {
         found.map(|(part, _)| *part)
     }
 
-    /// How long it is, in months or in nanoseconds.
+    /// Returns the length of one part.
     fn length_of_one(self) -> Length {
         match self {
             Self::Year => Length::Months(12),
@@ -57,8 +56,8 @@ impl DatePart {
         }
     }
 
-    /// The value of the part in an instant. Of fractions of a second each is the whole fraction in
-    /// its unit.
+    /// Returns the value of the part in an instant. Subsecond parts are the whole fraction of the
+    /// second in their unit.
     pub(super) fn value_in(self, ticks: i64) -> i64 {
         let parts = Parts::from_ticks(ticks);
         match self {
@@ -74,8 +73,8 @@ impl DatePart {
         }
     }
 
-    /// An instant later by `count` of the part. A day that the month lacks becomes its last one: a
-    /// month after January 31 is the end of February.
+    /// Adds `count` parts to an instant. A day that the resulting month lacks becomes its last day:
+    /// one month after January 31 is the end of February.
     pub(super) fn add_count(self, ticks: i64, count: i64) -> Option<i64> {
         match self.length_of_one() {
             Length::Months(months) => add_months(ticks, count.checked_mul(months)?),
@@ -87,12 +86,12 @@ impl DatePart {
         }
     }
 
-    /// How many of the part begin after `start` and not after `end`.
+    /// Returns the number of part boundaries after `start` and up to `end`.
     pub(super) fn count_between(self, start: i64, end: i64) -> i128 {
         self.count_begun(end) - self.count_begun(start)
     }
 
-    /// How many of the part have begun by an instant, counted from a fixed one.
+    /// Returns the number of part boundaries up to an instant, since a fixed origin.
     fn count_begun(self, ticks: i64) -> i128 {
         match self.length_of_one() {
             Length::Months(months) => i128::from(month_of(ticks).div_euclid(months)),
@@ -100,7 +99,7 @@ impl DatePart {
         }
     }
 
-    /// Where the bin begins that an instant lies in, when bins of `size` parts follow one another
+    /// Returns the start of the bin that contains an instant, where bins of `size` parts extend
     /// from an origin in both directions.
     pub(super) fn start_of_bin(self, ticks: i64, size: i64, origin: i64) -> Option<i64> {
         match self.length_of_one() {
@@ -109,8 +108,8 @@ impl DatePart {
                 let passed = month_of(ticks) - month_of(origin);
                 let begin = |bin: i64| add_months(origin, bin.checked_mul(step)?);
                 let bin = passed.div_euclid(step);
-                // Months differ in length, so that an origin on a late day may put the bin's begin
-                // after the instant: then it is in the bin before.
+                // Months differ in length, so with an origin on a late day the start of this bin
+                // may be after the instant. The instant is then in the bin before.
                 begin(bin).filter(|begin| *begin <= ticks).or_else(|| begin(bin - 1))
             }
             Length::Nanoseconds(length) => {
@@ -123,26 +122,25 @@ impl DatePart {
     }
 }
 
-/// A length of time.
 enum Length {
     /// A number of months, which differ in length.
     Months(i64),
-    /// A length that is the same everywhere.
+    /// A fixed length.
     Nanoseconds(i64),
 }
 
-/// Ticks as nanoseconds, which are more than 64 bits hold.
+/// Converts ticks to nanoseconds, which may exceed 64 bits.
 fn nanoseconds_of(ticks: i64) -> i128 {
     i128::from(ticks) * i128::from(NANOSECONDS_PER_TICK)
 }
 
-/// Months since the year 0.
+/// Returns the number of months since year 0.
 fn month_of(ticks: i64) -> i64 {
     let parts = Parts::from_ticks(ticks);
     parts.year * 12 + parts.month - 1
 }
 
-/// An instant later by so many months, on the same day of the month or the last one there is.
+/// Adds months to an instant, keeping the day of the month or else using the month's last day.
 fn add_months(ticks: i64, months: i64) -> Option<i64> {
     let parts = Parts::from_ticks(ticks);
     let month = month_of(ticks).checked_add(months)?;

@@ -1,4 +1,4 @@
-//! Calls of date functions. The present is 2024-10-14T14:20:30.666Z.
+//! Calls of date functions. The current time is 2024-10-14T14:20:30.666Z.
 
 use super::super::tests::check;
 

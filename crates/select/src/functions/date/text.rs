@@ -1,37 +1,30 @@
-//! Instants as text: ISO 8601 in UTC, seven decimal places. An instant is a number of ticks, 100
-//! nanoseconds each, since 1970; years 1 to 9999 have a text.
+//! Instants as text: ISO 8601 in UTC with seven decimal places. An instant is a number of ticks of
+//! 100 nanoseconds since 1970. Only the years 1 to 9999 have a text.
 
 use evaluation::calendar::{date_of_days, days_in_month, days_of_date};
 
-/// A tick is a hundred nanoseconds.
 pub(super) const TICKS_PER_MS: i64 = 10_000;
 const TICKS_PER_SECOND: i64 = 10_000_000;
 const TICKS_PER_DAY: i64 = 86_400 * TICKS_PER_SECOND;
 
-/// Most decimal places of a second.
+/// Maximum number of decimal places of a second.
 const PLACES: usize = 7;
 
-/// An instant in parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Parts {
-    /// Of the Gregorian calendar.
     pub(super) year: i64,
-    /// From 1.
+    /// 1 to 12.
     pub(super) month: i64,
-    /// Of the month, from 1.
+    /// Day of the month, from 1.
     pub(super) day: i64,
-    /// From 0.
     pub(super) hour: i64,
-    /// From 0.
     pub(super) minute: i64,
-    /// From 0.
     pub(super) second: i64,
-    /// Ticks of the second.
+    /// Ticks within the second.
     pub(super) fraction: i64,
 }
 
 impl Parts {
-    /// The parts of an instant.
     pub(super) fn from_ticks(ticks: i64) -> Self {
         let (year, month, day) = date_of_days(ticks.div_euclid(TICKS_PER_DAY));
         let rest = ticks.rem_euclid(TICKS_PER_DAY);
@@ -47,7 +40,7 @@ impl Parts {
         }
     }
 
-    /// The instant; nothing when a part is outside its range, the day of the month included.
+    /// Returns the instant; `None` if a part is out of range, including the day of the month.
     pub(super) fn to_ticks(self) -> Option<i64> {
         let valid = (1..=9999).contains(&self.year)
             && (1..=12).contains(&self.month)
@@ -65,7 +58,7 @@ impl Parts {
     }
 }
 
-/// The text of an instant with seven decimal places; nothing for years outside 1 to 9999.
+/// Formats an instant with seven decimal places; `None` for years outside 1 to 9999.
 pub(super) fn format_iso(ticks: i64) -> Option<String> {
     let at = Parts::from_ticks(ticks);
     (1..=9999).contains(&at.year).then(|| {
@@ -76,8 +69,8 @@ pub(super) fn format_iso(ticks: i64) -> Option<String> {
     })
 }
 
-/// The instant of a text: a date, alone or with a time that has at most seven decimal places. A `Z`
-/// may stand at the end; other offsets are not dates to this language.
+/// Parses a date, alone or with a time of at most seven decimal places, and an optional `Z`. Other
+/// offsets are not part of this language's dates.
 pub(in super::super) fn parse_iso(text: &str) -> Option<i64> {
     let bytes = text.as_bytes();
     let bytes = bytes.strip_suffix(b"Z").unwrap_or(bytes);
@@ -95,18 +88,18 @@ pub(in super::super) fn parse_iso(text: &str) -> Option<i64> {
     parts.to_ticks()
 }
 
-/// The same for a text that may end with an offset from UTC, as `+01:30`. Nothing for an instant that
-/// is not in the years 1 to 9999 in UTC.
+/// Parses a date that may end with an offset from UTC, such as `+01:30`. `None` if the instant is
+/// outside the years 1 to 9999 in UTC.
 pub(super) fn parse_with_offset(text: &str) -> Option<i64> {
     let at = text.len().checked_sub(6).filter(|at| text.is_char_boundary(*at));
     let (local, offset) = text.split_at(at.unwrap_or(text.len()));
     let sign = match offset.bytes().next() {
         Some(b'+') => 1,
-        // A date alone ends like one: `2024-01-01` is no offset of `2024`.
+        // The `-01` of a date such as `2024-01-01` is not an offset.
         Some(b'-') if offset.contains(':') => -1,
         _ => return parse_iso(text),
     };
-    // An offset belongs to a time, and a time in UTC has no other.
+    // An offset requires a time, and excludes a `Z`.
     if !local.contains(':') || local.ends_with('Z') {
         return None;
     }
@@ -119,7 +112,7 @@ pub(super) fn parse_with_offset(text: &str) -> Option<i64> {
     (1..=9999).contains(&Parts::from_ticks(ticks).year).then_some(ticks)
 }
 
-/// Numbers of exactly these widths, with a separator between them.
+/// Parses numbers of exactly these widths, with a separator between them.
 fn parse_numbers<const N: usize>(
     bytes: &[u8],
     between: u8,
@@ -133,14 +126,14 @@ fn parse_numbers<const N: usize>(
     pieces.next().is_none().then_some(found)
 }
 
-/// A number of decimal digits only.
+/// Parses decimal digits.
 fn parse_digits(bytes: &[u8]) -> Option<i64> {
     bytes.iter().try_fold(0, |number, byte| {
         byte.is_ascii_digit().then(|| number * 10 + i64::from(byte - b'0'))
     })
 }
 
-/// Nothing, or a point and up to seven decimal places of a second, in ticks.
+/// Parses an empty text, or a point and up to seven decimal places of a second, as ticks.
 fn parse_decimals(bytes: &[u8]) -> Option<i64> {
     let Some((point, places)) = bytes.split_first() else { return Some(0) };
     if *point != b'.' || places.is_empty() || PLACES < places.len() {

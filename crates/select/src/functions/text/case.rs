@@ -1,5 +1,5 @@
-//! Upper and lower case, character by character: a character without a single counterpart stays as
-//! it is.
+//! Upper and lower case, character by character: a character without a single counterpart is
+//! unchanged.
 
 use std::borrow::Cow;
 
@@ -15,10 +15,10 @@ pub(in super::super) const FUNCTIONS: &[Function] = &[
     row("UPPER", 1..=1, |call| map_characters(call, to_upper)),
 ];
 
-/// Work of one character, for each of its bytes.
+/// Work per byte of a string.
 const ONE: usize = 8;
 
-/// A string with every character mapped.
+/// Maps every character of a string.
 fn map_characters<'a>(
     call: &Call<'_, 'a>,
     function: fn(char) -> char,
@@ -28,8 +28,8 @@ fn map_characters<'a>(
     Ok(string_value(text.chars().map(function).collect::<String>()))
 }
 
-/// The only character that another one is mapped to, or that character itself where it is mapped to
-/// several: the length of a string stays what it is in characters.
+/// Returns the character that `c` is mapped to, or `c` itself if it is mapped to several: the
+/// number of characters of a string does not change.
 fn single_or_self(c: char, mut mapped: impl Iterator<Item = char>) -> char {
     match (mapped.next(), mapped.next()) {
         (Some(mapped), None) => mapped,
@@ -45,8 +45,8 @@ fn to_upper(c: char) -> char {
     single_or_self(c, c.to_uppercase())
 }
 
-/// A string as it is compared when case does not count: through upper to lower case, since some
-/// characters share only their upper case.
+/// Returns a string for comparison, folded if case is ignored: first to upper and then to lower
+/// case, since some characters share only their upper case.
 pub(super) fn folded_case(text: &str, ignore_case: bool) -> Cow<'_, str> {
     if !ignore_case {
         return Cow::Borrowed(text);

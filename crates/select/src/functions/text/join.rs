@@ -1,4 +1,4 @@
-//! Strings made of strings, bounded before they are made.
+//! Functions that build strings from strings. The size is checked before a string is built.
 
 use document::{Value, ValueRef};
 use evaluation::{Error, Evaluated, Size};
@@ -16,12 +16,12 @@ pub(in super::super) const FUNCTIONS: &[Function] = &[
     row("STRINGSPLIT", 2..=2, split_text),
 ];
 
-/// Work of one occurrence that is replaced.
+/// Work of one replaced occurrence.
 const ONE: usize = 32;
-/// Longest answer of REPLICATE, in code units.
+/// Maximum length of REPLICATE's result, in UTF-16 code units.
 const MAX_REPLICATED: usize = 10_000;
 
-/// `CONCAT("a", "b")` is `"ab"`; undefined when one is not a string.
+/// `CONCAT("a", "b")` is `"ab"`; undefined if an argument is not a string.
 fn concat_texts<'a>(call: &Call<'_, 'a>) -> Result<Evaluated<'a>, Error> {
     let mut growth = call.new_growth();
     let mut texts = Vec::with_capacity(call.args.len());
@@ -33,8 +33,8 @@ fn concat_texts<'a>(call: &Call<'_, 'a>) -> Result<Evaluated<'a>, Error> {
     Ok(string_value(texts.concat()))
 }
 
-/// `REPLACE(text, part, by)`: all occurrences, from the left. How long the result will be is
-/// counted first. An empty part makes it undefined.
+/// `REPLACE(text, part, by)`: replaces all occurrences, from the left. The length of the result is
+/// computed first. Undefined if `part` is empty.
 fn replace<'a>(call: &Call<'_, 'a>) -> Result<Evaluated<'a>, Error> {
     let (Some(text), Some(part), Some(by)) = (call.text_at(0), call.text_at(1), call.text_at(2))
     else {
@@ -85,7 +85,7 @@ fn join_array<'a>(call: &Call<'_, 'a>) -> Result<Evaluated<'a>, Error> {
     Ok(string_value(all))
 }
 
-/// `STRINGSPLIT("a-b", "-")` is `["a", "b"]`; an empty separator separates nothing.
+/// `STRINGSPLIT("a-b", "-")` is `["a", "b"]`; an empty separator does not split.
 fn split_text<'a>(call: &Call<'_, 'a>) -> Result<Evaluated<'a>, Error> {
     let (Some(text), Some(separator)) = (call.text_at(0), call.text_at(1)) else {
         return UNDEFINED;

@@ -1,4 +1,4 @@
-//! Functions of strings. Positions and lengths count UTF-16 code units.
+//! String functions. Positions and lengths are in UTF-16 code units.
 
 mod case;
 mod join;
@@ -20,12 +20,11 @@ use evaluation::{Error, Evaluated, Size};
 
 use super::Call;
 
-/// A string as an answer.
 fn string_value(text: impl Into<String>) -> Evaluated<'static> {
     Evaluated::Own(Value::String(text.into()))
 }
 
-/// An array of strings, bounded while they are gathered.
+/// Returns an array of strings, checking its size while it is built.
 fn string_array<'t>(
     call: &Call<'_, '_>,
     texts: impl Iterator<Item = Result<&'t str, Error>>,
@@ -40,7 +39,6 @@ fn string_array<'t>(
     Ok(Evaluated::Own(Value::Array(all)))
 }
 
-/// A boolean as an answer.
 fn bool_value(value: bool) -> Evaluated<'static> {
     Evaluated::Own(Value::Bool(value))
 }

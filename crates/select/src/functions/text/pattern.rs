@@ -1,4 +1,4 @@
-//! Regular expressions: whether a string meets one, and which parts of it do.
+//! Regular expressions: whether a string matches, and the matching parts.
 
 use std::sync::Arc;
 
@@ -16,13 +16,14 @@ pub(in super::super) const FUNCTIONS: &[Function] = &[
     row("REGEXMATCH", 2..=3, matches),
 ];
 
-/// Letters that change how a pattern is read.
+/// The accepted modifiers.
 const MODIFIERS: &str = "imsx";
-/// Finding one of many matches may read much of the string again; this part of it counts.
+/// Finding one of many matches may read much of the string again; 1/READ_AGAIN of it is counted as
+/// work.
 const READ_AGAIN: usize = 256;
 
-/// The string and the compiled pattern of a call; nothing where an argument is not a string. A
-/// wrong pattern or modifier is an error, unlike a wrong type.
+/// Returns the string and the compiled pattern of a call; `None` if an argument is not a string.
+/// Unlike a wrong type, an invalid pattern or modifier is an error.
 fn text_and_pattern<'c>(call: &Call<'c, '_>) -> Result<Option<(&'c str, Arc<Pattern>)>, Error> {
     let modifiers = if call.is_given(2) { call.text_at(2) } else { Some("") };
     let (Some(text), Some(pattern), Some(modifiers)) =
@@ -45,19 +46,19 @@ fn matches<'a>(call: &Call<'_, 'a>) -> Result<Evaluated<'a>, Error> {
     Ok(bool_value(pattern.regex().is_match(text)))
 }
 
-/// Which group of a pattern is asked for; 0, the default, is the whole match. Nothing when there is
-/// no such group.
+/// Returns the requested group of a pattern; 0, the default, is the whole match. `None` if the
+/// pattern has no such group.
 fn wanted_group(call: &Call<'_, '_>, pattern: &Pattern) -> Option<usize> {
     let group = usize::try_from(call.integer_or(3, 0)?).ok()?;
     (group < pattern.regex().captures_len()).then_some(group)
 }
 
-/// The text of a group, empty where the group has no part in the match.
+/// Returns the text of a group, empty if the group did not take part in the match.
 fn group_text<'t>(found: &Captures<'t>, group: usize) -> &'t str {
     found.get(group).map_or("", |part| part.as_str())
 }
 
-/// The first match, or a group of it.
+/// Returns the first match, or a group of it.
 fn extract<'a>(call: &Call<'_, 'a>) -> Result<Evaluated<'a>, Error> {
     let Some((text, pattern)) = text_and_pattern(call)? else { return UNDEFINED };
     let Some(group) = wanted_group(call, &pattern) else { return UNDEFINED };
@@ -65,7 +66,7 @@ fn extract<'a>(call: &Call<'_, 'a>) -> Result<Evaluated<'a>, Error> {
     Ok(found.map_or(Evaluated::Missing, |found| string_value(group_text(&found, group))))
 }
 
-/// All matches, or a group of each.
+/// Returns all matches, or a group of each.
 fn extract_all<'a>(call: &Call<'_, 'a>) -> Result<Evaluated<'a>, Error> {
     let Some((text, pattern)) = text_and_pattern(call)? else { return UNDEFINED };
     let Some(group) = wanted_group(call, &pattern) else { return UNDEFINED };

@@ -1,4 +1,4 @@
-//! Strings in strings: whether and where.
+//! Searching strings for strings.
 
 use evaluation::{Error, Evaluated};
 
@@ -23,10 +23,10 @@ pub(in super::super) const FUNCTIONS: &[Function] = &[
     row("STRINGEQUALS", 2..=3, |call| compare_texts(call, |text, part| text == part)),
 ];
 
-/// Work of leaving case out of account, for each byte.
+/// Work per byte of ignoring case.
 const FOLDED: usize = 4;
 
-/// A question about two strings; a third argument says whether case is ignored.
+/// Applies a test to two strings; the third argument tells whether case is ignored.
 fn compare_texts<'a>(
     call: &Call<'_, 'a>,
     test: fn(&str, &str) -> bool,
@@ -43,8 +43,8 @@ fn compare_texts<'a>(
     Ok(bool_value(test(&folded_case(text, true), &folded_case(part, true))))
 }
 
-/// Whether a string contains one (`decides`) or all of several. A part that is not a string leaves
-/// the result open, unless the others decide it.
+/// Returns whether a string contains one (`decides` is true) or all of several parts. A part that
+/// is not a string makes the result undefined unless the others decide it.
 fn contains_several<'a>(
     call: &Call<'_, 'a>,
     decides: bool,
@@ -61,13 +61,14 @@ fn contains_several<'a>(
     Ok(logic::truth_value(logic::decide(found, decides)?))
 }
 
-/// The position of a byte of a string, in code units.
+/// Converts a byte offset in a string to a position in code units.
 fn position_of_byte(text: &str, byte: usize) -> Evaluated<'static> {
     let units = utf16::utf16_length(text.get(..byte).unwrap_or_default());
     i64::try_from(units).map_or(Evaluated::Missing, integer_value)
 }
 
-/// `INDEX_OF(text, part, start)`: where a string occurs first, from a position on; -1 if nowhere.
+/// `INDEX_OF(text, part, start)`: the position of the first occurrence at or after a position; -1
+/// if none.
 fn index_of<'a>(call: &Call<'_, 'a>) -> Result<Evaluated<'a>, Error> {
     let (Some(text), Some(part), Some(start)) =
         (call.text_at(0), call.text_at(1), call.integer_or(2, 0))
@@ -83,8 +84,8 @@ fn index_of<'a>(call: &Call<'_, 'a>) -> Result<Evaluated<'a>, Error> {
     Ok(found.map_or_else(|| integer_value(-1), |byte| position_of_byte(text, start + byte)))
 }
 
-/// `LASTINDEXOF(text, part, start)`: where a string occurs last; it has to end at the start
-/// position or before it. -1 if nowhere.
+/// `LASTINDEXOF(text, part, start)`: the position of the last occurrence whose last code unit is at
+/// or before the start position; -1 if none.
 fn last_index_of<'a>(call: &Call<'_, 'a>) -> Result<Evaluated<'a>, Error> {
     let (Some(text), Some(part), Some(start)) =
         (call.text_at(0), call.text_at(1), call.integer_or(2, i64::MAX))

@@ -1,4 +1,4 @@
-//! Parts of strings by position or by delimiter, and strings turned round.
+//! Parts of strings by position or by delimiter, and reversal.
 
 use evaluation::{Error, Evaluated};
 
@@ -24,7 +24,7 @@ pub(in super::super) const FUNCTIONS: &[Function] = &[
     row("SUBSTRINGBEFORE", 2..=2, |call| one_side(call, |text, at| Some(text.split_once(at)?.0))),
 ];
 
-/// One side of a delimiter; undefined where it does not occur.
+/// Returns the text on one side of a delimiter; undefined if the delimiter does not occur.
 fn one_side<'a>(
     call: &Call<'_, 'a>,
     side: for<'t> fn(&'t str, &str) -> Option<&'t str>,
@@ -35,13 +35,13 @@ fn one_side<'a>(
     Ok(side(text, delimiter).map_or(Evaluated::Missing, string_value))
 }
 
-/// `LENGTH("abc")` is 3; characters are counted as JavaScript does, in UTF-16 units.
+/// `LENGTH("abc")` is 3; the length is in UTF-16 code units, as in JavaScript.
 fn length<'a>(call: &Call<'_, 'a>) -> Result<Evaluated<'a>, Error> {
     let length = call.text_at(0).and_then(|text| i64::try_from(utf16::utf16_length(text)).ok());
     Ok(length.map_or(Evaluated::Missing, integer_value))
 }
 
-/// A whole number as a length; negative ones count as 0.
+/// Converts an integer to a length; negative ones become 0.
 fn as_length(value: i64) -> usize {
     usize::try_from(value.max(0)).unwrap_or(usize::MAX)
 }
@@ -59,7 +59,7 @@ fn right<'a>(call: &Call<'_, 'a>) -> Result<Evaluated<'a>, Error> {
     Ok(string_value(utf16::utf16_slice(text, start, usize::MAX)))
 }
 
-/// `SUBSTRING("abcd", 1, 2)` is `"bc"`; one that would begin before the string is empty.
+/// `SUBSTRING("abcd", 1, 2)` is `"bc"`; empty if the position is negative.
 fn substring<'a>(call: &Call<'_, 'a>) -> Result<Evaluated<'a>, Error> {
     let (Some(text), Some(start), Some(count)) =
         (call.text_at(0), call.integer_at(1), call.integer_at(2))
@@ -72,7 +72,7 @@ fn substring<'a>(call: &Call<'_, 'a>) -> Result<Evaluated<'a>, Error> {
     }))
 }
 
-/// Characters in the opposite order; the two code units of one character stay together.
+/// Reverses the characters; the two code units of one character stay in order.
 fn reverse<'a>(call: &Call<'_, 'a>) -> Result<Evaluated<'a>, Error> {
     Ok(call
         .text_at(0)

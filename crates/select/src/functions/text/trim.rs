@@ -1,4 +1,4 @@
-//! Characters taken off the ends of a string: white space, or those that a second string has.
+//! Trims white space, or the characters of a second string, from the ends of a string.
 
 use evaluation::{Ends, Error, Evaluated, trim_chars, trim_ends};
 
@@ -13,7 +13,7 @@ pub(in super::super) const FUNCTIONS: &[Function] = &[
     row("TRIM", 1..=2, |call| trim(call, Ends::BOTH)),
 ];
 
-/// Takes white space off the ends, or the characters of a second string.
+/// Trims white space, or the characters of the second argument.
 fn trim<'a>(call: &Call<'_, 'a>, ends: Ends) -> Result<Evaluated<'a>, Error> {
     let Some(text) = call.text_at(0) else { return UNDEFINED };
     if !call.is_given(1) {

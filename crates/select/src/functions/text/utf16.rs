@@ -1,22 +1,22 @@
-//! Positions in a string counted in UTF-16 code units, as the language counts them; strings are
-//! stored in UTF-8. A cut between the two units of a character leaves the character out, so that
-//! every part is well-formed. Strings in ASCII, where all counts agree, take a short way.
+//! Positions in a string in UTF-16 code units, as the language defines them; strings are stored as
+//! UTF-8. A cut between the two code units of a character drops the character, so that every part
+//! is well-formed. ASCII strings, for which all counts are equal, have a fast path.
 
-/// How many code units a string has.
+/// Returns the length in code units.
 pub(super) fn utf16_length(text: &str) -> usize {
     if text.is_ascii() { text.len() } else { text.chars().map(char::len_utf16).sum() }
 }
 
-/// At most `count` code units from a position on.
+/// Returns at most `count` code units from a position on.
 pub(super) fn utf16_slice(text: &str, start: usize, count: usize) -> &str {
     let rest = text.get(at_or_after(text, start)..).unwrap_or_default();
-    // A character that was left out has had one of its units counted.
+    // If the position is inside a character, the dropped second unit counts towards `count`.
     let skipped = if text.is_ascii() { 0 } else { overshoot(text, start) };
     let end = at_or_before(rest, count.saturating_sub(skipped));
     rest.get(..end).unwrap_or_default()
 }
 
-/// The byte offset of the first character that begins at this position or after it.
+/// Returns the byte offset of the first character that starts at or after this position.
 pub(super) fn at_or_after(text: &str, position: usize) -> usize {
     if text.is_ascii() {
         return position.min(text.len());
@@ -31,7 +31,7 @@ pub(super) fn at_or_after(text: &str, position: usize) -> usize {
     text.len()
 }
 
-/// The byte offset where the last character ends that ends at this position or before it.
+/// Returns the byte offset of the end of the last character that ends at or before this position.
 pub(super) fn at_or_before(text: &str, position: usize) -> usize {
     if text.is_ascii() {
         return position.min(text.len());
@@ -46,7 +46,8 @@ pub(super) fn at_or_before(text: &str, position: usize) -> usize {
     text.len()
 }
 
-/// How many code units after a position its character ends, when the position is inside one.
+/// Returns the number of code units from a position to the end of its character, if it is inside
+/// one.
 fn overshoot(text: &str, position: usize) -> usize {
     let before = text.get(..at_or_after(text, position)).unwrap_or_default();
     utf16_length(before).saturating_sub(position)
