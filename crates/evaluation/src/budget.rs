@@ -1,16 +1,17 @@
-//! How much work an operation's evaluation has done, in units of about one byte copied. It bounds
-//! one evaluation (an expression over one document) and, where asked, all of them together; and it
-//! says when to look at the time, when others should run, and when the thread should be given up.
+//! The budget of an operation's evaluation work, in units of about one byte copied. It limits one
+//! evaluation (of an expression over one document) and optionally all evaluations together. It also
+//! decides when to check the deadline, when the task should yield, and when the thread should be
+//! handed over.
 //!
-//! There are two kinds of work. Bounded work is what an expression makes: it counts against
-//! [`MAX_WORK`] of the evaluation under way, so that no expression can run for minutes on one
-//! document. Other work, such as reading rows, is bounded by the operation's time alone.
+//! There are two kinds of work. Bounded work is the evaluation of expressions: it counts towards
+//! [`MAX_WORK`] of the current evaluation, so that no expression can run for minutes on one
+//! document. Other work, such as reading rows, is limited only by the operation's time.
 //!
 //! ```text
-//! spend_bounded  --+                +-> more than MAX_WORK since begin_evaluation: fails
+//! spend_bounded --+ +-> more than MAX_WORK since begin_evaluation: fails
 //!                  +-> spent += n --+
-//! spend          --+                +-> every LOOK units: give_way, check_end
-//!                                   +-> every REST units: is_due answers true once
+//! spend --+ +-> every LOOK units: give_way, check_end
+//!                                   +-> every REST units: is_due returns true once
 //! ```
 
 use std::{
@@ -26,91 +27,92 @@ use crate::{
     process,
 };
 
-/// Units of work after which others should run: about a millisecond.
+/// Units of work after which the task should yield: about a millisecond.
 const REST: u64 = 1 << 20;
-/// Units of work without a rest after which the watch is asked. An evaluation that cannot yield
-/// gets here: then the thread is given up for others, and the time is looked at.
+/// Units of work without a yield after which the watch is called. Reached by an evaluation that
+/// cannot yield: the other tasks of its thread are then handed to another thread, and the deadline
+/// is checked.
 const LOOK: u64 = 1 << 22;
 
-/// Looks after an operation whose evaluation takes long. The doors implement it, over the time
-/// limit of a command and the connection of a client.
+/// Supervises an operation whose evaluation takes long. The API crates implement it with the time
+/// limit of a command and the connection of its client.
 pub trait Watch: Send + Sync {
-    /// Fails when the operation is to end: its evaluations did too much together, or the watch says
-    /// so.
+    /// Fails if the operation must end, because its deadline has passed or its client has
+    /// disconnected, for example.
     fn check_end(&self) -> Result<(), Error>;
 
-    /// Called every few milliseconds of an evaluation that occupies its thread: what else waits
-    /// for the thread may be given to another.
+    /// Called every few milliseconds of an evaluation that occupies its thread: other tasks of the
+    /// thread may be handed to another thread.
     fn give_way(&self) {}
 
-    /// Called when the evaluation let others run by itself.
+    /// Called when the evaluation yields.
     fn has_rested(&self) {}
 
-    /// Where it is noted what the operation has looked at; `None`: nowhere.
+    /// Returns where to record what the operation examines; `None` to record nothing.
     fn looked(&self) -> Option<&Looked> {
         None
     }
 }
 
-/// How much work an operation has done. One operation is one writer: counters are atomic only so
-/// that the budget may be shared, and no addition is lost because none happens at the same time.
+/// The work of an operation. An operation has one writer at a time: counters are atomic only so
+/// that the budget can be shared, and are updated by a plain load and store.
 #[derive(Default)]
 pub struct Budget {
     /// All work so far.
     done: AtomicU64,
-    /// How much was done when the evaluation under way began; work that is not bounded moves it
-    /// along, so that it does not count against the evaluation.
+    /// Value of `done` at the start of the current evaluation. Unbounded work is added to it, so
+    /// that it does not count towards the evaluation.
     begun: AtomicU64,
-    /// How much of the work was not evaluation.
+    /// Work so far that was not evaluation.
     passed: AtomicU64,
-    /// How much was done when the watch was asked last.
+    /// Value of `done` when the watch was last called.
     looked: AtomicU64,
-    /// How much was done when others ran last.
+    /// Value of `done` at the last yield.
     rested: AtomicU64,
-    /// Whether the thread was given up for what may wait, since others ran last.
+    /// Whether the thread was handed over for a wait since the last yield.
     gave_way: AtomicBool,
-    /// What all evaluations together may do; `None`: anything.
+    /// Limit of all evaluations together; `None` for no limit.
     most: Option<u64>,
-    /// Says when the operation is to end early.
+    /// Ends the operation early.
     watch: Option<Box<dyn Watch>>,
 }
 
 impl Budget {
-    /// A budget without work done, and a watch over it.
+    /// Returns an empty budget with a watch.
     pub fn watched(watch: impl Watch + 'static) -> Self {
         Self { watch: Some(Box::new(watch)), ..Self::default() }
     }
 
-    /// The same, with an end when all evaluations together have done `most` units.
+    /// Limits all evaluations together to `most` units.
     pub fn with_limit(self, most: u64) -> Self {
         Self { most: Some(most), ..self }
     }
 
-    /// Notes that the operation has looked at so many keys or rows.
+    /// Records that the operation has examined this number of keys or rows.
     pub fn note_examined(&self, examined: usize) {
         if let Some(looked) = self.watch.as_ref().and_then(|watch| watch.looked()) {
             looked.add_examined(examined);
         }
     }
 
-    /// Notes by which way it comes to them, if that is noted and was not yet.
+    /// Records the access path, if that is wanted and was not recorded before.
     pub fn note_access(&self, access: impl FnOnce() -> String) {
         if let Some(looked) = self.watch.as_ref().and_then(|watch| watch.looked()) {
             looked.note_access(access);
         }
     }
 
-    /// An evaluation begins: of one expression over one document. What it may do is counted from
-    /// here.
+    /// Starts an evaluation of one expression over one document, which resets the count of its
+    /// work.
     pub fn begin_evaluation(&self) {
         self.begun.store(self.done.load(Relaxed), Relaxed);
     }
 
-    /// Counts work of the evaluation under way; fails when that is more than one may do, or when
-    /// the operation is to end.
+    /// Counts work of the current evaluation. Fails if it exceeds the limit of one evaluation, or
+    /// if the operation must end.
     pub fn spend_bounded(&self, units: usize) -> Result<(), Error> {
         let done = self.count_units(units);
-        // Counted before it is done: the last step may be a large one.
+        // Work is counted before it is done, since a single step may be a large one.
         if MAX_WORK < done.saturating_sub(self.begun.load(Relaxed)) {
             let text = "the evaluation of an expression takes more work than allowed";
             return Err(Error::new(Kind::TooLarge, LIMIT_EXCEEDED, text));
@@ -118,25 +120,24 @@ impl Budget {
         self.poll(done)
     }
 
-    /// Counts work that nothing bounds but the time of the operation; fails when the operation is
-    /// to end.
+    /// Counts work that only the operation's time limits. Fails if the operation must end.
     pub fn spend(&self, units: usize) -> Result<(), Error> {
         let done = self.count_units(units);
         self.passed.store(self.passed.load(Relaxed).saturating_add(units as u64), Relaxed);
-        // It moves the beginning along: it is not the evaluation's.
+        // The work is not part of the current evaluation.
         let begun = self.begun.load(Relaxed);
         self.begun.store(begun.saturating_add(units as u64), Relaxed);
         self.poll(done)
     }
 
-    /// Whether others should run before the operation goes on. It returns true once, and then not
-    /// again until more was done.
+    /// Returns whether the task should yield. Returns true once, and then not again before more
+    /// work is done.
     pub fn is_due(&self) -> bool {
         let done = self.done.load(Relaxed);
         let due = self.would_be_due();
         if due {
             self.rested.store(done, Relaxed);
-            // A rest is as good as a look: the caller looks at the time when it yields.
+            // A yield includes a check of the deadline by the caller.
             self.looked.store(done, Relaxed);
             self.gave_way.store(false, Relaxed);
             if let Some(watch) = &self.watch {
@@ -146,15 +147,15 @@ impl Budget {
         due
     }
 
-    /// Whether [`is_due`](Self::is_due) would return true, without having said so.
+    /// Returns whether [`is_due`](Self::is_due) would return true, without changing anything.
     pub fn would_be_due(&self) -> bool {
         REST <= self.done.load(Relaxed).saturating_sub(self.rested.load(Relaxed))
     }
 
-    /// Says that what follows may wait for a disk: other work of the thread is given to another
-    /// thread, once until others have run.
+    /// Announces an operation that may block on a disk: other tasks of the thread are handed to
+    /// another thread, at most once between two yields.
     pub fn before_waiting(&self) {
-        // Giving the thread away takes longer than many a read, so once is enough.
+        // Handing the thread over takes longer than many a read, so once is enough.
         if !self.gave_way.swap(true, Relaxed)
             && let Some(watch) = &self.watch
         {
@@ -162,12 +163,12 @@ impl Budget {
         }
     }
 
-    /// All work so far, evaluation or not.
+    /// Returns all work so far, bounded or not.
     pub fn spent(&self) -> u64 {
         self.done.load(Relaxed)
     }
 
-    /// Fails when the operation is to end.
+    /// Fails if the operation must end.
     pub fn check(&self) -> Result<(), Error> {
         let evaluated = self.spent().saturating_sub(self.passed.load(Relaxed));
         if self.most.is_some_and(|most| most < evaluated) {
@@ -177,14 +178,14 @@ impl Budget {
         self.watch.as_ref().map_or(Ok(()), |watch| watch.check_end())
     }
 
-    /// Adds to all work, and returns the sum.
+    /// Adds to `done` and returns it.
     fn count_units(&self, units: usize) -> u64 {
         let done = self.done.load(Relaxed).saturating_add(units as u64);
         self.done.store(done, Relaxed);
         done
     }
 
-    /// Asks the watch when much was done since it was asked last. It is asked seldom, as reading a
+    /// Calls the watch if enough work was done since the last call. Calls are rare, since reading a
     /// clock costs more than a unit of work.
     fn poll(&self, done: u64) -> Result<(), Error> {
         if done.saturating_sub(self.looked.load(Relaxed)) < LOOK {
@@ -193,7 +194,7 @@ impl Budget {
         self.looked.store(done, Relaxed);
         match &self.watch {
             Some(watch) => watch.give_way(),
-            // Nobody can end it, but others are served meanwhile.
+            // No watch can end the operation, but other tasks are served meanwhile.
             None => process::give_way(),
         }
         self.check()

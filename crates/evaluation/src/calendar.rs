@@ -1,8 +1,9 @@
-//! The Gregorian calendar over milliseconds since 1970, without time zones. Years are unbounded.
+//! The Gregorian calendar over milliseconds since 1970, without time zones and with unlimited
+//! years.
 //!
-//! Days are counted in eras of 400 years, which all have 146,097 days. Inside an era years begin in
-//! March, so that the leap day is the last of its year and the months before it have a fixed
-//! pattern: 153 days for five months from March on.
+//! Days are counted in eras of 400 years of 146,097 days each. Within an era, years start in March,
+//! so that the leap day is the last day of its year and the months before it follow a fixed
+//! pattern: 153 days per five months from March on.
 //!
 //! ```text
 //! day 719,468 of the count from 0000-03-01 is 1970-01-01
@@ -27,28 +28,28 @@ pub const MONTHS: [&str; 12] = [
     "December",
 ];
 
-/// A local date and time in parts. Parts may be outside their usual range where a date is computed;
-/// [`DateParts::to_ms`] carries them over.
+/// A local date and time. Fields may be out of range while a date is computed; [`DateParts::to_ms`]
+/// normalizes them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DateParts {
-    /// Of the Gregorian calendar; it may be negative.
+    /// Year of the Gregorian calendar; may be negative.
     pub year: i64,
-    /// From 1.
+    /// Month, from 1.
     pub month: i64,
-    /// Of the month, from 1.
+    /// Day of the month, from 1.
     pub day: i64,
-    /// From 0.
+    /// Hour, from 0.
     pub hour: i64,
-    /// From 0.
+    /// Minute, from 0.
     pub minute: i64,
-    /// From 0.
+    /// Second, from 0.
     pub second: i64,
-    /// From 0.
+    /// Millisecond, from 0.
     pub millisecond: i64,
 }
 
 impl DateParts {
-    /// The parts of an instant.
+    /// Returns the parts of an instant.
     pub fn parts_of(ms: i64) -> Self {
         let (year, month, day) = date_of_days(ms.div_euclid(DAY_MS));
         let rest = ms.rem_euclid(DAY_MS);
@@ -63,8 +64,8 @@ impl DateParts {
         }
     }
 
-    /// The instant; parts beyond their range are carried over, so that month 13 is January of the
-    /// next year. `None` when it is out of range.
+    /// Returns the instant. Fields out of range are normalized, so that month 13 is January of the
+    /// next year. `None` on overflow.
     pub fn to_ms(self) -> Option<i64> {
         let months = self.year.checked_mul(12)?.checked_add(self.month - 1)?;
         let first = days_of_date(months.div_euclid(12), months.rem_euclid(12) + 1, 1)?;
@@ -79,24 +80,24 @@ impl DateParts {
     }
 }
 
-/// Days since 1970 of a date whose month is in range; the day may be any.
+/// Returns the days since 1970 of a date. The month must be in range; the day may be any.
 pub fn days_of_date(year: i64, month: i64, day: i64) -> Option<i64> {
     let shifted = if month <= 2 { year.checked_sub(1)? } else { year };
     let era = shifted.div_euclid(400);
     let of_era = shifted.rem_euclid(400);
-    // March is month 0 of this year: the days before a month are (153 m + 2) / 5.
+    // March is month 0 of this year; the days before month m are (153 m + 2) / 5.
     let of_year = (153 * (month + if month > 2 { -3 } else { 9 }) + 2) / 5 + day - 1;
     let of_era_days = of_era * 365 + of_era / 4 - of_era / 100 + of_year;
     era.checked_mul(146_097)?.checked_add(of_era_days)?.checked_sub(719_468)
 }
 
-/// Year, month and day of a day since 1970.
+/// Returns year, month and day of a day since 1970.
 pub fn date_of_days(days: i64) -> (i64, i64, i64) {
     let shifted = days + 719_468;
     let era = shifted.div_euclid(146_097);
     let of_era = shifted.rem_euclid(146_097);
-    // Leap days are taken out of the day count first: one every 1,460 days, none every 36,524, one
-    // for the last of the era.
+    // Subtracts the leap days before the year: one every 1,460 days, none every 36,524, one at the
+    // end of the era.
     let year_of_era = (of_era - of_era / 1460 + of_era / 36524 - of_era / 146_096) / 365;
     let of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
     let index = (5 * of_year + 2) / 153;
@@ -105,7 +106,7 @@ pub fn date_of_days(days: i64) -> (i64, i64, i64) {
     (year_of_era + era * 400 + i64::from(month <= 2), month, day)
 }
 
-/// Days of a month.
+/// Returns the number of days of a month.
 pub fn days_in_month(year: i64, month: i64) -> i64 {
     match month {
         2 if year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) => 29,
@@ -115,29 +116,29 @@ pub fn days_in_month(year: i64, month: i64) -> i64 {
     }
 }
 
-/// Day of the week, Monday 1 to Sunday 7.
+/// Returns the day of the week, Monday 1 to Sunday 7.
 pub fn iso_weekday(days: i64) -> i64 {
     (days + 3).rem_euclid(7) + 1
 }
 
-/// Day of the year, from 1.
+/// Returns the day of the year, from 1.
 pub fn day_of_year(days: i64) -> i64 {
     let (year, _, _) = date_of_days(days);
     days - days_of_date(year, 1, 1).unwrap_or(days) + 1
 }
 
-/// Week of the year with weeks that start on Sunday; days before the first Sunday are in week 0.
+/// Returns the week of the year. Weeks start on Sunday; days before the first Sunday are in week 0.
 pub fn week_of_year(days: i64) -> i64 {
     (day_of_year(days) - 1 + 7 - iso_weekday(days) % 7) / 7
 }
 
-/// ISO year and week. A week belongs to the year that its Thursday is in.
+/// Returns the ISO year and week. A week belongs to the year of its Thursday.
 pub fn iso_week(days: i64) -> (i64, i64) {
     let thursday = days - iso_weekday(days) + 4;
     (date_of_days(thursday).0, (day_of_year(thursday) - 1) / 7 + 1)
 }
 
-/// Days since 1970 of the Monday that opens an ISO year.
+/// Returns the days since 1970 of the Monday on which an ISO year starts.
 pub fn iso_year_start(year: i64) -> Option<i64> {
     let fourth = days_of_date(year, 1, 4)?;
     Some(fourth - iso_weekday(fourth) + 1)

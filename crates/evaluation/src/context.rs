@@ -1,4 +1,4 @@
-//! What stays the same for every row of one operation, and its stream of random numbers.
+//! The context of an operation, which is the same for all of its rows, and its random numbers.
 
 use std::sync::{
     Arc,
@@ -9,46 +9,48 @@ use document::Document;
 
 use crate::{budget::Budget, holding::Holding, pattern::Patterns, spill::Spill};
 
-/// What stays the same for every row of one operation. It is shared by all stages and by the
-/// operations inside (joins, facets), which take a clone with some of it replaced.
+/// The context of an operation, which is the same for all of its rows. Stages share it. Nested
+/// operations (joins, facets) use a clone with some fields replaced.
 #[derive(Clone, Debug, Default)]
 pub struct Context {
-    /// The operation's instant, milliseconds since 1970: `$$NOW`.
+    /// The operation's instant in milliseconds since 1970: `$$NOW`.
     pub now_ms: i64,
-    /// Constants that the request bound (`let`); an undefined one is bound to nothing.
+    /// Constants bound by the request (`let`). A constant with the value undefined counts as
+    /// missing.
     pub constants: Document,
-    /// Random numbers, from a seed that the caller chose.
+    /// Random numbers, from a seed of the caller.
     pub random: Random,
-    /// What evaluation has done so far.
+    /// The work of the evaluation, and its limits.
     pub budget: Arc<Budget>,
-    /// Where the memory that it needs is taken from.
+    /// The memory that the operation holds.
     pub holding: Holding,
-    /// Where stages put what they cannot hold.
+    /// Where stages spill what exceeds their memory.
     pub spill: Spill,
-    /// Regular expressions that were compiled for earlier rows.
+    /// Cache of regular expressions compiled for earlier rows.
     pub patterns: Patterns,
 }
 
 impl Context {
-    /// The first timestamp of the operation's second: seconds in the high half, the increment 1.
+    /// Returns the first timestamp of the operation's second: seconds in the high half, increment
+    /// 1.
     pub fn operation_timestamp(&self) -> u64 {
         let seconds = u32::try_from(self.now_ms.div_euclid(1000)).unwrap_or(0);
         u64::from(seconds) << 32 | 1
     }
 }
 
-/// A reproducible stream of random numbers (splitmix64): each number is a mix of a counter that
-/// goes on by a fixed odd step. A clone is another stream.
+/// A reproducible stream of random numbers (splitmix64). Each number is a hash of a counter that
+/// advances by a fixed odd step. A clone is a different stream.
 #[derive(Debug, Default)]
 pub struct Random(AtomicU64);
 
 impl Random {
-    /// A stream that this seed determines.
+    /// Returns the stream of a seed.
     pub fn new(seed: u64) -> Self {
         Self(AtomicU64::new(seed))
     }
 
-    /// The next number.
+    /// Returns the next number.
     pub fn next_number(&self) -> u64 {
         let step = 0x9e37_79b9_7f4a_7c15_u64;
         let state = self.0.fetch_add(step, Ordering::Relaxed).wrapping_add(step);
@@ -57,15 +59,15 @@ impl Random {
         mixed ^ (mixed >> 31)
     }
 
-    /// The next number of `[0, 1)`.
+    /// Returns the next number in `[0, 1)`.
     pub fn next_fraction(&self) -> f64 {
         (self.next_number() >> 11) as f64 / (1_u64 << 53) as f64
     }
 }
 
 impl Context {
-    /// An evaluation begins: of one expression over one document. Its work is counted from here,
-    /// and what the last one held is given back.
+    /// Starts an evaluation of one expression over one document: resets the count of its work, and
+    /// releases the memory of the previous one.
     pub fn begin_evaluation(&self) {
         self.budget.begin_evaluation();
         self.holding.release_expression();

@@ -1,48 +1,49 @@
-//! What can go wrong while a plan is evaluated, sorted by what the caller does next. A language's
-//! own failures have numbers of its own; those that both languages share stand in `numbers`.
+//! Failures of evaluation, classified by what the caller does next. Failures of one language have
+//! that language's numbers; the numbers of failures that both share are in `numbers`.
 
 use std::fmt;
 
-/// What the caller does about a failure.
+/// The class of a failure, which decides how the caller reacts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// The request does not fit the data or itself: correct it.
+    /// The request is inconsistent or does not fit the data.
     Invalid,
-    /// A value has a type the operation does not take.
+    /// A value has a type that the operation does not accept.
     TypeMismatch,
-    /// The result would be outside the range of its type.
+    /// The result is outside the range of its type.
     Overflow,
-    /// The edit would change something that may not change, such as the id.
+    /// The edit would change an immutable field, such as the id.
     Immutable,
-    /// Two parts of one edit touch the same path.
+    /// Two parts of one edit change the same path.
     Conflict,
-    /// A document, a stage or a value would be larger than allowed.
+    /// A document, a stage or a value would exceed its maximum size.
     TooLarge,
-    /// Known, but not supported; the message names it.
+    /// A known feature that is not supported; the message names it.
     Unsupported,
-    /// The operation was told to stop.
+    /// The operation was interrupted.
     Stopped,
-    /// Other operations hold the memory that it needs: try again later.
+    /// Other operations hold the memory that this one needs: retry later.
     Short,
-    /// No space is left for temporary files.
+    /// There is no space for temporary files.
     Full,
-    /// A temporary file failed: try again later.
+    /// A temporary file failed: retry later.
     Device,
 }
 
-/// A failed evaluation.
+/// A failure of evaluation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Error {
-    /// What the caller does about it.
+    /// The class, which decides how the caller reacts.
     pub kind: Kind,
-    /// A stable number for this very failure; tests and protocols that number failures use it.
+    /// A stable number of this particular failure, for tests and for protocols that have error
+    /// numbers.
     pub number: i32,
-    /// For people; lower case unless a protocol fixes the text.
+    /// Text for users; lower case unless a protocol fixes it.
     pub message: String,
 }
 
 impl Error {
-    /// A failure of this kind.
+    /// Creates a failure.
     pub fn new(kind: Kind, number: i32, message: impl Into<String>) -> Self {
         Self { kind, number, message: message.into() }
     }

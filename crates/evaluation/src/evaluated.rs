@@ -1,28 +1,28 @@
-//! What an expression came to: borrowed from the document, a variable or the plan where it can be,
-//! computed otherwise. Most expressions of most rows copy nothing.
+//! The result of an expression: borrowed from the document, a variable or the plan where possible,
+//! and computed otherwise. Most expressions copy nothing for most rows.
 
 use document::{Value, ValueRef};
 
 use crate::size::Size;
 
-/// What an expression came to.
+/// The result of an expression.
 ///
-/// There are two kinds of nothing. `Missing` is a value that is not there: a missing field to one
-/// language, undefined to the other. `Absent` is an argument that the query does not have at all.
+/// Two variants have no value. `Missing` is a missing field in one language and undefined in the
+/// other. `Absent` is an optional argument that the query does not contain.
 #[derive(Clone, Debug)]
 pub enum Evaluated<'a> {
     /// An optional argument that was not given.
     Absent,
-    /// Nothing.
+    /// A missing or undefined value.
     Missing,
-    /// Part of the document, of a variable or of the expression itself.
+    /// A part of the document, of a variable or of the expression itself.
     Ref(ValueRef<'a>),
-    /// A value that was computed.
+    /// A computed value.
     Own(Value),
 }
 
 impl<'a> Evaluated<'a> {
-    /// The value, when there is one.
+    /// Returns the value, if any.
     pub fn value(&self) -> Option<ValueRef<'_>> {
         match self {
             Self::Absent | Self::Missing => None,
@@ -31,7 +31,7 @@ impl<'a> Evaluated<'a> {
         }
     }
 
-    /// The value, owned.
+    /// Returns the value as an owned one, if any.
     pub fn into_value(self) -> Option<Value> {
         match self {
             Self::Absent | Self::Missing => None,
@@ -40,39 +40,39 @@ impl<'a> Evaluated<'a> {
         }
     }
 
-    /// The value, or null where there is none.
+    /// Returns the value, or null if there is none.
     pub fn or_null(&self) -> ValueRef<'_> {
         self.value().unwrap_or(ValueRef::Null)
     }
 
-    /// The value for a comparison: nothing compares as undefined does.
+    /// Returns the value for a comparison, in which a missing value compares as undefined.
     pub fn operand(&self) -> ValueRef<'_> {
         self.value().unwrap_or(ValueRef::Undefined)
     }
 
-    /// Whether there is no value, or it is null or undefined.
+    /// Returns whether the value is missing, null or undefined.
     pub fn is_nullish(&self) -> bool {
         self.value().is_none_or(ValueRef::is_nullish)
     }
 
-    /// Whether the argument was not given at all.
+    /// Returns whether the argument was not given.
     pub fn is_absent(&self) -> bool {
         matches!(self, Self::Absent)
     }
 
-    /// Whether it counts as true.
+    /// Returns whether the value counts as true.
     pub fn is_truthy(&self) -> bool {
         self.value().is_some_and(ValueRef::is_truthy)
     }
 
-    /// The name of its type, "missing" for nothing.
+    /// Returns the name of the value's type, or "missing".
     pub fn type_name(&self) -> &'static str {
         self.value().map_or("missing", |value| value.kind().name())
     }
 }
 
-/// How many bytes a value holds that nobody else counts: those of a computed string, array or
-/// object. Scalars are not counted.
+/// Returns the bytes of a computed string, array or object, whose memory is not counted elsewhere.
+/// Scalars and borrowed values count 0.
 pub fn owned_bytes(got: &Evaluated<'_>) -> usize {
     match got {
         Evaluated::Own(value @ (Value::String(_) | Value::Array(_) | Value::Document(_))) => {

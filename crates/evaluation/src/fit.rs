@@ -1,16 +1,16 @@
-//! Values that keep no more room than they need. A vector or string that grows step by step has
-//! room for up to as much again in the end, which nobody counts, and a value may be kept for long:
-//! in a group, a sort, a cursor.
+//! Values without excess capacity. A vector or string that grows step by step may end with twice
+//! the capacity it needs. Nothing counts that memory, and the value may be kept for long in a
+//! group, a sort or a cursor.
 
 use document::Value;
 
 use crate::evaluated::Evaluated;
 
-/// Bytes of unused room that are left to a value; below that a copy is not worth it.
+/// Bytes of excess capacity that are not worth a copy.
 const SPARE: usize = 4 * 1024;
 
-/// The same value; where it has much more room than it needs, a copy that has not. Allocators leave a
-/// block as it is when it is asked to become a little smaller.
+/// Returns the value, or a copy of exact capacity if it has much excess capacity. It is copied
+/// because allocators do not move a block that shrinks a little.
 pub fn without_spare_room(got: Evaluated<'_>) -> Evaluated<'_> {
     match got {
         Evaluated::Own(value) => Evaluated::Own(value_without_spare_room(value)),
@@ -18,7 +18,7 @@ pub fn without_spare_room(got: Evaluated<'_>) -> Evaluated<'_> {
     }
 }
 
-/// The same of a value of one's own.
+/// Like `without_spare_room`, for an owned value.
 pub fn value_without_spare_room(value: Value) -> Value {
     match value {
         Value::String(text) if is_loose(text.capacity(), text.len()) => {
@@ -38,7 +38,7 @@ pub fn value_without_spare_room(value: Value) -> Value {
     }
 }
 
-/// Whether a value has much more room than it needs.
+/// Returns whether a capacity is much larger than needed.
 fn is_loose(room: usize, needed: usize) -> bool {
     needed.saturating_add(needed / 8).saturating_add(SPARE) < room
 }

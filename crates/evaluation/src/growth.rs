@@ -1,7 +1,6 @@
-//! What an expression is building, bounded while it grows: by the largest document, by what one
-//! expression may hold and by what is left of the memory of all operations. Whoever builds a value
-//! adds each part here before making it, so that a value that would be too large is refused before
-//! it takes the memory.
+//! The size of a value under construction, limited by the maximum document size, by the memory of
+//! one expression and by the available memory of all operations. Each part is added here before it
+//! is built, so that a value that would be too large is refused before it takes the memory.
 
 use document::{Value, ValueRef};
 use memory::Share;
@@ -15,41 +14,38 @@ use crate::{
     size::{Size, too_large},
 };
 
-/// Bytes of a buffer that are not asked for.
+/// Bytes of a buffer that need no reservation.
 const SMALL_BUFFER: usize = 64 * 1024;
-/// How often what was written is in memory at most while its buffer grows: there is room for as much
-/// again, and the buffer of before.
+/// Maximum memory of a growing buffer, as a multiple of its contents: twice the capacity, and the
+/// previous buffer.
 const BUFFER_COPIES: usize = 3;
 
-/// The account of one value under construction.
+/// The size of a value under construction.
 #[derive(Debug)]
 pub struct Growth<'a> {
-    /// What is held around it.
+    /// Bytes held by the evaluation around it.
     held: usize,
-    /// What was added so far.
     size: Size,
-    /// What the operation may hold.
     holding: &'a Holding,
-    /// Bytes in a buffer beside the value.
+    /// Bytes written to a buffer that is not part of the value.
     written: usize,
-    /// What the buffer holds, if there is one.
+    /// Memory reserved for that buffer, if it is not small.
     buffer: Option<Share>,
 }
 
 impl<'a> Growth<'a> {
-    /// Nothing built yet, while so many bytes are held around it.
+    /// Starts with an empty value, while `held` bytes are held around it.
     pub fn with_held(held: usize, context: &'a Context) -> Self {
         let holding = &context.holding;
         Self { held, size: Size::default(), holding, written: 0, buffer: None }
     }
 
-    /// Its memory so far.
+    /// Returns the memory of the value so far.
     pub fn memory_bytes(&self) -> usize {
         self.size.memory
     }
 
-    /// The value becomes larger by so much; fails when it would be larger than a document may be,
-    /// or more than may be held.
+    /// Adds to the size. Fails if it exceeds the maximum size of a document, or the memory limits.
     pub fn add_size(&mut self, size: Size) -> Result<(), Error> {
         self.size.bytes = self.size.bytes.saturating_add(size.bytes);
         self.size.memory = self.size.memory.saturating_add(size.memory);
@@ -59,14 +55,14 @@ impl<'a> Growth<'a> {
         check_held(self.held.saturating_add(self.size.memory), self.holding)
     }
 
-    /// So much more is held for it that is no part of it.
+    /// Adds memory that is not part of the value.
     pub fn hold_beside(&mut self, memory: usize) -> Result<(), Error> {
         self.add_size(Size { bytes: 0, memory })
     }
 
-    /// Puts a value that was added already into the array under construction. A full vector moves
-    /// to where there is room for as many again; both are there for a moment, so the memory has to
-    /// be there, but it is not part of the value.
+    /// Appends a value that was added already to the array under construction. When the vector is
+    /// full it is moved to one of twice the capacity, so for a moment both exist. That memory is
+    /// reserved but not added to the value.
     pub fn push_value(&self, values: &mut Vec<Value>, value: Value) -> Result<(), Error> {
         if values.len() == values.capacity() {
             let room = values.len().saturating_mul(2 * size_of::<Value>());
@@ -77,8 +73,8 @@ impl<'a> Growth<'a> {
         Ok(())
     }
 
-    /// So many bytes more are written to a buffer beside the value. They are not a value of the
-    /// expression, but have to be there.
+    /// Counts bytes written to a buffer beside the value. They are not part of the expression's
+    /// values, but their memory is reserved.
     pub fn count_written(&mut self, bytes: usize) -> Result<(), Error> {
         self.written = self.written.saturating_add(bytes);
         if SMALL_BUFFER < self.written {
@@ -88,19 +84,19 @@ impl<'a> Growth<'a> {
         Ok(())
     }
 
-    /// A field of this name joins it; its value counts for itself.
+    /// Adds the name of a field; its value is added separately.
     pub fn add_name(&mut self, name: &str) -> Result<(), Error> {
         let bytes = name.len() + 1;
         self.add_size(Size { bytes, memory: size_of::<String>() + bytes })
     }
 
-    /// A copy that joins it.
+    /// Adds a value and returns a copy of it.
     pub fn copy_value(&mut self, value: ValueRef<'_>) -> Result<Value, Error> {
         self.add_size(Size::of_value(value))?;
         Ok(value.to_value())
     }
 
-    /// Copies of values that join it.
+    /// Adds values and returns copies of them.
     pub fn copy_values<'v>(
         &mut self,
         values: impl Iterator<Item = ValueRef<'v>>,
@@ -109,13 +105,13 @@ impl<'a> Growth<'a> {
     }
 }
 
-/// Fails when an expression would hold so much: more than it may, or than is left for it.
+/// Fails if the memory of an expression exceeds its limit or the available memory.
 pub fn check_held(bytes: usize, holding: &Holding) -> Result<(), Error> {
     check_holdable(bytes)?;
     holding.cover_expression(bytes)
 }
 
-/// Fails when that is more than an expression may hold, whatever is left.
+/// Fails if the memory exceeds the limit of an expression, regardless of the available memory.
 pub fn check_holdable(bytes: usize) -> Result<(), Error> {
     if MAX_HELD_BYTES < bytes {
         let text = format!(

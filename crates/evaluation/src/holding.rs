@@ -1,9 +1,9 @@
-//! What an operation holds of the account of all operations: a share for each stage, one for the
-//! operation itself, and one for the expression that is being evaluated. How much one expression
-//! may hold at all stands in `growth`.
+//! The memory that an operation reserves from the account of all operations: a share for each
+//! stage, one for the operation itself, and one for the expression that is being evaluated. The
+//! limit of one expression is in `growth`.
 //!
-//! Taking memory takes a lock. An expression that holds little never does: the first bytes are not
-//! asked for, and after that it asks for an eighth more than it needs.
+//! Reserving memory takes a lock. Expressions that need little never do: the first bytes need no
+//! reservation, and beyond them each reservation is an eighth larger than needed.
 
 use std::sync::{
     Arc,
@@ -20,7 +20,7 @@ use crate::{
     size::{Size, readable_bytes},
 };
 
-/// Bytes that an expression may hold without asking: most never hold more.
+/// Bytes that an expression may hold without a reservation; most never hold more.
 const FREE: usize = 64 * 1024;
 
 impl From<Short> for Error {
@@ -29,70 +29,69 @@ impl From<Short> for Error {
     }
 }
 
-/// Where an operation takes memory from. Clones are of one operation, which evaluates one
+/// The source of an operation's memory. Clones belong to the same operation, which evaluates one
 /// expression at a time.
 #[derive(Clone, Debug, Default)]
 pub struct Holding(Arc<HeldShares>);
 
-/// What all clones of a holding share: the account, and two shares taken from it.
+/// The state shared by all clones.
 #[derive(Debug, Default)]
 struct HeldShares {
-    /// The account of the operation.
     account: Account,
-    /// How much the expression under way may hold by what was taken; spares the lock.
+    /// Bytes that the current expression may hold under its reservation. Saves taking the lock.
     covered: AtomicUsize,
-    /// What expressions took.
+    /// Memory reserved by expression evaluation.
     share: Mutex<Share>,
-    /// What the operation holds as long as it is there.
+    /// Memory reserved for the duration of the operation.
     kept: Mutex<Share>,
 }
 
 impl Holding {
-    /// From this account.
+    /// Creates the holding of an operation that uses this account.
     pub fn from_account(account: &Account) -> Self {
         Self::with_limit(account, usize::MAX)
     }
 
-    /// A holding for parts of the operation that may hold `limit` bytes together.
+    /// Creates a holding for parts of the operation that together may hold `limit` bytes.
     pub fn part_within(&self, limit: usize) -> Self {
         Self::with_limit(&self.0.account, limit)
     }
 
-    /// A part of an account, of at most so many bytes.
+    /// Creates a holding of at most this number of bytes of an account.
     fn with_limit(account: &Account, limit: usize) -> Self {
         let account = account.for_operation(limit);
         let (share, kept) = (Mutex::new(account.share()), Mutex::new(account.share()));
         Self(Arc::new(HeldShares { account, covered: AtomicUsize::new(0), share, kept }))
     }
 
-    /// The operation itself holds `bytes` more until it is forgotten.
+    /// Reserves `bytes` more until the operation ends.
     pub fn keep_for_operation(&self, bytes: usize) -> Result<(), Short> {
         self.0.kept.lock().grow(bytes)
     }
 
-    /// Bytes that the operation holds.
+    /// Returns the bytes that the operation holds.
     pub fn used_bytes(&self) -> usize {
         self.0.account.used_bytes()
     }
 
-    /// Whether `bytes` more would be more than these parts may hold, rather than more than is left
-    /// for everybody: the two failures are different errors.
+    /// Returns whether `bytes` more would exceed the limit of these parts. If not, a failed
+    /// reservation is due to the memory available to all operations, which is a different error.
     pub fn is_beyond(&self, bytes: usize) -> bool {
         self.0.account.is_beyond(bytes)
     }
 
-    /// Whether little is left for others.
+    /// Returns whether little memory is available to other operations.
     pub fn is_scarce(&self) -> bool {
         self.0.account.is_scarce()
     }
 
-    /// A share for a part of the operation that holds memory beside expressions.
+    /// Returns an empty share for a part of the operation that holds memory besides expressions.
     pub fn share(&self) -> Share {
         self.0.account.share()
     }
 
-    /// A share for the tree of a raw document, which takes several times its bytes. Small ones are
-    /// not asked for.
+    /// Returns a share for the tree of a raw document, which takes several times the document's
+    /// bytes. Small documents need no reservation.
     pub fn share_for_tree(&self, document: DocRef<'_>) -> Result<Share, Error> {
         let mut share = self.share();
         if FREE / 4 < readable_bytes(ValueRef::Document(document)) {
@@ -101,7 +100,7 @@ impl Holding {
         Ok(share)
     }
 
-    /// No expression is being evaluated any more: what the last one held is given back.
+    /// Releases the memory of the last expression, at the end of evaluation.
     pub fn release_expression(&self) {
         if self.0.covered.load(Relaxed) != 0 {
             let mut share = self.0.share.lock();
@@ -110,14 +109,14 @@ impl Holding {
         }
     }
 
-    /// The expression under way holds `bytes`: fails when they are not there. The share never
-    /// shrinks during an evaluation.
+    /// Reserves `bytes` for the current expression; fails if they are not available. The share
+    /// never shrinks during an evaluation.
     pub fn cover_expression(&self, bytes: usize) -> Result<(), Error> {
         if bytes <= self.0.covered.load(Relaxed).max(FREE) {
             return Ok(());
         }
         let mut share = self.0.share.lock();
-        // Each step is an eighth more, so that growing by little is seldom.
+        // An eighth more, so that small increments rarely take the lock.
         share.set(bytes.saturating_add(bytes / 8)).or_else(|_| share.set(bytes))?;
         self.0.covered.store(share.held_bytes(), Relaxed);
         Ok(())

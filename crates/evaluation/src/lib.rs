@@ -1,13 +1,14 @@
-//! What the evaluators of both query languages share: the context of an operation, its budget of
-//! work, the memory it holds, the sizes and limits of values, regular expressions and the calendar.
+//! Shared parts of the evaluators of both query languages: the context of an operation, its budget
+//! of work, the memory it holds, the sizes and limits of values, regular expressions and the
+//! calendar.
 //!
-//! It knows neither language: `pipeline` has the semantics of one protocol, `select` those of the
-//! other, and neither imports the other. It is not async and cannot see a store.
+//! It contains neither language: `pipeline` has the semantics of one API, `select` those of the
+//! other, and neither imports the other. The crate is not async and cannot see a store.
 //!
-//! An operation has one [`Context`], which all of its rows share. While a row is evaluated, work is
-//! counted in the [`Budget`], which also says when to let others run and when to stop; memory is
-//! taken through [`Holding`], value by value as a [`Growth`] says. A value that an expression came
-//! to is an [`Evaluated`]: borrowed where it can be.
+//! An operation has one [`Context`], which all of its rows share. During evaluation, work is
+//! counted in the [`Budget`], which also decides when to yield and when to stop; memory is reserved
+//! through [`Holding`], in the steps that a [`Growth`] counts. The result of an expression is an
+//! [`Evaluated`], borrowed where possible.
 
 mod budget;
 pub mod calendar;

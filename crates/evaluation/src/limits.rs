@@ -1,21 +1,22 @@
-//! Sizes, depths and amounts of work that every evaluation enforces, whatever its language.
+//! Limits on size, depth and work that apply to every evaluation in both languages.
 
-/// What the values of one expression may hold in memory, in bytes: 100 MiB.
+/// Maximum memory of the values of one expression, in bytes: 100 MiB.
 pub const MAX_HELD_BYTES: usize = 100 * 1024 * 1024;
-/// What the regular expressions of one program may take together, compiled.
+/// Maximum memory of all compiled regular expressions of one program, in bytes.
 pub const MAX_PATTERNS_BYTES: usize = 64 * 1024 * 1024;
-/// Work of one evaluation of one expression, in units of about one byte copied: a second or two.
+/// Maximum work of one evaluation of one expression, in units of about one byte copied: a second or
+/// two.
 pub const MAX_WORK: u64 = 2 << 30;
-/// Work of one step over an element, a field or a variable, whatever is done in it.
+/// Work of one step over an element, a field or a variable, besides the work done in it.
 pub const STEP: usize = 128;
-/// Deepest nesting of a value that evaluation may build: a stored document and what a stage puts
-/// around it.
+/// Maximum nesting of a value that evaluation builds: a stored document plus the levels that stages
+/// add.
 pub const MAX_VALUE_DEPTH: usize = 200;
-/// Largest document that may be stored, in bytes.
+/// Maximum size of a stored document, in bytes.
 pub const MAX_DOCUMENT_BYTES: usize = 16 * 1024 * 1024;
-/// Largest document that a query may return, in bytes: a stored one and something beside it.
+/// Maximum size of a returned document, in bytes: a stored one plus some metadata.
 pub const MAX_RETURNED_BYTES: usize = MAX_DOCUMENT_BYTES + 16 * 1024;
-/// Largest document that evaluation may build between two stages, in bytes: a later stage may make
-/// it small again. While it is written it takes several times as much, which is counted like
-/// everything that the operation holds.
+/// Maximum size of a document between two stages, in bytes; a later stage may make it smaller.
+/// Building it takes several times as much memory, which is reserved like all memory of the
+/// operation.
 pub const MAX_MADE_BYTES: usize = 64 * 1024 * 1024;

@@ -1,12 +1,12 @@
-//! What an operation has looked at, for logs: how many keys and rows, and by which way it came to the
-//! first of them. It decides nothing.
+//! Statistics of an operation for logs: the number of keys and rows examined, and the access path.
+//! They affect nothing.
 
 use std::sync::{
     OnceLock,
     atomic::{AtomicU64, Ordering::Relaxed},
 };
 
-/// What an operation has looked at so far. Those who log share it with those who look.
+/// Statistics of an operation so far, shared by evaluation and logging.
 #[derive(Debug, Default)]
 pub struct Looked {
     examined: AtomicU64,
@@ -14,27 +14,27 @@ pub struct Looked {
 }
 
 impl Looked {
-    /// This many keys or rows more.
+    /// Adds to the number of keys and rows examined.
     pub(crate) fn add_examined(&self, examined: usize) {
         self.examined.fetch_add(examined as u64, Relaxed);
     }
 
-    /// The way to them; the first one stays.
+    /// Records the access path; only the first one is kept.
     pub(crate) fn note_access(&self, access: impl FnOnce() -> String) {
         self.access.get_or_init(access);
     }
 
-    /// Counts from here: a cursor's next batch is an operation of its own in a log.
+    /// Restarts the count, since each batch of a cursor is logged as an operation of its own.
     pub fn begin_again(&self) {
         self.examined.store(0, Relaxed);
     }
 
-    /// How many keys and rows.
+    /// Returns the number of keys and rows examined.
     pub fn examined(&self) -> u64 {
         self.examined.load(Relaxed)
     }
 
-    /// The way to them; `None`: nobody looked.
+    /// Returns the access path; `None` if nothing was read.
     pub fn access(&self) -> Option<&str> {
         self.access.get().map(String::as_str)
     }

@@ -1,20 +1,20 @@
-//! Numbers of the failures that both evaluators share. They are stable: logs and applications may
-//! have kept them.
+//! Error numbers that both evaluators share. They are stable, because logs and applications may
+//! store them.
 //!
-//! One API shows numbers to its users and the other one none, so they are taken from the list of the
-//! one that does: drivers of it know them, and its door hands them on as they are.
+//! Only one of the two APIs exposes error numbers, so they are taken from that API's list: its
+//! drivers know them, and its server endpoint passes them on unchanged.
 
-/// A limit of memory or of work is exceeded.
+/// A limit on memory or work was exceeded.
 pub const LIMIT_EXCEEDED: i32 = 146;
-/// Other operations hold the memory that is needed, or too many files: it may go well later.
+/// Other operations hold the needed memory or too many files are open: retry later.
 pub const BUSY: i32 = 365;
 /// A value would be nested too deeply.
 pub const TOO_DEEP: i32 = 15;
-/// A value would be larger than a document may be.
+/// A value would exceed the maximum size of a document.
 pub const VALUE_TOO_LARGE: i32 = 10_334;
-/// A string would be larger than a document may be.
+/// A string would exceed the maximum size of a document.
 pub const STRING_TOO_LARGE: i32 = 16_493;
-/// A regular expression is wrong, too large, or needs what is not supported.
+/// A regular expression is invalid, too large, or uses an unsupported feature.
 pub const PATTERN_REFUSED: i32 = 51_091;
-/// An option of a regular expression is not known.
+/// An option of a regular expression is unknown.
 pub const PATTERN_OPTION: i32 = 51_108;

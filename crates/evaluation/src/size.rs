@@ -1,6 +1,6 @@
-//! How large and how deep values that evaluation builds may become. A value has two sizes: what it
-//! would take inside a document, which bounds what is stored and sent, and what its tree takes in
-//! memory, which is several times that.
+//! Size and depth limits of values that evaluation builds. A value has two sizes: its size inside a
+//! document, which limits what is stored and sent, and the memory of its tree, which is several
+//! times that.
 
 use document::{ArrayRef, DocRef, Value, ValueRef};
 
@@ -10,55 +10,55 @@ use crate::{
     numbers::{STRING_TOO_LARGE, TOO_DEEP, VALUE_TOO_LARGE},
 };
 
-/// What every value counts beside its contents: close to what BSON needs for its type and its
-/// position's name.
+/// Bytes of a value besides its contents: close to what BSON needs for the type and the name of an
+/// array position.
 const VALUE_BYTES: usize = 8;
 
-/// How large a value is.
+/// The size of a value.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Size {
-    /// As a part of a document, about.
+    /// Approximate bytes as a part of a document.
     pub bytes: usize,
-    /// As owned values in memory, about.
+    /// Approximate memory as an owned value, in bytes.
     pub memory: usize,
 }
 
 impl Size {
-    /// That of a value; what is too deep counts for nothing.
+    /// Returns the size of a value. Levels that are nested too deeply are not counted.
     pub fn of_value(value: ValueRef<'_>) -> Self {
         let mut size = Self::default();
         let _ = add_value(value, 0, &mut size, usize::MAX);
         size
     }
 
-    /// That of a text of so many bytes.
+    /// Returns the size of a string of this number of bytes.
     pub fn of_text(bytes: usize) -> Self {
         Self { bytes: VALUE_BYTES + bytes, memory: size_of::<Value>() + bytes }
     }
 }
 
-/// About the bytes that a value takes in memory of its own.
+/// Returns the approximate memory of a value as an owned tree, in bytes.
 pub fn memory_of(value: ValueRef<'_>) -> usize {
     Size::of_value(value).memory
 }
 
-/// Fails when a value is larger or deeper than one may become between two stages; else returns its
-/// size.
+/// Returns the size of a value. Fails if it exceeds the size or depth limit of values between two
+/// stages.
 pub fn check_built(value: ValueRef<'_>) -> Result<Size, Error> {
     let mut size = Size::default();
     add_value(value, 0, &mut size, MAX_MADE_BYTES)?;
     Ok(size)
 }
 
-/// The same for a value that is part of another one.
+/// Like [`check_built`], for a value that is part of another one.
 pub fn check_part(value: ValueRef<'_>) -> Result<Size, Error> {
     let mut size = Size::default();
     add_value(value, 1, &mut size, MAX_MADE_BYTES)?;
     Ok(size)
 }
 
-/// About how many bytes there are to read in a value, known without reading it. A tree's fields are
-/// counted, not followed.
+/// Returns the approximate bytes that reading a value takes, without reading it. Of a tree only the
+/// top-level fields are counted.
 pub fn readable_bytes(value: ValueRef<'_>) -> usize {
     match value {
         ValueRef::String(text) | ValueRef::Symbol(text) => text.len(),
@@ -69,8 +69,8 @@ pub fn readable_bytes(value: ValueRef<'_>) -> usize {
     }
 }
 
-/// Adds the size of a value and of all it holds; stops with an error once it is more than `most`,
-/// or too deep.
+/// Adds the size of a value and of everything in it. Fails once it exceeds `most`, or the maximum
+/// depth.
 fn add_value(value: ValueRef<'_>, depth: usize, size: &mut Size, most: usize) -> Result<(), Error> {
     size.bytes += VALUE_BYTES;
     size.memory += size_of::<Value>();
@@ -114,7 +114,7 @@ fn add_value(value: ValueRef<'_>, depth: usize, size: &mut Size, most: usize) ->
     if size.bytes > most { Err(too_large(size.bytes)) } else { Ok(()) }
 }
 
-/// Fails when an expression would make a text of so many bytes, which no document has room for.
+/// Fails if a string of this number of bytes would exceed the maximum size of a document.
 pub fn check_text(bytes: usize) -> Result<(), Error> {
     if bytes < MAX_DOCUMENT_BYTES {
         return Ok(());
@@ -123,8 +123,8 @@ pub fn check_text(bytes: usize) -> Result<(), Error> {
     Err(Error::new(Kind::TooLarge, STRING_TOO_LARGE, text))
 }
 
-/// A value of so many bytes is too large. The text names the limit of documents that are returned,
-/// which is the one that users know.
+/// Returns the error for a value of this number of bytes. Its text names the limit of returned
+/// documents, which is the one that users know.
 pub fn too_large(bytes: usize) -> Error {
     Error::new(
         Kind::TooLarge,

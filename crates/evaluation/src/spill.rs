@@ -1,21 +1,21 @@
-//! Where an operation puts what its stages cannot hold in memory.
+//! Where stages of an operation spill what exceeds their memory.
 
 use spill::Area;
 
-/// Where an operation puts what its stages cannot hold in memory.
+/// Where stages of an operation spill what exceeds their memory.
 #[derive(Clone, Debug, Default)]
 pub enum Spill {
-    /// Into temporary files.
+    /// To temporary files.
     To(Area),
-    /// Nowhere: the request does not allow it.
+    /// Spilling fails, since the request does not allow it.
     Refused,
-    /// Nowhere: the server keeps its data in memory and writes no files.
+    /// Spilling fails, since an in-memory server writes no files.
     #[default]
     Nowhere,
 }
 
 impl Spill {
-    /// The place for temporary files, if there is one.
+    /// Returns the area for temporary files, if spilling is possible.
     pub fn temporary_area(&self) -> Option<&Area> {
         match self {
             Self::To(area) => Some(area),

@@ -1,40 +1,40 @@
-//! Characters taken off the ends of a text, as `$trim` and TRIM do.
+//! Trims characters from the ends of a text, for `$trim` and TRIM.
 
 use std::collections::HashSet;
 
 use crate::{budget::Budget, error::Error};
 
-/// Work of one character of a set.
+/// Work per byte of the set of characters to trim.
 const ONE: usize = 32;
 
-/// At which ends characters are taken off.
+/// The ends of a text to trim.
 #[derive(Clone, Copy, Debug)]
 pub struct Ends {
-    /// At the start.
+    /// Whether to trim the start.
     pub left: bool,
-    /// At the end.
+    /// Whether to trim the end.
     pub right: bool,
 }
 
 impl Ends {
-    /// The start alone.
+    /// The start only.
     pub const LEFT: Self = Self { left: true, right: false };
-    /// The end alone.
+    /// The end only.
     pub const RIGHT: Self = Self { left: false, right: true };
     /// Both ends.
     pub const BOTH: Self = Self { left: true, right: true };
 }
 
-/// The text without the characters that `goes` is true for at these ends.
+/// Removes characters at these ends for which `goes` is true.
 pub fn trim_ends(text: &str, ends: Ends, goes: impl Fn(char) -> bool) -> &str {
     let text = if ends.left { text.trim_start_matches(&goes) } else { text };
     if ends.right { text.trim_end_matches(&goes) } else { text }
 }
 
-/// The text without the characters of `chars` at these ends. Both may have millions of characters, so
-/// that no character of the one is compared with each of the other.
+/// Removes the characters of `chars` at these ends. Both texts may have millions of characters, so
+/// a hash set is used instead of comparing each with each.
 ///
-/// Fails when the work is more than an evaluation may do.
+/// Fails if the work exceeds the budget of the evaluation.
 pub fn trim_chars<'t>(
     text: &'t str,
     ends: Ends,
@@ -52,7 +52,7 @@ mod tests {
 
     #[test]
     fn millions_of_characters_are_taken_off_at_once() {
-        // Compared one by one this takes hours.
+        // Takes hours if characters are compared one by one.
         let (text, chars) = ("a".repeat(2_000_000), format!("{}a", "b".repeat(2_000_000)));
         assert_eq!(trim_chars(&text, Ends::BOTH, &chars, &Budget::default()).unwrap(), "");
         let trimmed = |ends| trim_chars("xaxbx", ends, "xy", &Budget::default()).unwrap();

@@ -1,9 +1,4 @@
-//! Classes of characters in brackets, read as the set of characters that they match.
-//!
-//! ```text
-//! [a-c\d-]     ->   a to c, the digits, and -      no range can begin with a set
-//! []^[:alpha:]] ->  ], ^ and the letters of ASCII
-//! ```
+//! Bracketed character classes, parsed to the set of characters that they match.
 
 use regex_syntax::hir::{ClassUnicode, ClassUnicodeRange};
 
@@ -13,7 +8,7 @@ use super::{
 };
 use crate::error::Error;
 
-/// Names of sets that stand in brackets and colons, and the sets.
+/// POSIX class names and their sets.
 const NAMED: &[(&str, &[(char, char)])] = &[
     ("alnum", &[('0', '9'), ('A', 'Z'), ('a', 'z')]),
     ("alpha", LETTERS),
@@ -31,29 +26,28 @@ const NAMED: &[(&str, &[(char, char)])] = &[
     ("xdigit", &[('0', '9'), ('A', 'F'), ('a', 'f')]),
 ];
 
-/// The letters of ASCII.
+/// ASCII letters.
 const LETTERS: &[(char, char)] = &[('A', 'Z'), ('a', 'z')];
 
-/// A class while it is read.
+/// The parser of one class.
 struct Reader<'t, 'a> {
     text: &'t mut Text<'a>,
     ignore_case: bool,
-    /// Characters and ranges, which match in both cases where case is ignored.
+    /// Single characters and ranges, which are case-folded if case is ignored.
     chars: ClassUnicode,
-    /// Sets, which match as they are.
+    /// Sets such as `\d`, which are never case-folded.
     sets: ClassUnicode,
-    /// Whether `\Q` was read and its `\E` was not.
+    /// Whether it is between `\Q` and `\E`.
     quoted: bool,
 }
 
-/// An item of a class.
 enum Item {
     Char(char),
-    /// A set, which was added to the class.
+    /// A set, which was added to the class already.
     Set,
 }
 
-/// Reads a class up to its closing bracket; the opening one was read.
+/// Parses a class up to its closing bracket, after the opening one.
 pub(super) fn read_class(text: &mut Text<'_>, ignore_case: bool) -> Result<ClassUnicode, Error> {
     if posix_end(text).is_some() {
         return Err(invalid("POSIX named classes are supported only within a class"));
@@ -71,7 +65,7 @@ pub(super) fn read_class(text: &mut Text<'_>, ignore_case: bool) -> Result<Class
 }
 
 impl Reader<'_, '_> {
-    /// Reads all items and the closing bracket, which stands for itself where it comes first.
+    /// Parses all items and the closing bracket, which is literal if it comes first.
     fn items(&mut self) -> Result<(), Error> {
         let mut first = true;
         while let Some(item) = self.item(first)? {
@@ -95,7 +89,7 @@ impl Reader<'_, '_> {
         self.chars.push(ClassUnicodeRange::new(start, end));
     }
 
-    /// Reads the next item; `None` where the class ends.
+    /// Parses the next item; `None` at the end of the class.
     fn item(&mut self, first: bool) -> Result<Option<Item>, Error> {
         loop {
             let Some(next) = self.text.rest.next() else {
@@ -129,7 +123,7 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// Reads a `-` behind a set, where it stands for itself.
+    /// Parses a `-` after a set, where it is literal.
     fn after_set(&mut self) -> Result<(), Error> {
         if !self.quoted && self.text.take("-") {
             self.add('-', '-');
@@ -137,7 +131,7 @@ impl Reader<'_, '_> {
         Ok(())
     }
 
-    /// Reads a `-` and the end of the range that it makes; `None` where there is no range.
+    /// Parses a `-` and the upper end of a range; `None` if this is no range.
     fn range_end(&mut self) -> Result<Option<char>, Error> {
         if self.quoted && self.text.take("\\E") {
             self.quoted = false;
@@ -152,7 +146,7 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// Reads a named set such as `:alpha:]`, up to its closing bracket.
+    /// Parses a named set such as `:alpha:]`, up to its closing bracket.
     fn posix(&mut self, kind: char) -> Result<ClassUnicode, Error> {
         self.text.skip(1);
         let name = self.text.up_to(kind).unwrap_or_default();
@@ -173,8 +167,8 @@ impl Reader<'_, '_> {
     }
 }
 
-/// Whether a named set begins here, behind an opening bracket: returns the character that stands at
-/// its both ends.
+/// Returns whether a named set starts here, after an opening bracket, as the character at both of
+/// its ends.
 fn posix_end(text: &Text<'_>) -> Option<char> {
     let mut rest = text.rest.clone();
     let kind = rest.next().filter(|c| matches!(c, ':' | '.' | '='))?;

@@ -1,12 +1,11 @@
-//! A compiled regular expression, and finding matches with it. Compiled once, it is matched against
-//! strings in linear time.
+//! A compiled regular expression and its matching, in linear time.
 //!
-//! A pattern is compiled in the cheapest of three forms:
+//! A pattern is compiled to the cheapest of three forms:
 //!
 //! ```text
 //! ^ab+           one automaton
-//! ^(?!abc)ab+    the same, with a guard that must not match at the start
-//! a(?=b)         machines, which walk a text backward and then forward
+//! ^(?!abc)ab+    one automaton, with a guard that must not match at the start
+//! a(?=b)         machines, which scan a text backward and then forward
 //! ```
 
 use std::sync::Arc;
@@ -27,31 +26,30 @@ use crate::{
     numbers::{PATTERN_OPTION, PATTERN_REFUSED},
 };
 
-/// Longest pattern text, in bytes.
+/// Maximum length of a pattern's text, in bytes.
 const MAX_PATTERN_BYTES: usize = 32_764;
 
-/// A compiled pattern with the text and the options it came from. Clones share the compiled form.
+/// A compiled pattern with its source and options. Clones share the compiled form.
 #[derive(Clone, Debug)]
 pub struct Pattern {
-    /// The text it came from.
     source: String,
-    /// Its options, in alphabetical order and each once.
+    /// In alphabetical order, without duplicates.
     options: String,
-    /// The compiled form; that of the empty pattern where machines do the work.
+    /// The compiled form; that of the empty pattern if `looking` is used.
     regex: Regex,
-    /// Patterns that have to match at the start of a text beside it, or must not.
+    /// Patterns that must match (true) or must not match (false) at the start of the text, in
+    /// addition to `regex`.
     guards: Vec<(bool, Regex)>,
-    /// The form of a pattern with look-ahead elsewhere; `regex` is nothing then.
+    /// The form of a pattern with look-ahead elsewhere; replaces `regex`.
     looking: Option<Arc<Looking>>,
-    /// What the compiled forms hold, clones of them included.
+    /// Memory reserved for the compiled forms, also on behalf of clones.
     _held: Arc<Vec<Share>>,
 }
 
 impl Pattern {
-    /// Compiles a pattern in Perl's syntax with options out of `imsxu`. Look-around, references
-    /// back and other syntax that needs backtracking are refused by name. Fails also where the text
-    /// is too long, or where the patterns of the program or of the process would take too much
-    /// memory.
+    /// Compiles a pattern in Perl's syntax with options out of `imsxu`. Fails for look-around,
+    /// backreferences and other syntax that needs backtracking, naming it; if the text is too long;
+    /// and if the patterns of the program or of the process would exceed their memory.
     pub fn new(source: &str, options: &str) -> Result<Self, Error> {
         let flags = flags_of(options)?;
         short_enough(source)?;
@@ -61,22 +59,23 @@ impl Pattern {
         Ok(Self { source, options, regex, guards, looking, _held: Arc::new(vec![held]) })
     }
 
-    /// The same, with look-ahead. At the start of an anchored pattern that takes no other engine;
-    /// elsewhere the pattern is walked by machines of its own.
+    /// Like [`new`](Self::new), with look-ahead. At the start of an anchored pattern it needs no
+    /// other engine; elsewhere the pattern is matched by machines (`looking`).
     pub fn with_look_ahead(source: &str, options: &str) -> Result<Self, Error> {
         match Self::with_guards(source, options) {
-            // The machines know more; what they do not know either is refused with the same words.
+            // The machines support more. Patterns that they do not support fail with the same
+            // message.
             Err(error) if error.kind == Kind::Unsupported => Self::with_machines(source, options),
             built => built,
         }
     }
 
-    /// The same for a pattern of which it matters where its matches end. An end (`$`, `\Z`) in the
-    /// cheap forms takes the last line break into the match.
+    /// Like `with_look_ahead`, for patterns of which the end of a match matters. In the cheap forms
+    /// `$` and `\Z` include the final line break in the match.
     pub fn with_spans(source: &str, options: &str) -> Result<Self, Error> {
         if source.contains('$') || source.contains("\\Z") {
             let exact = Self::with_machines(source, options);
-            // What only the cheap forms can do, such as long repetitions, is done by them.
+            // Some patterns, such as long repetitions, are supported by the cheap forms only.
             if exact.is_ok() {
                 return exact;
             }
@@ -84,14 +83,14 @@ impl Pattern {
         Self::with_look_ahead(source, options)
     }
 
-    /// A pattern with look-ahead anywhere in it.
+    /// Compiles a pattern with look-ahead anywhere in it.
     fn with_machines(source: &str, options: &str) -> Result<Self, Error> {
         let flags = flags_of(options)?;
         short_enough(source)?;
         let (main, aheads) = translate_aheads(source, flags)?;
         let (looking, bytes) = Looking::new(&main, &aheads, flags)?;
         let share = looking::hold(bytes)?;
-        // Never used: there has to be one.
+        // Never used, but the field needs a value.
         let (regex, held) = compile_regex("", Flags::default())?;
         Ok(Self {
             source: source.to_owned(),
@@ -103,11 +102,11 @@ impl Pattern {
         })
     }
 
-    /// A pattern whose look-ahead at its start was taken off it; one without such look-ahead is
-    /// compiled as it is.
+    /// Compiles a pattern with its look-ahead at the start split off. Without such look-ahead it is
+    /// compiled as by `new`.
     fn with_guards(source: &str, options: &str) -> Result<Self, Error> {
-        // With these options the beginning of a line, or blanks and comments, may stand where this
-        // looks.
+        // With `m` the pattern may start at any line, and with `x` it contains blanks and comments,
+        // which the splitting does not handle.
         let split = match options.contains(['m', 'x']) {
             true => None,
             false => leading::split_guards(source),
@@ -116,7 +115,7 @@ impl Pattern {
         let flags = flags_of(options)?;
         short_enough(source)?;
         let mut guards = Vec::with_capacity(split.guards.len());
-        // The anchor was taken off with the look-ahead.
+        // The anchor was split off together with the look-ahead.
         let (regex, share) = compile_regex(&format!("^{}", split.rest), flags)?;
         let mut held = vec![share];
         for (wanted, guard) in split.guards {
@@ -128,8 +127,8 @@ impl Pattern {
         Ok(Self { source, options, regex, guards, looking: None, _held: Arc::new(held) })
     }
 
-    /// Whether a text matches. `count` is told of work beyond that of reading the text, and may end
-    /// it.
+    /// Returns whether a text matches. Work beyond that of reading the text is reported to `count`,
+    /// which may fail to end it.
     pub fn is_match(&self, text: &str, count: Count<'_>) -> Result<bool, Error> {
         match &self.looking {
             Some(looking) => looking.is_match(text, count),
@@ -137,8 +136,8 @@ impl Pattern {
         }
     }
 
-    /// Prepares to find matches in a text, one after the other. With machines the text is walked
-    /// backward once, here.
+    /// Prepares to find successive matches in a text. With machines this scans the text backward
+    /// once.
     pub fn find_matches<'t>(
         &self,
         text: &'t str,
@@ -154,33 +153,34 @@ impl Pattern {
         Ok(MatchFinder { pattern: self, text, known, admitted: self.passes_guards(text) })
     }
 
-    /// Whether a text has what is looked for ahead of everything.
+    /// Returns whether all guards are met.
     fn passes_guards(&self, text: &str) -> bool {
         self.guards.iter().all(|(wanted, guard)| guard.is_match(text) == *wanted)
     }
 
-    /// Whether what is looked for ahead has groups, which count among those of the whole.
+    /// Returns whether look-aheads contain capture groups, which count among those of the pattern.
     pub fn has_groups_ahead(&self) -> bool {
         let looking = self.looking.as_ref().is_some_and(|looking| looking.has_groups_ahead());
         looking || self.guards.iter().any(|(_, guard)| 1 < guard.captures_len())
     }
 
-    /// The text it came from.
+    /// Returns the source text.
     pub fn source(&self) -> &str {
         &self.source
     }
 
-    /// Its options in alphabetical order.
+    /// Returns the options in alphabetical order.
     pub fn options(&self) -> &str {
         &self.options
     }
 
-    /// The compiled form, without what is looked for ahead of it.
+    /// Returns the compiled form, without look-ahead.
     pub fn regex(&self) -> &Regex {
         &self.regex
     }
 
-    /// Whether a string matches, or a stored pattern is the same one. Other values never match.
+    /// Returns whether a string matches, or a stored regular expression has the same source and
+    /// options. Other values never match.
     pub fn matches_value(&self, value: ValueRef<'_>, count: Count<'_>) -> Result<bool, Error> {
         match value {
             ValueRef::String(text) | ValueRef::Symbol(text) => self.is_match(text, count),
@@ -191,11 +191,11 @@ impl Pattern {
         }
     }
 
-    /// The text that every match starts with, when the pattern is anchored to it: `ab` for `^ab+c`
-    /// and `^abc?`. An index need look only at strings that begin with it. Nothing where the
-    /// pattern has options or alternatives that make this uncertain.
+    /// Returns the prefix of every match of an anchored pattern: `ab` for `^ab+c` and `^abc?`. An
+    /// index scan can be limited to strings with this prefix. `None` if there is none, or if
+    /// options or alternatives make it uncertain.
     pub fn required_prefix(&self) -> Option<String> {
-        // Case, lines and comments each let a match begin otherwise.
+        // With these options or alternatives, matches may start with other characters.
         if self.options.contains(['i', 'm', 'x']) || self.source.contains('|') {
             return None;
         }
@@ -211,8 +211,8 @@ impl Pattern {
                 '.' | '[' | '(' | ')' | '$' | '^' | '*' | '+' | '?' | '{' | '}' => break,
                 plain => plain,
             };
-            // The character may be left out or repeated: it is not required. A comment or an empty
-            // quotation may stand before the repetition.
+            // A quantifier may make the character optional, so it is not part of the prefix. A
+            // comment or an empty quotation may precede the quantifier.
             let mut ahead = chars.clone();
             match (ahead.next(), ahead.next()) {
                 (Some('*' | '?' | '{'), _) => break,
@@ -220,7 +220,7 @@ impl Pattern {
                 _ => {}
             }
             prefix.push(literal);
-            // The character has to be there once; what follows it is open.
+            // The character is required once, but what follows it is unknown.
             if chars.peek() == Some(&'+') {
                 break;
             }
@@ -229,22 +229,20 @@ impl Pattern {
     }
 }
 
-/// Finds matches in one text, one after the other, with what is known of the text.
+/// Finds successive matches in one text.
 #[derive(Debug)]
 pub struct MatchFinder<'p, 't> {
-    /// The pattern.
     pattern: &'p Pattern,
-    /// The text.
     text: &'t str,
-    /// Where look-aheads match in the text, for patterns that are walked by machines.
+    /// Positions at which look-aheads match in the text, for patterns that are matched by machines.
     known: Option<KnownPositions>,
-    /// Whether the guards let the text pass.
+    /// Whether the guards are met.
     admitted: bool,
 }
 
 impl MatchFinder<'_, '_> {
-    /// The first match from a position on: the spans of the whole and of its groups in bytes,
-    /// nothing where a group had no part.
+    /// Finds the first match at or after a position. Returns the byte spans of the whole match and
+    /// of its groups, with `None` for groups that did not take part.
     pub fn find_at(&self, from: usize, count: Count<'_>) -> Result<Option<Spans>, Error> {
         if let (Some(looking), Some(known)) = (&self.pattern.looking, &self.known) {
             return looking.find_at(self.text, known, from, count);
@@ -258,7 +256,7 @@ impl MatchFinder<'_, '_> {
     }
 }
 
-/// The flags of these options; fails for a letter that is not one.
+/// Parses options; fails for an unknown letter.
 fn flags_of(options: &str) -> Result<Flags, Error> {
     let mut flags = Flags::default();
     for option in options.chars() {
@@ -274,7 +272,7 @@ fn flags_of(options: &str) -> Result<Flags, Error> {
     Ok(flags)
 }
 
-/// Fails when the text of a pattern is too long.
+/// Fails if the text of a pattern is too long.
 fn short_enough(source: &str) -> Result<(), Error> {
     if source.len() > MAX_PATTERN_BYTES {
         let text = "Regular expression is invalid: regular expression is too large";
@@ -283,16 +281,16 @@ fn short_enough(source: &str) -> Result<(), Error> {
     Ok(())
 }
 
-/// Compiles a pattern and takes the memory that it holds.
+/// Compiles a pattern and reserves its memory.
 fn compile_regex(source: &str, flags: Flags) -> Result<(Regex, Share), Error> {
     let translated = translate(source, flags)?;
     let mut builder = RegexBuilder::new(&translated);
-    // The other options are already in what was written.
+    // Translation has already applied the other options.
     builder.case_insensitive(flags.ignore_case);
     program::build_regex(&mut builder)?.map_err(refused_build)
 }
 
-/// Options in alphabetical order and each once: stored patterns compare by them.
+/// Sorts options and removes duplicates, since stored patterns are compared by them.
 fn sorted_options(options: &str) -> String {
     let mut options: Vec<char> = options.chars().collect();
     options.sort_unstable();
@@ -300,7 +298,7 @@ fn sorted_options(options: &str) -> String {
     options.into_iter().collect()
 }
 
-/// The failure to build a pattern, as a failure of the request.
+/// Converts an error of the compiler to a failure of the request.
 fn refused_build(error: regex::Error) -> Error {
     match error {
         regex::Error::CompiledTooBig(_) => {
@@ -311,11 +309,11 @@ fn refused_build(error: regex::Error) -> Error {
     }
 }
 
-/// What is wrong with a pattern, from the text of the compiler's error.
+/// Returns the failure for a syntax error, given the text of the compiler's error.
 pub(super) fn refused_syntax(text: &str) -> Error {
     let reason = text.lines().last().unwrap_or_default();
     let reason = reason.trim_start_matches("error: ");
-    // The words of Perl's library, which users of that syntax know.
+    // Uses the messages of PCRE, which users of that syntax know.
     let reason = match reason {
         "unclosed group" => "missing closing parenthesis",
         "unopened group" => "unmatched closing parenthesis",

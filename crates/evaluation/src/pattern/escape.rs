@@ -1,10 +1,10 @@
-//! The escapes of Perl's syntax: which character or set of characters each stands for, inside and
-//! outside of classes.
+//! The escapes of Perl's syntax and the character or set of characters that each denotes, inside
+//! and outside of classes.
 //!
 //! ```text
 //! \x41  \x{41}  \101  \o{101}     the character A
 //! \d  \H  \pL  \p{^Greek}         sets of characters
-//! \b  \R  \K  \1                  more than a character: these mean something outside of classes only
+//! \b  \R  \K  \1                  no set of characters; meaningful outside of classes only
 //! ```
 
 use regex_syntax::hir::{Class, ClassUnicode, ClassUnicodeRange, HirKind};
@@ -12,33 +12,29 @@ use regex_syntax::hir::{Class, ClassUnicode, ClassUnicodeRange, HirKind};
 use super::text::{Text, invalid};
 use crate::error::Error;
 
-/// The meaning of an escape.
 #[derive(Clone, Debug)]
 pub(super) enum Escape {
-    /// A character.
     Char(char),
-    /// A set of characters.
     Set(ClassUnicode),
-    /// Something that is neither; the letter or digit behind the backslash.
+    /// Anything else; the letter or digit after the backslash.
     Sign(char),
 }
 
-/// A set of these ranges.
+/// Returns the set of these ranges.
 pub(super) fn set_of(ranges: &[(char, char)]) -> ClassUnicode {
     ClassUnicode::new(ranges.iter().map(|(a, b)| ClassUnicodeRange::new(*a, *b)))
 }
 
-/// The set of all other characters.
+/// Returns the complement of a set.
 pub(super) fn negated(mut set: ClassUnicode) -> ClassUnicode {
     set.negate();
     set
 }
 
-/// Decimal digits: ASCII, as all of Perl's classes without the option UCP.
+/// Decimal digits. They are ASCII, like all classes of PCRE without the option UCP.
 const DIGITS: &[(char, char)] = &[('0', '9')];
-/// Characters of words.
+/// Word characters.
 pub(super) const WORD: &[(char, char)] = &[('0', '9'), ('A', 'Z'), ('a', 'z'), ('_', '_')];
-/// White space.
 pub(super) const SPACE: &[(char, char)] = &[('\t', '\r'), (' ', ' ')];
 /// Horizontal white space of all scripts.
 const HORIZONTAL: &[(char, char)] = &[
@@ -52,12 +48,12 @@ const HORIZONTAL: &[(char, char)] = &[
     ('\u{205f}', '\u{205f}'),
     ('\u{3000}', '\u{3000}'),
 ];
-/// Characters that end a line.
+/// Line-ending characters.
 const VERTICAL: &[(char, char)] = &[('\n', '\r'), ('\u{85}', '\u{85}'), ('\u{2028}', '\u{2029}')];
 
-/// Reads an escape whose backslash was read. `groups` is the number of groups opened so far, which
-/// decides whether `\12` is a reference to one or an octal number; `None` inside of a class, where
-/// there are no references.
+/// Parses an escape after its backslash. `groups` is the number of groups opened so far, which
+/// decides whether `\12` is a backreference or an octal number; `None` inside of a class, where
+/// there are no backreferences.
 pub(super) fn read_escape(text: &mut Text<'_>, groups: Option<usize>) -> Result<Escape, Error> {
     let Some(next) = text.rest.next() else { return Err(invalid("\\ at end of pattern")) };
     let class = groups.is_none();
@@ -110,12 +106,12 @@ pub(super) fn read_escape(text: &mut Text<'_>, groups: Option<usize>) -> Result<
     })
 }
 
-/// The error of Perl's escapes that convert text or name characters.
+/// Returns the error for Perl's escapes that convert text or name characters.
 fn changes_case() -> Error {
     invalid("PCRE2 does not support \\F, \\L, \\l, \\N{name}, \\U, or \\u")
 }
 
-/// The character of this number; no digits are zero.
+/// Returns the character with this number; an empty text is zero.
 fn number(digits: &str, base: u32) -> Result<char, Error> {
     let code = match digits.trim_start_matches('0') {
         "" => 0,
@@ -130,7 +126,7 @@ fn number(digits: &str, base: u32) -> Result<char, Error> {
     }
 }
 
-/// Reads the digits of `\x{41}` or `\o{101}` and the closing brace.
+/// Parses the digits of `\x{41}` or `\o{101}` and the closing brace.
 fn braced(text: &mut Text<'_>, base: u32) -> Result<Escape, Error> {
     let digits = text.digits(base, usize::MAX);
     if !text.take("}") {
@@ -145,7 +141,7 @@ fn braced(text: &mut Text<'_>, base: u32) -> Result<Escape, Error> {
     number(&digits, base).map(Escape::Char)
 }
 
-/// Reads the character behind `\c`.
+/// Parses the character after `\c`.
 fn control(text: &mut Text<'_>) -> Result<Escape, Error> {
     match text.rest.next() {
         None => Err(invalid("\\c at end of pattern")),
@@ -156,8 +152,8 @@ fn control(text: &mut Text<'_>) -> Result<Escape, Error> {
     }
 }
 
-/// Reads a number that begins with a digit other than zero: a reference to a group, or up to three
-/// octal digits of a character.
+/// Parses a number that does not start with zero: a backreference, or up to three octal digits of a
+/// character.
 fn numbered(text: &mut Text<'_>, first: char, groups: Option<usize>) -> Result<Escape, Error> {
     let mut ahead = text.rest.clone();
     let mut decimal = first.to_digit(10).unwrap_or(0) as usize;
@@ -172,8 +168,8 @@ fn numbered(text: &mut Text<'_>, first: char, groups: Option<usize>) -> Result<E
     }
 }
 
-/// Reads the name of a property of characters: one letter, or a name in braces, which a `^` in
-/// front negates.
+/// Parses the name of a character property: one letter, or a name in braces, which a leading `^`
+/// negates.
 fn property(text: &mut Text<'_>) -> Result<ClassUnicode, Error> {
     let malformed = || invalid("malformed \\P or \\p sequence");
     let name = match text.rest.next().ok_or_else(malformed)? {
@@ -188,7 +184,8 @@ fn property(text: &mut Text<'_>) -> Result<ClassUnicode, Error> {
     Ok(if wanted { set } else { negated(set) })
 }
 
-/// The set of the characters with a property: a category, a script, or one of Perl's library's own.
+/// Returns the set of characters with a property: a general category, a script, or one of PCRE's
+/// own properties.
 fn named(name: &str) -> Option<ClassUnicode> {
     let union = |names: &[&str], ranges: &[(char, char)]| {
         let mut set = set_of(ranges);
@@ -201,7 +198,7 @@ fn named(name: &str) -> Option<ClassUnicode> {
     match name {
         "Any" => Some(negated(set_of(&[]))),
         "L&" => union(&["Lu", "Ll", "Lt"], &[]),
-        // No text holds a surrogate.
+        // No valid text contains a surrogate.
         "Cs" => Some(set_of(&[])),
         "Xan" => union(&["L", "N"], &[]),
         "Xwd" => union(&["L", "N"], &[('_', '_')]),
@@ -216,12 +213,13 @@ fn named(name: &str) -> Option<ClassUnicode> {
                 ('\u{e000}', '\u{10ffff}'),
             ],
         ),
-        // Every category has one capital letter and perhaps a small one, every script more letters.
+        // Names of categories are a capital letter and possibly a small one; names of scripts are
+        // longer.
         _ => known_property(name),
     }
 }
 
-/// A property that the engine knows by the same name.
+/// Returns a property that the regex engine has by the same name.
 fn known_property(name: &str) -> Option<ClassUnicode> {
     if name.is_empty() || !name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') {
         return None;
@@ -229,7 +227,7 @@ fn known_property(name: &str) -> Option<ClassUnicode> {
     let hir = regex_syntax::parse(&format!("\\p{{{name}}}")).ok()?;
     match hir.into_kind() {
         HirKind::Class(Class::Unicode(set)) => Some(set),
-        // A property of one character.
+        // Sets of one character are parsed to a literal.
         HirKind::Literal(literal) => {
             let text = std::str::from_utf8(&literal.0).ok()?;
             Some(set_of(&text.chars().map(|c| (c, c)).collect::<Vec<_>>()))

@@ -1,27 +1,27 @@
-//! The beginnings of groups in Perl's syntax: names, flags, comments, look-ahead, and those that
-//! need backtracking, which are refused by name.
+//! Parses the start of groups in Perl's syntax: names, flags, comments and look-ahead. Groups that
+//! need backtracking are refused with their name.
 
 use super::text::{Text, invalid, unsupported};
 use crate::error::Error;
 
-/// The options of a pattern, or of a part of it.
+/// The options of a pattern or of a part of it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Flags {
-    /// `i`: letters of both cases are the same.
+    /// `i`: ignores case.
     pub(super) ignore_case: bool,
-    /// `m`: `^` and `$` are at every line.
+    /// `m`: `^` and `$` match at every line.
     pub(super) multi_line: bool,
-    /// `s`: `.` is a line break, too.
+    /// `s`: `.` matches a line break, too.
     pub(super) dot_all: bool,
-    /// `x`: white space and comments are left out.
+    /// `x`: white space and comments are ignored.
     pub(super) extended: bool,
-    /// `U`: repetitions are lazy, and those with a `?` are not.
+    /// `U`: swaps greedy and lazy quantifiers.
     pub(super) swapped: bool,
 }
 
 impl Flags {
-    /// The flags that the engine has to know, as they stand in a group: `i-U`. The others are
-    /// already in what is written.
+    /// Returns the flags that the engine has to know, as written in a group: `i-U`. The translation
+    /// applies the others.
     fn written(self) -> &'static str {
         match (self.ignore_case, self.swapped) {
             (true, true) => "iU",
@@ -31,17 +31,17 @@ impl Flags {
         }
     }
 
-    /// A directive that sets these flags from here on.
+    /// Returns a directive that sets these flags from here on.
     pub(super) fn as_directive(self) -> String {
         format!("(?{})", self.written())
     }
 
-    /// The beginning of a group with these flags, without its closing parenthesis.
+    /// Returns the start of a group with these flags, without its closing parenthesis.
     pub(super) fn as_group(self) -> String {
         format!("(?{}:", self.written())
     }
 
-    /// Sets or unsets a flag by its letter; returns whether there is such a one.
+    /// Sets or clears a flag by its letter; returns whether the flag exists.
     pub(super) fn set(&mut self, letter: char, on: bool) -> bool {
         let flag = match letter {
             'i' => &mut self.ignore_case,
@@ -56,25 +56,25 @@ impl Flags {
     }
 }
 
-/// The beginning of a group.
+/// The start of a group.
 #[derive(Debug)]
 pub(super) enum Opening {
-    /// A comment, which was read to its end.
+    /// A comment, which has been skipped.
     Comment,
-    /// A look-ahead, and whether it has to be met.
+    /// A look-ahead: positive (true) or negative.
     Ahead(bool),
-    /// Flags for all that follows in the group around.
+    /// Flags for the rest of the enclosing group.
     Flags(Flags),
-    /// A group, which was written, and the flags that hold in it.
+    /// A group, which was written to the output.
     Group {
-        /// Whether it keeps the text that it matched.
+        /// Whether it is a capture group.
         keeps: bool,
         /// The flags inside.
         flags: Flags,
     },
 }
 
-/// Beginnings of groups that are refused, and what they are.
+/// Starts of unsupported groups, and their names for the error.
 const REFUSED: &[(&str, &str)] = &[
     ("?<=", "look-behind"),
     ("?<!", "look-behind"),
@@ -90,7 +90,7 @@ const REFUSED: &[(&str, &str)] = &[
     ("?n", "groups that keep no text by default"),
 ];
 
-/// Reads the beginning of a group whose opening parenthesis was read.
+/// Parses the start of a group, after its opening parenthesis.
 pub(super) fn read_opening(text: &mut Text<'_>, flags: Flags) -> Result<Opening, Error> {
     if text.take("?#") {
         return match text.up_to(')') {
@@ -129,7 +129,7 @@ pub(super) fn read_opening(text: &mut Text<'_>, flags: Flags) -> Result<Opening,
     inner_flags(text, flags)
 }
 
-/// Reads the name of a group and the character that ends it.
+/// Parses the name of a group and its terminator.
 fn group_name(text: &mut Text<'_>, end: char) -> Result<String, Error> {
     let mut name = String::new();
     while let Some(next) = text.rest.next_if(|c| c.is_alphanumeric() || *c == '_') {
@@ -147,7 +147,8 @@ fn group_name(text: &mut Text<'_>, end: char) -> Result<String, Error> {
     Ok(name)
 }
 
-/// Reads the flags of a group up to its colon, or of all that follows up to a parenthesis.
+/// Parses the flags of a group up to its colon, or flags for the enclosing group up to a
+/// parenthesis.
 fn inner_flags(text: &mut Text<'_>, around: Flags) -> Result<Opening, Error> {
     let (mut flags, mut on) = (around, true);
     if text.take("^") {

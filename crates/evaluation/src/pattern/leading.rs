@@ -1,19 +1,20 @@
-//! Look-ahead at the start of an anchored pattern, taken off it: `^(?!a)(?=b)c` meets a text that
-//! `^c` and `^(?:b)` meet and `^(?:a)` does not. That needs no engine that goes back.
+//! Splits look-ahead off the start of an anchored pattern: `^(?!a)(?=b)c` matches a text that `^c`
+//! and `^(?:b)` match and `^(?:a)` does not. That needs no backtracking.
 
-/// What stands at the start of a pattern, and what follows it.
+/// A pattern split into its leading look-aheads and the rest.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct SplitPattern<'a> {
-    /// Patterns that have to be met there, or must not be.
+    /// Patterns that must match there (true) or must not (false).
     pub(super) guards: Vec<(bool, &'a str)>,
-    /// The pattern behind them.
+    /// The pattern after them.
     pub(super) rest: &'a str,
 }
 
-/// Takes the look-ahead off the start of a pattern; `None` where there is none, or where the start
-/// is not that of the whole pattern: `^(?=a)b|c` may match without its look-ahead.
+/// Splits off the look-ahead at the start of a pattern. `None` if there is none, or if it does not
+/// apply to the whole pattern: `^(?=a)b|c` may match without its look-ahead.
 pub(super) fn split_guards(source: &str) -> Option<SplitPattern<'_>> {
-    // Brackets inside of quotes and comments are no brackets.
+    // Brackets inside of quotations and comments are literal, which the search below does not
+    // handle.
     if source.contains("\\Q") || source.contains("(?#") {
         return None;
     }
@@ -29,14 +30,14 @@ pub(super) fn split_guards(source: &str) -> Option<SplitPattern<'_>> {
         guards.push((wanted, inner.get(..end)?));
         rest = inner.get(end + 1..)?;
     }
-    // A repeated look-ahead is another pattern, and an alternative is not anchored.
+    // A repeated look-ahead has another meaning, and an alternative is not anchored.
     let repeated = rest.starts_with(['*', '+', '?', '{']);
     let alternatives = find_outside(rest, |depth, c| depth == 0 && c == '|').is_some();
     (!guards.is_empty() && !repeated && !alternatives).then_some(SplitPattern { guards, rest })
 }
 
-/// Where the first character stands that is outside of classes and escapes and meets a condition on
-/// it and on how many groups are open before it.
+/// Returns the position of the first character outside of classes and escapes for which
+/// `found(open groups, character)` is true.
 fn find_outside(pattern: &str, found: impl Fn(usize, char) -> bool) -> Option<usize> {
     let mut depth = 0_usize;
     let mut chars = pattern.char_indices().peekable();
@@ -50,7 +51,7 @@ fn find_outside(pattern: &str, found: impl Fn(usize, char) -> bool) -> Option<us
             ')' => depth = depth.checked_sub(1)?,
             '[' => {
                 chars.next_if(|(_, c)| *c == '^');
-                // A bracket that stands first is one of the class.
+                // A bracket that comes first is literal.
                 chars.next_if(|(_, c)| *c == ']');
                 loop {
                     match chars.next()? {

@@ -1,11 +1,10 @@
-//! Regular expressions in Perl's syntax, matched in linear time: compiled, bounded together by
-//! program and by process, and kept for the rows that follow.
+//! Regular expressions in Perl's syntax, matched in linear time. Their memory is limited per
+//! program and per process, and the most recent ones are cached.
 //!
-//! An engine that goes back would let one pattern take forever on one text. Here patterns are
-//! rewritten (`syntax`) for an automaton, and what only a backtracking engine can do is refused by
-//! name. Look-ahead is the exception, since a known form of it is common: at the start of an
-//! anchored pattern it becomes patterns of its own (`leading`), elsewhere a walk backward answers
-//! it (`looking`).
+//! With a backtracking engine one pattern could run forever on one text. Instead, patterns are
+//! rewritten (`syntax`) for an automaton, and features that need backtracking are refused with
+//! their name. Look-ahead is supported because it is common: at the start of an anchored pattern it
+//! becomes separate patterns (`leading`), elsewhere it is evaluated by a backward scan (`looking`).
 
 mod class;
 mod compiled;

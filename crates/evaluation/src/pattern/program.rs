@@ -1,8 +1,8 @@
-//! What compiled patterns take: about how much each does, how much those of one program may take
-//! together, and the account that all of the process are taken from.
+//! The memory of compiled patterns: an estimate for each, the limit of those of one program, and
+//! the account of the process from which all are reserved.
 //!
-//! The engine does not say how large a compiled pattern is. So a pattern is built with growing
-//! limits until it fits, and counts as much as the limit that it fitted.
+//! The engine does not report the size of a compiled pattern. So a pattern is built with increasing
+//! size limits until it fits, and the limit that it fits is taken as its size.
 
 use std::cell::Cell;
 
@@ -16,32 +16,32 @@ use crate::{
     process,
 };
 
-/// Sizes that a compiled pattern is tried with, bytes: the first that it fits says what it takes.
+/// Size limits to build a pattern with, in bytes. The first that it fits is taken as its size.
 const SIZES: [usize; 5] = [4 << 10, 16 << 10, 64 << 10, 256 << 10, 1 << 20];
-/// Least and most that matching with one pattern may keep for the next time, bytes.
+/// Minimum and maximum of the matching cache of one pattern, in bytes.
 const CACHES: (usize, usize) = (64 << 10, 2 << 20);
 
-/// Bytes of compiled patterns after which others should run. They take a few milliseconds to
-/// compile, and a program may have sixty times as many.
+/// Bytes of compiled patterns after which other tasks should run. Compiling them takes a few
+/// milliseconds, and a program may contain sixty times as many.
 const REST_BYTES: usize = 1 << 20;
 
 thread_local! {
-    /// What the patterns of the program that is being parsed on this thread take; `None` outside.
+    /// Memory of the patterns so far of the program that this thread is parsing; `None` outside of
+    /// parsing.
     static PROGRAM: Cell<Option<usize>> = const { Cell::new(None) };
 }
 
-/// Parses a program: its patterns may take only so much together. A program inside another one is a
-/// part of that. Parsing neither waits nor leaves its thread.
+/// Parses a program, whose patterns together have a memory limit. A nested program counts towards
+/// the outer one. Parsing must not wait or change its thread.
 pub fn as_program<T>(parse: impl FnOnce() -> T) -> T {
-    /// Ends the program however parsing ends.
+    /// Ends the program even if parsing panics.
     struct End(Option<usize>);
     impl Drop for End {
-        /// The program around this one spends again.
         fn drop(&mut self) {
             PROGRAM.set(self.0);
         }
     }
-    // A program inside another one spends with it, so only the outermost begins and ends a count.
+    // A nested program shares the count of the outermost one, which starts and ends it.
     let before = PROGRAM.get();
     let _end = before.is_none().then(|| {
         PROGRAM.set(Some(0));
@@ -50,7 +50,7 @@ pub fn as_program<T>(parse: impl FnOnce() -> T) -> T {
     parse()
 }
 
-/// Builds a pattern and takes the memory that it holds.
+/// Builds a pattern and reserves its memory.
 pub(super) fn build_regex(
     builder: &mut RegexBuilder,
 ) -> Result<Result<(Regex, Share), regex::Error>, Error> {
@@ -60,7 +60,7 @@ pub(super) fn build_regex(
         let caches = size.saturating_mul(16).clamp(CACHES.0, CACHES.1);
         built = builder.size_limit(size).dfa_size_limit(caches).build();
         if let Ok(regex) = built {
-            // Two directions of matching and their tables, and a part of the caches.
+            // Two automata (forward and reverse) with their tables, and a part of the caches.
             let bytes = size.saturating_mul(3).saturating_add(caches / 4);
             return Ok(Ok((regex, take_bytes(bytes)?)));
         }
@@ -71,7 +71,8 @@ pub(super) fn build_regex(
     Ok(built.map(|regex| (regex, Share::default())))
 }
 
-/// Takes `bytes` for a compiled pattern, of the program that is being parsed and of the process.
+/// Reserves `bytes` for a compiled pattern, from the process and towards the limit of the program
+/// that is being parsed.
 pub(super) fn take_bytes(bytes: usize) -> Result<Share, Error> {
     if let Some(before) = PROGRAM.get() {
         let spent = before.saturating_add(bytes);
@@ -84,7 +85,8 @@ pub(super) fn take_bytes(bytes: usize) -> Result<Share, Error> {
             process::give_way();
         }
     }
-    // They live in plans, cursors and caches of all operations alike.
+    // Patterns live in plans, cursors and caches of all operations, so they are reserved from the
+    // process and not from an operation.
     let mut share = process::account().map(Account::share).unwrap_or_default();
     share.grow(bytes)?;
     Ok(share)
@@ -97,19 +99,19 @@ mod tests {
     use super::*;
     use crate::pattern::Pattern;
 
-    /// One that takes much for its length.
+    /// A pattern that takes much memory for its length.
     const LARGE: &str = "(a{1,100}b{1,100}){1,4}";
 
     #[test]
     fn the_patterns_of_a_program_are_bounded_together() {
         let many = || (0..1000).find_map(|at| Pattern::new(&format!("{LARGE}{at}"), "").err());
         assert_eq!(as_program(many).unwrap().number, 146);
-        // A part of a program spends with it; two programs do not.
+        // A nested program counts towards the outer one; separate programs do not.
         let nested = || {
             (0..1000).find_map(|at| as_program(|| Pattern::new(&format!("{LARGE}{at}"), "").err()))
         };
         assert_eq!(as_program(nested).unwrap().number, 146);
-        // Others run meanwhile.
+        // Other tasks run meanwhile.
         static OTHERS: AtomicUsize = AtomicUsize::new(0);
         process::serve_process(&Account::default(), || _ = OTHERS.fetch_add(1, Ordering::Relaxed));
         for _ in 0..3 {

@@ -1,5 +1,5 @@
-//! Regular expressions that an operation compiled while it was evaluated: the few used last, so
-//! that a pattern is not compiled again for every row.
+//! A cache of the regular expressions that an operation compiled most recently, so that a pattern
+//! is not compiled again for every row.
 
 use std::sync::Arc;
 
@@ -7,25 +7,25 @@ use parking_lot::Mutex;
 
 use crate::{budget::Budget, error::Error, pattern::Pattern};
 
-/// How many are kept.
+/// Maximum number of cached patterns.
 const KEPT: usize = 8;
-/// Work of compiling one, besides that of reading it.
+/// Work of compiling a pattern, besides its length.
 const COMPILE: usize = 1 << 16;
 
-/// Compiled patterns, the one used last in front.
+/// Compiled patterns, the most recently used first.
 #[derive(Clone, Debug, Default)]
 pub struct Patterns(Arc<Mutex<Vec<Arc<Pattern>>>>);
 
 impl Patterns {
-    /// The compiled form of a pattern with options out of `imsxu`: one of those used last, or a new
-    /// one, whose compiling counts as work.
+    /// Returns the compiled form of a pattern with options out of `imsxu`, from the cache or newly
+    /// compiled. Compiling counts as work.
     pub fn get_or_compile(
         &self,
         source: &str,
         options: &str,
         budget: &Budget,
     ) -> Result<Arc<Pattern>, Error> {
-        // Options in any order are the same pattern.
+        // The order of options does not matter.
         let mut wanted: Vec<char> = options.chars().collect();
         wanted.sort_unstable();
         wanted.dedup();

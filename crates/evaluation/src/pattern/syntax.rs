@@ -1,15 +1,15 @@
-//! Perl's pattern syntax rewritten for an engine without backtracking: same meaning for what both
-//! have, a named refusal for what only a backtracking engine can do.
+//! Rewrites Perl's pattern syntax for an engine without backtracking. The meaning is preserved;
+//! features that need backtracking are refused with their name.
 //!
-//! The two syntaxes look alike and differ in many small ways: `$` matches before a final line
-//! break, `\d` and `\w` mean ASCII, braces that are not a count stand for themselves, `\v` is a
-//! class, three octal digits are a character. The text is read once from left to right, and what
-//! the engine would read in another way is written so that it reads it right.
+//! The two syntaxes look alike but differ in details: `$` matches before a final line break, `\d`
+//! and `\w` are ASCII, braces that are not a count are literal, `\v` is a class, three octal digits
+//! are a character. The text is parsed once from left to right and everything that the engine would
+//! interpret differently is rewritten.
 //!
 //! ```text
 //! a{,3}$        ->   a\{,3\}(?:\n?\z)
 //! \d+\Q.\E      ->   [0-9]+\.
-//! (?=x)a        ->   (?P<__ahead_0>)a       with x as a pattern of its own, where look-ahead may be
+//! (?=x)a        ->   (?P<__ahead_0>)a       with x as a separate pattern, if look-ahead is allowed
 //! ```
 
 use super::{
@@ -20,60 +20,62 @@ use super::{
 };
 use crate::error::Error;
 
-/// A look-ahead that was taken out of a pattern.
+/// A look-ahead that was extracted from a pattern.
 #[derive(Debug)]
 pub(super) struct Ahead {
-    /// It has to be met, or must not be.
+    /// Whether it is positive.
     pub(super) wanted: bool,
-    /// Rewritten.
+    /// The rewritten pattern.
     pub(super) pattern: String,
 }
 
-/// Deepest nesting of groups, as in Perl's library.
+/// Maximum nesting of groups, as in PCRE.
 const MAX_NESTING: usize = 250;
 
-/// What stands in a rewritten pattern for a look-ahead, in front of its number: an empty group.
+/// Name prefix, followed by a number, of the empty group that represents a look-ahead in a
+/// rewritten pattern.
 const AHEAD: &str = "__ahead_";
 
-/// The number of the look-ahead that a group of this name stands for.
+/// Returns the number of the look-ahead that the group with this name represents.
 pub(super) fn ahead_of(group: &str) -> Option<usize> {
     group.strip_prefix(AHEAD)?.parse().ok()
 }
 
-/// Rewrites a pattern; look-ahead in it is refused.
+/// Rewrites a pattern; fails if it contains look-ahead.
 pub(super) fn translate(source: &str, flags: Flags) -> Result<String, Error> {
     Rewrite::new(source, flags, None).whole().map(|(out, _)| out)
 }
 
-/// Rewrites a pattern with look-aheads in it; those inside of others come before them.
+/// Rewrites a pattern and extracts its look-aheads. Inner ones come before the outer ones in the
+/// list.
 pub(super) fn translate_aheads(source: &str, flags: Flags) -> Result<(String, Vec<Ahead>), Error> {
     Rewrite::new(source, flags, Some(Vec::new())).whole()
 }
 
-/// A pattern while it is rewritten.
+/// The state of rewriting a pattern.
 struct Rewrite<'a> {
-    /// The text that is read and the text that was written.
+    /// The remaining input and the output.
     text: Text<'a>,
-    /// The flags that hold here.
+    /// The current flags.
     flags: Flags,
-    /// The flags that held where each open group began.
+    /// By open group: the flags in effect before it.
     around: Vec<Flags>,
-    /// How many groups that keep their text were opened.
+    /// Number of capture groups opened so far.
     groups: usize,
-    /// Whether a repetition may follow: something was read that can be repeated.
+    /// Whether a quantifier may follow.
     repeatable: bool,
-    /// Whether nothing but flags was read.
+    /// Whether only flags have been read so far.
     begins: bool,
-    /// Whether the start of a line was written that has no look-ahead.
+    /// Whether a start of line was written without look-ahead.
     plain_line_start: bool,
-    /// Look-aheads so far, where they are taken out.
+    /// Extracted look-aheads; `None` if look-ahead is refused.
     aheads: Option<Vec<Ahead>>,
 }
 
 impl<'a> Rewrite<'a> {
     fn new(source: &'a str, flags: Flags, aheads: Option<Vec<Ahead>>) -> Self {
         let mut text = Text::new(source);
-        // Patterns are UTF-8 whether or not they ask for it.
+        // Patterns are UTF-8 with or without these.
         while text.take("(*UTF8)") || text.take("(*UTF)") {}
         Self {
             text,
@@ -87,20 +89,21 @@ impl<'a> Rewrite<'a> {
         }
     }
 
-    /// Rewrites all of the pattern.
+    /// Rewrites the whole pattern.
     fn whole(mut self) -> Result<(String, Vec<Ahead>), Error> {
         while let Some(next) = self.text.rest.next() {
             self.outside(next)?;
         }
-        // Behind the last line break no line begins, which only an empty match could show.
+        // Perl does not match a start of line after the final line break, the engine does. Only an
+        // empty match shows the difference.
         if self.plain_line_start && may_be_empty(&self.text.out) {
             return Err(unsupported("a start of a line that nothing follows"));
         }
         Ok((self.text.out, self.aheads.unwrap_or_default()))
     }
 
-    /// Writes the end of the text, or the line break before it. With look-ahead in the pattern that
-    /// is a look-ahead itself: the line break is not part of the match.
+    /// Writes `$` or `\Z`: the end of the text, or the position before a final line break. With
+    /// look-aheads it becomes one, so that the line break is not part of the match.
     fn end(&mut self) -> Result<(), Error> {
         let is_last = self.aheads.is_none() && self.is_at_end();
         match self.aheads {
@@ -109,19 +112,19 @@ impl<'a> Rewrite<'a> {
                 self.text.out.push_str(r"(?:\n?\z)");
                 Ok(())
             }
-            // What follows would have to see the line break again.
+            // What follows would have to match the line break again.
             None => Err(unsupported("an end in front of something else")),
         }
     }
 
-    /// Whether nothing follows that would have to match behind this place.
+    /// Returns whether nothing after this position would have to match.
     fn is_at_end(&mut self) -> bool {
         let mut rest = self.text.rest.clone();
         let closing = (0..self.around.len()).all(|_| rest.next() == Some(')'));
         closing && matches!(rest.next(), None | Some('|'))
     }
 
-    /// Writes that a look-ahead stands here, and keeps its pattern.
+    /// Writes a look-ahead's empty group and adds its pattern to the list.
     fn stand(&mut self, wanted: bool, pattern: String) -> Result<(), Error> {
         let Some(aheads) = &mut self.aheads else { return Err(unsupported("look-ahead")) };
         self.text.out.push_str(&format!("(?P<{AHEAD}{}>)", aheads.len()));
@@ -129,14 +132,14 @@ impl<'a> Rewrite<'a> {
         Ok(())
     }
 
-    /// Takes out a look-ahead whose beginning was read, up to its closing parenthesis. Those inside
-    /// it are taken out first, so that each knows only look-aheads before it in the list.
+    /// Extracts a look-ahead, from after its start to its closing parenthesis. Inner look-aheads
+    /// are extracted first, so that each refers only to those before it in the list.
     fn ahead(&mut self, wanted: bool) -> Result<(), Error> {
         if self.aheads.is_none() {
             return Err(unsupported("look-ahead"));
         }
-        // The text that is written until the closing parenthesis is the look-ahead's pattern. It is
-        // compiled for itself, with the flags that hold here.
+        // The output up to the closing parenthesis is the pattern of the look-ahead. It is compiled
+        // separately, with the flags in effect here.
         let around = std::mem::replace(&mut self.text.out, self.flags.as_group());
         let depth = self.around.len();
         self.open(false)?;
@@ -150,7 +153,7 @@ impl<'a> Rewrite<'a> {
         self.stand(wanted, pattern)
     }
 
-    /// Notes that a group is open; `keeps` says whether it keeps its text.
+    /// Opens a group; `keeps` is whether it is a capture group.
     fn open(&mut self, keeps: bool) -> Result<(), Error> {
         if MAX_NESTING <= self.around.len() {
             return Err(invalid("parentheses are too deeply nested"));
@@ -161,7 +164,7 @@ impl<'a> Rewrite<'a> {
         Ok(())
     }
 
-    /// Rewrites what a character outside of classes begins.
+    /// Rewrites the construct that starts with this character, outside of classes.
     fn outside(&mut self, next: char) -> Result<(), Error> {
         let before = std::mem::replace(&mut self.repeatable, true);
         let begins = std::mem::replace(&mut self.begins, false);
@@ -171,7 +174,7 @@ impl<'a> Rewrite<'a> {
             '(' => {
                 let flags = self.flags;
                 self.group(before)?;
-                // Flags for all that follows are not in a group.
+                // Flags for the rest of the pattern do not count as its beginning.
                 self.begins = begins && self.around.is_empty() && flags != self.flags;
                 return Ok(());
             }
@@ -200,7 +203,7 @@ impl<'a> Rewrite<'a> {
             '*' | '+' | '?' => self.repeat(before, &next.to_string())?,
             '{' => match self.count()? {
                 Some(count) => self.repeat(before, &count)?,
-                // Not a count: a brace.
+                // Not a count: a literal brace.
                 None => self.text.literal('{'),
             },
             '.' => self.text.out.push_str(match self.flags.dot_all {
@@ -217,12 +220,13 @@ impl<'a> Rewrite<'a> {
         Ok(())
     }
 
-    /// Writes the start of the text, or of any line; `begins` says that nothing is in front of it.
+    /// Writes `^`: the start of the text or, with `m`, of any line. `begins` is whether nothing
+    /// precedes it.
     fn line_start(&mut self, begins: bool) -> Result<(), Error> {
         if !self.flags.multi_line {
             self.text.out.push_str(r"\A");
         } else if self.aheads.is_some() {
-            // Behind the last line break no line begins.
+            // No line starts after the final line break.
             self.text.out.push_str(r"(?:\A|(?m:^)");
             self.stand(false, r"\z".to_owned())?;
             self.text.out.push(')');
@@ -237,7 +241,7 @@ impl<'a> Rewrite<'a> {
 
     /// Writes a class.
     fn class(&mut self) -> Result<(), Error> {
-        // Two classes by name are signs: where a word begins and where it ends.
+        // These two names are assertions: the start and the end of a word.
         for (sign, written) in [("[:<:]]", r"(?-u:\b{start})"), ("[:>:]]", r"(?-u:\b{end})")] {
             if self.text.take(sign) {
                 self.text.out.push_str(written);
@@ -248,8 +252,8 @@ impl<'a> Rewrite<'a> {
         self.text.set(&set)
     }
 
-    /// Writes a repetition. A `+` after it would make it possessive, which needs backtracking; a
-    /// `?` makes it lazy.
+    /// Writes a quantifier. A `?` after it makes it lazy; a `+` would make it possessive, which
+    /// needs backtracking.
     fn repeat(&mut self, repeatable: bool, sign: &str) -> Result<(), Error> {
         if !repeatable {
             return Err(invalid("quantifier does not follow a repeatable item"));
@@ -265,10 +269,10 @@ impl<'a> Rewrite<'a> {
         Ok(())
     }
 
-    /// Reads a repetition count whose opening brace was read, if it is one.
+    /// Parses a repetition count after its opening brace; `None` if it is none.
     fn count(&mut self) -> Result<Option<String>, Error> {
         let before = self.text.rest.clone();
-        // All of them: a number with more digits than a count may have is too big, and no text.
+        // Reads all digits: a number that is too long is an error and not literal text.
         let low = self.text.digits(10, usize::MAX);
         let comma = self.text.take(",");
         let high = if comma { self.text.digits(10, usize::MAX) } else { String::new() };
@@ -294,7 +298,7 @@ impl<'a> Rewrite<'a> {
         }))
     }
 
-    /// Rewrites what an opening parenthesis begins.
+    /// Rewrites the start of a group, after its opening parenthesis.
     fn group(&mut self, before: bool) -> Result<(), Error> {
         match read_opening(&mut self.text, self.flags)? {
             Opening::Comment => self.repeatable = before,
@@ -339,12 +343,11 @@ impl<'a> Rewrite<'a> {
         Ok(())
     }
 
-    /// Writes a sign that stands for a position. Words are those of ASCII, as `\w` is.
+    /// Writes an assertion. Words are ASCII, as in `\w`.
     fn position(&mut self, sign: char) -> Result<(), Error> {
         match sign {
             'b' => self.text.out.push_str(r"(?-u:\b)"),
-            // The engine offers the ASCII form of `\B` for bytes only: any position is either
-            // between two characters of one kind, or a boundary.
+            // The engine has the ASCII form of `\B` for bytes only, so it is written as "not `\b`".
             'B' if self.aheads.is_some() => self.stand(false, r"(?-u:\b)".to_owned())?,
             'B' => return Err(unsupported("\\B")),
             'Z' => self.end()?,
@@ -353,7 +356,7 @@ impl<'a> Rewrite<'a> {
         Ok(())
     }
 
-    /// Writes `\R`, any line break; a carriage return and a line feed that follows it are one.
+    /// Writes `\R`, any line break; a carriage return followed by a line feed is one line break.
     fn line_break(&mut self) -> Result<(), Error> {
         if self.aheads.is_none() {
             return Err(unsupported("\\R"));
@@ -364,7 +367,7 @@ impl<'a> Rewrite<'a> {
         Ok(())
     }
 
-    /// Writes everything up to `\E` as it stands; returns whether that was anything.
+    /// Writes the text up to `\E` literally; returns whether it was not empty.
     fn quoted(&mut self) -> bool {
         let mut any = false;
         while let Some(next) = self.text.rest.next() {
@@ -378,12 +381,12 @@ impl<'a> Rewrite<'a> {
     }
 }
 
-/// Whether a character is left out of an extended pattern.
+/// Returns whether an extended pattern ignores this character.
 fn is_blank(c: char) -> bool {
     matches!(c, '\t'..='\r' | ' ' | '\u{85}' | '\u{200e}' | '\u{200f}' | '\u{2028}' | '\u{2029}')
 }
 
-/// Whether a rewritten pattern can match without reading anything.
+/// Returns whether a rewritten pattern can match the empty text.
 fn may_be_empty(pattern: &str) -> bool {
     regex_syntax::parse(pattern).is_ok_and(|hir| hir.properties().minimum_len() == Some(0))
 }

@@ -1,6 +1,6 @@
-//! Each escape of Perl's syntax, inside and outside of classes, against what MongoDB answers: a table
-//! of patterns and the characters of a sample that they match. Where MongoDB matches something that
-//! only a backtracking engine can match, the table has the refusal.
+//! Each escape of Perl's syntax, inside and outside of classes, compared with MongoDB's results: a
+//! table of patterns and the characters of a sample that they match. Where MongoDB's match needs
+//! backtracking, the table contains the refusal.
 
 use super::Pattern;
 use crate::{
@@ -8,17 +8,17 @@ use crate::{
     numbers::PATTERN_REFUSED,
 };
 
-/// The characters that each pattern of the table is tried with.
+/// The characters that each pattern of the table is matched against.
 const SAMPLE: &str = "\0\x01\x07\x08\t\n\x0b\x0c\r\x11\x1b !-0189AHVahvxz_~é\u{85}\u{a0}\u{17f}\u{1680}\
     \u{180e}\u{2000}\u{200b}\u{2028}\u{2029}\u{202f}\u{205f}\u{212a}\u{3000}日😀";
-/// The table: a pattern, a tab, and what it matches.
+/// The table: a pattern, a tab, and the result.
 const TABLE: &str = include_str!("escapes.txt");
 
 fn free(_: usize) -> Result<(), Error> {
     Ok(())
 }
 
-/// Characters as the table has them: all but visible ASCII as `\u{..}`.
+/// Escapes all but visible ASCII as `\u{..}`, as in the table.
 fn shown(text: &str) -> String {
     let one = |c: char| match c {
         '"'..='~' if c != '\\' => c.to_string(),
@@ -27,7 +27,7 @@ fn shown(text: &str) -> String {
     text.chars().map(one).collect()
 }
 
-/// What a pattern matches of the sample, as the table says it.
+/// Returns the result of a pattern in the form of the table.
 fn matched(pattern: &str) -> String {
     match Pattern::with_look_ahead(&format!(r"\A(?:{pattern})\z"), "") {
         Err(error) => {
@@ -66,12 +66,12 @@ fn patterns_find_what_they_find_in_mongodb() {
         (r"a\012b", "", "a\nb", true),
         (r"^a\Hb$", "", "a\nb", true),
         (r"^a\Vb$", "", "a b", true),
-        // A carriage return and a line feed are one line break, which is never taken apart.
+        // A carriage return and a line feed are one line break, which is never split.
         (r"^\R$", "", "\r\n", true),
         (r"^\R{2}$", "", "\r\n", false),
         (r"^\R\n", "", "\r\n", false),
         (r"^\R\R$", "", "\n\r", true),
-        // Flags inside of a pattern hold up to the end of the group.
+        // Flags inside a pattern apply up to the end of the group.
         ("(?m)^b$", "", "a\nb\nc", true),
         ("(?:(?m)^)b$", "", "a\nb\nc", false),
         ("(?i-i)AB", "", "ab", false),
@@ -87,7 +87,7 @@ fn patterns_find_what_they_find_in_mongodb() {
         ("a(?i)B(?!C)", "", "abc", false),
         ("a(?i)B(?!C)", "", "abd", true),
         ("(?i)a(?=(?-i)b)", "", "AB", false),
-        // Behind the last line break no line begins.
+        // No line starts after the final line break.
         ("^$", "m", "a\n", false),
         ("^$", "m", "a\n\nb", true),
         (r"^\s*$", "m", "a\n", false),
@@ -95,7 +95,6 @@ fn patterns_find_what_they_find_in_mongodb() {
         ("(?m)^", "", "a\n", true),
         (r"\n^", "m", "a\n", false),
         ("x|^b", "m", "a\nb", true),
-        // White space and comments.
         ("a b", "x", "ab", true),
         ("a #c\nb", "x", "ab", true),
         ("a {2}", "x", "aa", true),
@@ -104,9 +103,8 @@ fn patterns_find_what_they_find_in_mongodb() {
         ("[ ]", "x", " ", true),
         ("(?x)a b", "", "ab", true),
         ("a\u{a0}b", "x", "a\u{a0}b", true),
-        // Literal text.
         (r"^\Qa.c\E$", "", "abc", false),
-        // An end takes nothing of the text.
+        // An end consumes no text.
         (r"a$\n", "", "a\n", true),
         (r"a\Z\z", "", "a\n", false),
         ("(a$)b", "", "ab", false),
@@ -119,7 +117,8 @@ fn patterns_find_what_they_find_in_mongodb() {
         (r"[[:<:]]b", "", "a b", true),
         (r"[[:<:]]b", "", "ab", false),
         (r"a[[:>:]]", "", "ab", false),
-        // Ten groups and more make a number of two digits a reference, fewer an octal one.
+        // With ten or more groups a two-digit number is a backreference, with fewer an octal
+        // number.
         (r"(a)\11", "", "a\t", true),
         (r"\0011", "", "\u{1}1", true),
     ] {

@@ -1,5 +1,5 @@
-//! Reading a pattern in Perl's syntax and writing it in that of the engine: characters, literal
-//! text, and sets of characters.
+//! The input and output of rewriting a pattern: parses Perl's syntax and writes characters, literal
+//! text and sets of characters in the engine's syntax.
 
 use std::{fmt::Write, iter::Peekable, str::Chars};
 
@@ -10,49 +10,46 @@ use crate::{
     numbers::PATTERN_REFUSED,
 };
 
-/// Longest rewritten pattern, bytes. The sets of a longer one would not compile within the limits
-/// either.
+/// Maximum length of a rewritten pattern, in bytes. A longer one would exceed the limits of
+/// compilation anyway.
 const MAX_WRITTEN: usize = 1 << 20;
 
-/// The error of a pattern that is wrong.
+/// Returns the error for an invalid pattern.
 pub(super) fn invalid(what: &str) -> Error {
     Error::new(Kind::Invalid, PATTERN_REFUSED, format!("Regular expression is invalid: {what}"))
 }
 
-/// The refusal of a construct that a pattern uses, by name.
+/// Returns the error for an unsupported construct, with its name.
 pub(super) fn unsupported(what: &str) -> Error {
     let text = format!("Regular expression is not supported: it uses {what}");
     Error::new(Kind::Unsupported, PATTERN_REFUSED, text)
 }
 
-/// The text of a pattern on its way from Perl's syntax to the engine's.
+/// The state of rewriting: remaining input and output.
 pub(super) struct Text<'a> {
-    /// The part that has not been read yet.
     pub(super) rest: Peekable<Chars<'a>>,
-    /// The part that has been written.
     pub(super) out: String,
 }
 
 impl<'a> Text<'a> {
-    /// The text of a pattern, with nothing written yet.
     pub(super) fn new(source: &'a str) -> Self {
         Self { rest: source.chars().peekable(), out: String::with_capacity(64) }
     }
 
-    /// Whether this text comes next.
+    /// Returns whether the input continues with this text.
     pub(super) fn starts_with(&self, text: &str) -> bool {
         let mut rest = self.rest.clone();
         text.chars().all(|wanted| rest.next() == Some(wanted))
     }
 
-    /// Passes over so many characters.
+    /// Skips characters.
     pub(super) fn skip(&mut self, count: usize) {
         for _ in 0..count {
             self.rest.next();
         }
     }
 
-    /// Reads this text, if it comes next.
+    /// Consumes this text if the input continues with it, and returns whether it did.
     pub(super) fn take(&mut self, text: &str) -> bool {
         let found = self.starts_with(text);
         if found {
@@ -61,7 +58,8 @@ impl<'a> Text<'a> {
         found
     }
 
-    /// Reads the characters up to this one, which is read too; `None` where it does not follow.
+    /// Reads up to and including this character and returns the text before it; `None` if it does
+    /// not occur.
     pub(super) fn up_to(&mut self, end: char) -> Option<String> {
         let mut found = String::new();
         loop {
@@ -83,7 +81,7 @@ impl<'a> Text<'a> {
         found
     }
 
-    /// Writes a character that stands for itself outside of classes.
+    /// Writes a literal character outside of classes.
     pub(super) fn literal(&mut self, next: char) {
         if next == '<' || next == '>' || next.is_alphanumeric() || !next.is_ascii() {
             self.out.push(next);
@@ -94,8 +92,8 @@ impl<'a> Text<'a> {
         }
     }
 
-    /// Writes a set of characters. Letters of the other case are in it already where they belong to
-    /// it, so that the engine must not add any.
+    /// Writes a set of characters. It already contains the letters of the other case where they
+    /// belong to it, so the engine must not add any.
     pub(super) fn set(&mut self, set: &ClassUnicode) -> Result<(), Error> {
         self.out.push_str("(?-i:[");
         for range in set.ranges() {
@@ -103,7 +101,7 @@ impl<'a> Text<'a> {
             _ = write!(self.out, "\\x{{{start:x}}}-\\x{{{end:x}}}");
         }
         if set.ranges().is_empty() {
-            // A set without characters, which matches nothing.
+            // The empty set, which matches nothing.
             self.out.push_str(r"^\x{0}-\x{10ffff}");
         }
         self.out.push_str("])");

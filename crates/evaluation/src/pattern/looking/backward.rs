@@ -1,8 +1,8 @@
-//! At which positions of a text a pattern may begin, found from the end of the text.
+//! Finds the positions of a text at which a pattern may match, by scanning backward.
 //!
-//! A machine is an automaton, and the text is walked from its end to its beginning with the set of
-//! states from which the end can be reached. One walk answers for every position at once, which a
-//! walk forward from each position would take quadratic time for.
+//! A machine is an automaton, and the text is scanned from its end with the set of states from
+//! which a match can be reached. One scan decides that for all positions, where a forward scan from
+//! each position would take quadratic time.
 
 use regex_automata::nfa::thompson::State;
 use regex_automata::util::primitives::StateID;
@@ -10,30 +10,28 @@ use regex_automata::util::primitives::StateID;
 use super::{Steps, machine::Machine};
 use crate::error::Error;
 
-/// A set of positions of a text, its end included.
+/// A set of positions of a text, including its end, as a bitmap.
 #[derive(Debug)]
 pub(super) struct Positions(Vec<u64>);
 
 impl Positions {
-    /// No position yet, for a text of so many bytes.
+    /// Returns the empty set for a text of `len` bytes.
     fn none(len: usize) -> Self {
         Self(vec![0; len / 64 + 1])
     }
 
-    /// Adds a position.
     fn insert(&mut self, at: usize) {
         if let Some(word) = self.0.get_mut(at / 64) {
             *word |= 1 << (at % 64);
         }
     }
 
-    /// Whether a position is among them.
     pub(super) fn has(&self, at: usize) -> bool {
         self.0.get(at / 64).is_some_and(|word| word >> (at % 64) & 1 == 1)
     }
 
-    /// The first position from one on that lies between characters. A machine works on bytes, and
-    /// could begin inside a character.
+    /// Returns the first position at or after `from` that is a character boundary. Automata work on
+    /// bytes, so a match could start inside a character.
     pub(super) fn first(&self, text: &str, from: usize) -> Option<usize> {
         let mut at = from;
         while at <= text.len() {
@@ -52,12 +50,12 @@ impl Positions {
     }
 }
 
-/// At which positions a match of the machine may begin, given where those of the look-aheads inside
-/// it do.
+/// Returns the positions at which a match of the machine may start, given the positions at which
+/// the look-aheads inside it match.
 ///
-/// The text is walked from its end to its beginning. At each position a state counts as good when
-/// the end can be reached from it: it is the end, or it reads the byte here and reaches a state
-/// that is good one position on; then all states that go on to a good one without reading are good
+/// The text is scanned from its end to its start. At each position a state is good if a match can
+/// be reached from it: it is a match state, or it consumes the byte here and leads to a state that
+/// is good at the next position. Then all states with an empty transition to a good state are good,
 /// too.
 pub(super) fn begins(
     machine: &Machine,
@@ -66,16 +64,15 @@ pub(super) fn begins(
     steps: &Steps<'_>,
 ) -> Result<Positions, Error> {
     let bytes = text.as_bytes();
-    // The state that a match begins in: where it is good, a match begins.
+    // A match starts where this state is good.
     let start = machine.nfa.start_anchored().as_usize();
     let mut begins = Positions::none(bytes.len());
-    // By state, whether a match can be reached from it at the position behind this one, and here.
+    // By state, whether it is good at the next position, and at this one.
     let mut behind = vec![false; machine.len()];
     let mut here = vec![false; machine.len()];
     let mut found: Vec<StateID> = Vec::new();
     for at in (0..=bytes.len()).rev() {
         steps.add(machine.len())?;
-        // Good states of this position are found anew.
         here.fill(false);
         for (id, state) in machine.nfa.states().iter().enumerate() {
             if reads_on(state, bytes, at, &behind)
@@ -84,7 +81,7 @@ pub(super) fn begins(
                 reach(&mut here, &mut found, id);
             }
         }
-        // Then backward along the ways that read nothing, each state once.
+        // Follows empty transitions backward, each state once.
         while let Some(reached) = found.pop() {
             for before in machine.before(reached) {
                 let state = machine.nfa.state(*before);
@@ -101,7 +98,7 @@ pub(super) fn begins(
     Ok(begins)
 }
 
-/// Marks a state as good here, and keeps it for those before it, once.
+/// Marks a state as good here, and queues it once for its predecessors.
 fn reach(here: &mut [bool], found: &mut Vec<StateID>, state: StateID) {
     if let Some(held) = here.get_mut(state.as_usize())
         && !std::mem::replace(held, true)
@@ -110,7 +107,7 @@ fn reach(here: &mut [bool], found: &mut Vec<StateID>, state: StateID) {
     }
 }
 
-/// Whether a state is the end, or reads the next byte and reaches a good state from there.
+/// Returns whether a state is a match state, or consumes the next byte and leads to a good state.
 fn reads_on(state: &State, bytes: &[u8], at: usize, behind: &[bool]) -> bool {
     let next = match state {
         State::Match { .. } => return true,
@@ -122,8 +119,8 @@ fn reads_on(state: &State, bytes: &[u8], at: usize, behind: &[bool]) -> bool {
     next.is_some_and(|next| behind.get(next.as_usize()) == Some(&true))
 }
 
-/// Whether a state that reads nothing lets a walk pass here: an assertion that holds, or a
-/// look-ahead that does or does not match, as wanted.
+/// Returns whether a state without input can be passed here: an assertion that holds, or a
+/// look-ahead that matches or not, as required.
 pub(super) fn passes(
     machine: &Machine,
     state: &State,

@@ -1,9 +1,8 @@
-//! Where the match ends that begins at a position, and what its groups hold: all ways beside each
-//! other, the one that Perl would prefer in front.
+//! Finds the end of a match from its known start, and the spans of its groups. All alternatives are
+//! followed in parallel, in Perl's order of preference.
 //!
-//! It is the simulation of an automaton by the set of its states, in the order of preference (a
-//! Pike machine): alternatives come in the order in which they are written, and each state keeps
-//! the groups of the first way that came to it.
+//! It simulates an automaton by the ordered set of its states (a Pike VM): alternatives are ordered
+//! as in the pattern, and each state keeps the groups of the first path that reached it.
 
 use regex_automata::nfa::thompson::State;
 use regex_automata::util::primitives::StateID;
@@ -18,32 +17,32 @@ use crate::{
     numbers::PATTERN_REFUSED,
 };
 
-/// Spans of a match and of its groups, bytes; `None` for a group without a part in it.
+/// Byte spans of a match and of its groups; `None` for a group that did not take part.
 pub(in crate::pattern) type Spans = Vec<Option<(usize, usize)>>;
 
-/// Where groups began and ended so far, two for each.
+/// Start and end positions of the groups so far, two for each.
 type Slots = Vec<Option<usize>>;
 
-/// Places that all ways beside each other may hold.
+/// Maximum number of slots of all parallel paths together.
 const MAX_SLOTS: usize = 1 << 20;
 
-/// Ways side by side: each state once, with the groups of the first way that came to it.
+/// The parallel paths: each state once, with the groups of the first path that reached it.
 struct Ways {
-    /// In the order in which Perl would try them.
+    /// In Perl's order of preference.
     list: Vec<(StateID, Slots)>,
-    /// By state: whether it is in the list.
+    /// By state: whether it is in `list`.
     has: Vec<bool>,
 }
 
-/// What is left to do while a way is followed.
+/// An item of the stack of `follow`.
 enum Left {
-    /// A state to go to.
+    /// Visits a state.
     Go(StateID),
-    /// A slot gets back what it had.
+    /// Restores the previous value of a slot.
     Restore(usize, Option<usize>),
 }
 
-/// Fails when a machine has too many states and groups to be followed forward.
+/// Fails if the machine has too many states and groups for a forward scan.
 pub(super) fn fits(machine: &Machine) -> Result<(), Error> {
     let slots = machine.nfa.group_info().slot_len();
     if machine.len().saturating_mul(slots) <= MAX_SLOTS {
@@ -53,19 +52,17 @@ pub(super) fn fits(machine: &Machine) -> Result<(), Error> {
     Err(Error::new(Kind::TooLarge, PATTERN_REFUSED, text))
 }
 
-/// What a walk forward over a text needs.
+/// The inputs of a forward scan.
 struct ForwardWalk<'a> {
-    /// What is walked.
     machine: &'a Machine,
-    /// The text.
     bytes: &'a [u8],
-    /// By look-ahead: where in the text it matches.
+    /// By look-ahead: the positions at which it matches.
     aheads: &'a [Positions],
 }
 
-/// The slots of the match that begins here: where it and its groups begin and end. All ways go on
-/// side by side, one byte at a time; when one of them is at its end, the ways behind it are
-/// dropped, as Perl would have preferred this one.
+/// Returns the slots of the match that starts at `begin`, including those of its groups. All paths
+/// advance in parallel, one byte at a time. When one of them reaches a match state, the paths after
+/// it in the order are dropped, because Perl would prefer this one.
 pub(super) fn run(
     machine: &Machine,
     text: &str,
@@ -74,12 +71,12 @@ pub(super) fn run(
     steps: &Steps<'_>,
 ) -> Result<Option<Slots>, Error> {
     let walk = ForwardWalk { machine, bytes: text.as_bytes(), aheads };
-    // Two sets: the ways at this byte, and those at the next one.
+    // The paths at this byte, and those at the next one.
     let ways = || Ways { list: Vec::new(), has: vec![false; machine.len()] };
     let (mut now, mut next) = (ways(), ways());
     let mut slots = vec![None; machine.nfa.group_info().slot_len()];
     walk.follow(&mut now, machine.nfa.start_anchored(), begin, &mut slots);
-    // The best match so far: a way before it in the order may still come to a longer one.
+    // The best match so far. A path before it in the order may still lead to a preferred match.
     let mut found = None;
     for at in begin..=walk.bytes.len() {
         if now.list.is_empty() {
@@ -89,7 +86,7 @@ pub(super) fn run(
         for (id, mut slots) in now.list.drain(..) {
             let state = machine.nfa.state(id);
             if matches!(state, State::Match { .. }) {
-                // Ways behind this one are less wanted.
+                // The paths after this one have lower preference.
                 found = Some(slots);
                 break;
             }
@@ -103,7 +100,7 @@ pub(super) fn run(
                 walk.follow(&mut next, to, at + 1, &mut slots);
             }
         }
-        // The list is empty already; the flags are cleared for the byte after the next.
+        // The list was drained; the flags are cleared for reuse.
         now.has.fill(false);
         std::mem::swap(&mut now, &mut next);
     }
@@ -111,9 +108,9 @@ pub(super) fn run(
 }
 
 impl ForwardWalk<'_> {
-    /// Adds all states that are reached from this one without reading, the preferred ones first.
-    /// Groups that begin or end on the way are noted, and put back for the ways that follow: a
-    /// stack in place of recursion, since a pattern may nest deeply.
+    /// Adds all states reachable without input, in order of preference. Group boundaries on the way
+    /// are recorded, and restored for the alternatives that follow. Uses a stack instead of
+    /// recursion, since a pattern may nest deeply.
     fn follow(&self, ways: &mut Ways, from: StateID, at: usize, slots: &mut Slots) {
         let mut left = vec![Left::Go(from)];
         while let Some(step) = left.pop() {

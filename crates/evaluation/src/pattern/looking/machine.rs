@@ -1,4 +1,4 @@
-//! One pattern as states and ways between them.
+//! A pattern as an automaton.
 
 use regex_automata::nfa::thompson::{Compiler, Config, NFA, State, WhichCaptures};
 use regex_automata::util::primitives::{PatternID, StateID};
@@ -10,40 +10,39 @@ use crate::{
     numbers::PATTERN_REFUSED,
 };
 
-/// Largest form of one part of a pattern, bytes.
+/// Maximum size of the automaton of one part of a pattern, in bytes.
 const MAX_BYTES: usize = 1 << 20;
-/// Deepest nesting of groups that is parsed.
+/// Maximum nesting of groups.
 const MAX_NESTING: u32 = 250;
 
-/// A look-ahead that has to match where it stands, or must not.
+/// A look-ahead at a position of a pattern.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Stands {
     /// Its number.
     pub(super) ahead: usize,
-    /// Whether it has to match.
+    /// Whether it is positive.
     pub(super) wanted: bool,
 }
 
-/// A part of a pattern as an automaton, with the look-aheads that stand in it. A look-ahead is an
-/// empty group with a telling name, so that the compiler keeps its place.
+/// A part of a pattern as an automaton, with the look-aheads in it. A look-ahead is represented by
+/// an empty group with a special name, so that the compiler keeps its position.
 #[derive(Clone, Debug)]
 pub(super) struct Machine {
-    /// The automaton.
     pub(super) nfa: NFA,
-    /// By group: the look-ahead that stands where the group begins.
+    /// By group: the look-ahead that the group represents.
     stands: Vec<Option<Stands>>,
-    /// By state: those that go on to it without reading anything.
+    /// By state: its predecessors by transitions without input.
     before: Vec<Vec<StateID>>,
 }
 
-/// The error of a pattern whose automaton would be too large.
+/// Returns the error for a pattern whose automaton would be too large.
 fn too_large() -> Error {
     let text = "Regular expression is invalid: regular expression is too large";
     Error::new(Kind::TooLarge, PATTERN_REFUSED, text)
 }
 
 impl Machine {
-    /// Compiles a rewritten pattern; `wanted` says of each look-ahead whether it has to match.
+    /// Compiles a rewritten pattern; `wanted[i]` is whether look-ahead i is positive.
     pub(super) fn new(pattern: &str, flags: Flags, wanted: &[bool]) -> Result<Self, Error> {
         let hir = ParserBuilder::new()
             .nest_limit(MAX_NESTING)
@@ -57,7 +56,7 @@ impl Machine {
             .which_captures(WhichCaptures::All);
         let nfa =
             Compiler::new().configure(config).build_from_hir(&hir).map_err(|_| too_large())?;
-        // Which groups stand for look-aheads is known by their names.
+        // Groups that represent look-aheads are recognized by name.
         let names = 0..nfa.group_info().group_len(PatternID::ZERO);
         let stands = names.map(|group| {
             let name = nfa.group_info().to_name(PatternID::ZERO, group)?;
@@ -69,21 +68,21 @@ impl Machine {
         Ok(Self { nfa, stands, before })
     }
 
-    /// How many states there are.
+    /// Returns the number of states.
     pub(super) fn len(&self) -> usize {
         self.nfa.states().len()
     }
 
-    /// About what it holds.
+    /// Returns the approximate memory, in bytes.
     pub(super) fn bytes(&self) -> usize {
         let ways: usize = self.before.iter().map(|ways| size_of_val(ways) + 4 * ways.len()).sum();
         self.nfa.memory_usage() + ways + self.stands.len() * size_of::<Option<Stands>>()
     }
 
-    /// The look-ahead that stands at a state: where its empty group begins.
+    /// Returns the look-ahead at a state: where its empty group starts.
     pub(super) fn stands(&self, state: &State) -> Option<Stands> {
         match state {
-            // A group begins at an even slot; that of a look-ahead is empty.
+            // Even slots are the starts of groups.
             State::Capture { group_index, slot, .. } if slot.as_usize() % 2 == 0 => {
                 self.stands.get(group_index.as_usize()).copied().flatten()
             }
@@ -91,25 +90,25 @@ impl Machine {
         }
     }
 
-    /// The groups that the pattern has itself, the whole match first; groups that stand for
-    /// look-aheads are left out.
+    /// Returns the pattern's capture groups, the whole match first, without those that represent
+    /// look-aheads.
     pub(super) fn own_groups(&self) -> Vec<usize> {
         let all = self.stands.iter().enumerate();
         all.filter(|(_, stands)| stands.is_none()).map(|(group, _)| group).collect()
     }
 
-    /// The states that go on to this one without reading anything.
+    /// Returns the predecessors of a state by transitions without input.
     pub(super) fn before(&self, state: StateID) -> &[StateID] {
         self.before.get(state.as_usize()).map_or(&[], Vec::as_slice)
     }
 }
 
-/// The states before each one, of those that go on without reading anything.
+/// Computes the predecessors of each state by transitions without input.
 fn before(nfa: &NFA) -> Vec<Vec<StateID>> {
     let mut before = vec![Vec::new(); nfa.states().len()];
     for (at, state) in nfa.states().iter().enumerate() {
         let Ok(own) = StateID::new(at) else { continue };
-        // The automaton knows its ways forward; a walk backward needs them turned.
+        // The automaton has only forward transitions; a backward scan needs the reverse.
         let mut note = |next: &StateID| {
             if let Some(ways) = before.get_mut(next.as_usize()) {
                 ways.push(own);

@@ -1,11 +1,11 @@
-//! Patterns with look-ahead anywhere in them, matched without going back.
+//! Patterns with look-ahead anywhere in them, matched without backtracking.
 //!
-//! Each look-ahead is a pattern of its own, and what is left of the whole names the places where
-//! they stood. A pattern is walked backward over a text once: from the end of the text to its
-//! beginning that tells at which positions it may begin. So the answers of the innermost
-//! look-aheads are known before those around them need them, and the whole takes time in
-//! proportion to its size times that of the text, and one bit for each look-ahead and position.
-//! Where a match ends, and what its groups hold, is found by a walk forward from where it begins.
+//! Each look-ahead becomes a pattern of its own, and the remaining pattern marks the positions of
+//! its look-aheads. One backward scan of a text, from its end to its start, finds the positions at
+//! which a pattern may match. Innermost look-aheads are scanned first, so that their positions are
+//! known to the patterns around them. The time is proportional to the size of the pattern times
+//! that of the text, and the memory is one bit per look-ahead and position. A forward scan from the
+//! start of a match finds its end and its groups.
 
 mod backward;
 mod forward;
@@ -26,37 +26,37 @@ use crate::{
 
 pub(super) use forward::Spans;
 
-/// Look-aheads of one pattern.
+/// Maximum number of look-aheads of one pattern.
 const MAX_AHEADS: usize = 64;
-/// Steps of one walk over one text: a second or two.
+/// Maximum steps of one scan over one text: a second or two.
 const MAX_STEPS: u64 = 1 << 29;
-/// Steps after which work is counted.
+/// Steps after which work is reported.
 const COUNTED: usize = 1 << 16;
-/// Bytes that would be copied in the time of a step.
+/// Units of work of one step.
 const STEP_WORK: usize = 4;
 
-/// Counts work, and fails where there was too much of it or nobody wants it any more.
+/// Counts work. Fails if there was too much of it or the operation must end.
 pub(super) type Count<'a> = &'a dyn Fn(usize) -> Result<(), Error>;
 
 /// A compiled pattern with look-ahead.
 #[derive(Clone, Debug)]
 pub(super) struct Looking {
-    /// The look-aheads; each knows only those before it.
+    /// The look-aheads; each refers only to those before it.
     aheads: Vec<Machine>,
     main: Machine,
-    /// The numbers of the groups that are the pattern's own, the whole match first.
+    /// The numbers of the pattern's own groups, the whole match first.
     groups: Vec<usize>,
     groups_ahead: bool,
 }
 
-/// What is known of a text before a match is looked for.
+/// The positions found by the backward scan of a text.
 #[derive(Debug)]
 pub(super) struct KnownPositions {
     aheads: Vec<Positions>,
     begins: Positions,
 }
 
-/// Work that is counted in large pieces.
+/// Reports steps in large batches.
 struct Steps<'a> {
     count: Count<'a>,
     done: Cell<usize>,
@@ -75,7 +75,7 @@ impl Steps<'_> {
 }
 
 impl Looking {
-    /// Compiles a rewritten pattern and the look-aheads that it names.
+    /// Compiles a rewritten pattern and its look-aheads. Returns their memory in bytes, too.
     pub(super) fn new(main: &str, aheads: &[Ahead], flags: Flags) -> Result<(Self, usize), Error> {
         if MAX_AHEADS < aheads.len() {
             let text = "Regular expression is not supported: it has too many look-aheads";
@@ -91,12 +91,12 @@ impl Looking {
         Ok((Self { aheads, main, groups, groups_ahead }, bytes))
     }
 
-    /// Whether look-aheads have groups of their own.
+    /// Returns whether look-aheads contain capture groups.
     pub(super) fn has_groups_ahead(&self) -> bool {
         self.groups_ahead
     }
 
-    /// Looks at a text.
+    /// Scans a text backward.
     pub(super) fn know(&self, text: &str, count: Count<'_>) -> Result<KnownPositions, Error> {
         let states: u64 = self.aheads.iter().chain([&self.main]).map(|it| it.len() as u64).sum();
         if MAX_STEPS < states.saturating_mul(text.len() as u64 + 1) {
@@ -113,12 +113,13 @@ impl Looking {
         Ok(KnownPositions { aheads: known, begins })
     }
 
-    /// Whether a text has a match.
+    /// Returns whether a text contains a match.
     pub(super) fn is_match(&self, text: &str, count: Count<'_>) -> Result<bool, Error> {
         Ok(self.know(text, count)?.begins.first(text, 0).is_some())
     }
 
-    /// The first match from a position on: the spans of the whole and of the groups.
+    /// Finds the first match at or after a position: the spans of the whole match and of its
+    /// groups.
     pub(super) fn find_at(
         &self,
         text: &str,
@@ -137,13 +138,13 @@ impl Looking {
         }))
     }
 
-    /// Whether finding matches, and not only whether there are any, takes a fitting amount of memory.
+    /// Fails if finding matches, rather than testing for one, would take too much memory.
     pub(super) fn may_find(&self) -> Result<(), Error> {
         forward::fits(&self.main)
     }
 }
 
-/// Takes what compiled machines hold.
+/// Reserves the memory of compiled machines.
 pub(super) fn hold(bytes: usize) -> Result<memory::Share, Error> {
     program::take_bytes(bytes)
 }

@@ -1,4 +1,4 @@
-//! Patterns with look-ahead, against what a backtracking engine answers.
+//! Patterns with look-ahead, compared with the results of a backtracking engine.
 
 use crate::{
     error::{Error, Kind},
@@ -9,7 +9,7 @@ fn free(_: usize) -> Result<(), Error> {
     Ok(())
 }
 
-/// All matches of a pattern, each with its groups, divided by `|`.
+/// Returns all matches of a pattern with their groups, separated by `|`.
 fn found(pattern: &str, options: &str, text: &str) -> String {
     let pattern = Pattern::with_look_ahead(pattern, options).unwrap();
     let finder = pattern.find_matches(text, &free).unwrap();
@@ -93,7 +93,7 @@ fn work_grows_with_the_text_and_no_faster() {
         };
         pattern.is_match(text, &count).map(|_| work.get())
     };
-    // A backtracking engine would take longer than anybody can wait.
+    // A backtracking engine takes exponential time.
     for pattern in ["(?:(?=a)a*)*b", "(a*)*(?!b)c", "(?=(?:a|aa)+$)(?:a|a)*b", "(?:(?!(a*)*b)a)*c"]
     {
         let few = work(pattern, &"a".repeat(100_000)).unwrap();
