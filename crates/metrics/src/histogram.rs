@@ -1,8 +1,8 @@
-//! Distributions of measurements, counted without a lock and read when somebody asks.
+//! Histograms of measurements, updated without a lock.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Bounds of durations, in nanoseconds.
+/// Bucket bounds for durations, in nanoseconds.
 const DURATIONS_NS: &[u64] = &[
     25_000,
     50_000,
@@ -22,28 +22,28 @@ const DURATIONS_NS: &[u64] = &[
     30_000_000_000,
 ];
 
-/// A distribution that is being counted.
+/// A histogram that is being updated.
 #[derive(Debug)]
 pub struct Histogram {
     bounds: &'static [u64],
-    /// One for each bound, and one for what lies above all of them.
+    /// One per bound, and a last one for values above all bounds.
     counts: Box<[AtomicU64]>,
     sum: AtomicU64,
 }
 
-/// A distribution as it was read.
+/// A snapshot of a histogram.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Distribution {
-    /// Inclusive upper bounds, ascending.
+    /// Inclusive upper bounds of the buckets, ascending.
     pub bounds: &'static [u64],
-    /// Measurements up to each bound and above the one before, then those above all bounds.
+    /// Number of measurements per bucket, and a last one for values above all bounds.
     pub counts: Vec<u64>,
     /// Sum of all measurements.
     pub sum: u64,
 }
 
 impl Distribution {
-    /// Adds the measurements of another with the same bounds.
+    /// Adds another distribution with the same bounds, saturating.
     pub fn add(&mut self, other: &Self) {
         for (sum, more) in self.counts.iter_mut().zip(&other.counts) {
             *sum = sum.saturating_add(*more);
@@ -53,18 +53,18 @@ impl Distribution {
 }
 
 impl Histogram {
-    /// Returns an empty one with these inclusive upper bounds, ascending.
+    /// Returns an empty histogram with these inclusive upper bounds, ascending.
     pub fn new(bounds: &'static [u64]) -> Self {
         let counts = (0..=bounds.len()).map(|_| AtomicU64::new(0)).collect();
         Self { bounds, counts, sum: AtomicU64::new(0) }
     }
 
-    /// Returns an empty one of durations in nanoseconds: from 25 microseconds to 30 seconds.
+    /// Returns an empty histogram of durations in nanoseconds, from 25 microseconds to 30 seconds.
     pub fn of_durations() -> Self {
         Self::new(DURATIONS_NS)
     }
 
-    /// Counts a measurement.
+    /// Records a measurement.
     pub fn observe(&self, value: u64) {
         let at = self.bounds.partition_point(|bound| *bound < value);
         if let Some(count) = self.counts.get(at) {
@@ -73,8 +73,8 @@ impl Histogram {
         }
     }
 
-    /// Returns what was counted so far. Counts and sum are read one after the other, so a measurement that
-    /// comes meanwhile may be in one and not in the other.
+    /// Returns a snapshot. Counts and sum are read one after the other, so a concurrent measurement
+    /// may be in one and not in the other.
     pub fn read_distribution(&self) -> Distribution {
         let counts = self.counts.iter().map(|count| count.load(Ordering::Relaxed)).collect();
         Distribution { bounds: self.bounds, counts, sum: self.sum.load(Ordering::Relaxed) }
@@ -82,12 +82,12 @@ impl Histogram {
 }
 
 impl Distribution {
-    /// Returns how many measurements there are.
+    /// Returns the number of measurements.
     pub fn measurement_count(&self) -> u64 {
         self.counts.iter().sum()
     }
 
-    /// Adds another one with the same bounds.
+    /// Adds another distribution with the same bounds.
     pub fn add_distribution(&mut self, other: &Self) {
         for (count, more) in self.counts.iter_mut().zip(&other.counts) {
             *count += more;

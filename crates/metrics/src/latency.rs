@@ -1,5 +1,5 @@
-//! How long operations take: counted per thread and summed when somebody asks, so that no counter
-//! is shared by all connections.
+//! Latencies of operations by kind. They are sharded by thread and summed on reading, so that not
+//! all connections share one counter.
 
 use std::{
     sync::atomic::{AtomicUsize, Ordering},
@@ -8,28 +8,28 @@ use std::{
 
 use crate::histogram::{Distribution, Histogram};
 
-/// How many copies of the histograms there are; threads are spread over them.
+/// Number of copies of the histograms over which threads are distributed.
 const SHARDS: usize = 8;
 
-/// How many threads have counted so far, which gives each its shard.
+/// Number of threads so far, which assigns each a shard.
 static NEXT_THREAD: AtomicUsize = AtomicUsize::new(0);
 
 thread_local! {
     static SHARD: usize = NEXT_THREAD.fetch_add(1, Ordering::Relaxed) % SHARDS;
 }
 
-/// Latencies of all kinds of operations, by their place in a table.
+/// Latencies by kind of operation, which is an index.
 #[derive(Debug)]
 pub struct Latencies(Vec<Vec<Histogram>>);
 
 impl Latencies {
-    /// Returns empty latencies of this many kinds.
+    /// Returns empty latencies of this number of kinds.
     pub fn new(kinds: usize) -> Self {
         let shard = || (0..kinds).map(|_| Histogram::of_durations()).collect();
         Self((0..SHARDS).map(|_| shard()).collect())
     }
 
-    /// Counts an operation of this kind that took so long. A kind that is not there is not counted.
+    /// Records the duration of an operation of this kind. An unknown kind is ignored.
     pub fn observe(&self, kind: usize, took: Duration) {
         let shard = SHARD.with(|shard| self.0.get(*shard));
         if let Some(histogram) = shard.and_then(|shard| shard.get(kind)) {
@@ -37,7 +37,8 @@ impl Latencies {
         }
     }
 
-    /// Returns the distribution of a kind, in nanoseconds, over all threads; `None`: there is no such kind.
+    /// Returns the distribution of a kind in nanoseconds, over all threads; `None` for an unknown
+    /// kind.
     pub fn read_kind(&self, kind: usize) -> Option<Distribution> {
         let mut shards = self.0.iter().filter_map(|shard| shard.get(kind));
         let mut sum = shards.next()?.read_distribution();

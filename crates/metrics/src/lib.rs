@@ -1,6 +1,5 @@
-//! Counting of measurements: distributions that are counted without a lock, and latencies by kind of
-//! operation. It knows no names and no formats: whoever measures names what was measured, and the
-//! server's `/metrics` prints it.
+//! Measurements: histograms updated without a lock, and latencies by kind of operation. Names and
+//! formats are up to the callers and to the server's `/metrics`.
 
 mod histogram;
 mod latency;

@@ -1,5 +1,5 @@
-//! What whoever traces operations is told of each, once it has been answered: names, times and counts, and no
-//! values. How that leaves the process is not known here. The slow ones are kept in memory too (`slow.rs`).
+//! The event of each finished operation, for tracers: names, times and counts, but no values.
+//! Exporting is not part of this crate. `slow.rs` keeps the slow operations in memory.
 
 mod slow;
 
@@ -7,57 +7,56 @@ use std::{fmt::Debug, sync::Arc, time::Duration};
 
 pub use slow::{MAX_QUERY_BYTES, MOST_SLOW, SlowOperation, SlowOperations};
 
-/// Bytes of a text of a client's that are told at most: those of the longest name of a collection.
+/// Maximum bytes of a client's text in an event: those of the longest collection name.
 const MAX_TOLD_BYTES: usize = 255;
 
-/// As much of a text as is told: a client may name what cannot be there, in megabytes.
+/// Truncates a text for an event: a client may send a name of megabytes.
 pub fn told(text: &str) -> &str {
     text.get(..text.floor_char_boundary(MAX_TOLD_BYTES)).unwrap_or_default()
 }
 
-/// An operation of an API that has been answered. Texts are as clients chose them, and no longer than what
-/// [`told`] leaves.
+/// A finished operation of an API. Texts are as clients sent them, truncated by [`told`].
 #[derive(Clone, Copy, Debug)]
 pub struct Operation<'a> {
-    /// The API, as OpenTelemetry's conventions name database systems.
+    /// The API, named as in OpenTelemetry's database conventions.
     pub system: &'static str,
-    /// What was asked for, as the API's documentation calls it.
+    /// The operation's name in the API's documentation.
     pub name: &'a str,
-    /// The database; empty: none.
+    /// The database; empty for none.
     pub database: &'a str,
-    /// The collection; empty: none.
+    /// The collection; empty for none.
     pub collection: &'a str,
-    /// How long it took until now.
+    /// Duration so far.
     pub took: Duration,
-    /// The API's code of what came of it: an error's number or a status.
+    /// The result in the API's codes: an error number or a status.
     pub code: i64,
     /// Whether it failed.
     pub failed: bool,
-    /// Documents that were examined.
+    /// Number of documents examined.
     pub examined: u64,
-    /// Documents that were returned.
+    /// Number of documents returned.
     pub returned: u64,
-    /// How they were found; empty: that was not noted.
+    /// The access path; empty if it was not recorded.
     pub plan: &'a str,
-    /// What it is charged with, in the units of the API; `None`: the API has none.
+    /// The charge in the API's units; `None` for an API without charges.
     pub charge: Option<f64>,
-    /// The client's program, as it calls itself.
+    /// The client's program, as reported by itself.
     pub client: &'a str,
-    /// The number or id of the request, as the log of slow operations has it.
+    /// The number or id of the request, as in the log of slow operations.
     pub request: &'a str,
-    /// Whether it came through the admin address, as the portal's do.
+    /// Whether it came through the admin address, like the portal's requests.
     pub relayed: bool,
-    /// The operation of the client that it is a part of, in the form of a header `traceparent`.
+    /// The client's span that it belongs to, in the form of a `traceparent` header.
     pub parent: Option<&'a str>,
 }
 
-/// Whoever traces operations. It must not wait: a client waits for it.
+/// A tracer of operations. It must not block, because a client is waiting.
 pub trait Trace: Debug + Send + Sync {
-    /// Takes note of an operation.
+    /// Records an operation.
     fn note(&self, operation: &Operation<'_>);
 }
 
-/// One of them; `None`: nobody.
+/// An optional tracer.
 pub type Tracer = Option<Arc<dyn Trace>>;
 
 #[cfg(test)]

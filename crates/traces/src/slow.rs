@@ -1,6 +1,7 @@
-//! The slow operations of the last day, for whoever may read the documents too. Unlike the log's lines they
-//! have the texts of queries, with values, which are told for an hour and are in memory alone. Knows no clock
-//! and no files: whoever keeps the others over a restart reads and writes them (`after`, `put_before`).
+//! The slow operations of the last day. Unlike log lines they contain the texts of queries with
+//! values, so only users who may read the documents may see them; the texts are kept for an hour
+//! and in memory only. Uses no clock and no files: the server saves and restores the rest over a
+//! restart (`after`, `put_before`).
 
 use std::{
     borrow::Cow,
@@ -13,52 +14,52 @@ use serde::{Deserialize, Serialize};
 
 use crate::Operation;
 
-/// How many are kept.
+/// Maximum number of operations kept.
 pub const MOST_SLOW: usize = 200;
-/// How long one is told, and the text of its query.
+/// How long an operation, and the text of its query, are kept.
 const TOLD_MS: i64 = 24 * 60 * 60 * 1000;
 const QUERY_TOLD_MS: i64 = 60 * 60 * 1000;
-/// Bytes of the longest query that is kept; of a longer one there is no text.
+/// Maximum length of a query's text, in bytes; longer ones are not kept.
 pub const MAX_QUERY_BYTES: usize = 2_000;
 
-/// A slow operation that has been answered. Written down it has no query.
+/// A slow operation that has finished. Its serialized form has no query.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SlowOperation {
-    /// When it had been answered, milliseconds since 1970 by the machine's clock.
+    /// When it finished, in milliseconds since 1970 by the machine's clock.
     pub at_ms: i64,
-    /// The API, as paths of the admin address call it: `mongo` or `nosql`.
+    /// The API as in paths of the admin address: `mongo` or `nosql`.
     pub api: Cow<'static, str>,
-    /// What was asked for, as the API's documentation calls it.
+    /// The operation's name in the API's documentation.
     pub operation: String,
-    /// The database; empty: none.
+    /// The database; empty for none.
     pub database: String,
-    /// The collection; empty: none.
+    /// The collection; empty for none.
     pub collection: String,
-    /// How long it took.
+    /// Duration in milliseconds.
     pub took_ms: u64,
-    /// Documents and keys that were examined.
+    /// Number of documents and keys examined.
     pub examined: u64,
-    /// Documents that were returned.
+    /// Number of documents returned.
     pub returned: u64,
-    /// How they were found; empty: that was not noted.
+    /// The access path; empty if it was not recorded.
     pub plan: String,
     /// Whether it failed.
     pub failed: bool,
-    /// The client's program, as it calls itself.
+    /// The client's program, as reported by itself.
     pub client: String,
-    /// The number or id of the request, as the log has it.
+    /// The number or id of the request, as in the log.
     pub request: String,
-    /// Whether it came through the admin address, as the portal's do.
+    /// Whether it came through the admin address, like the portal's requests.
     pub relayed: bool,
-    /// What was asked: a command as the shell writes it, or the body of a request, with values.
+    /// The query with values: a command in shell syntax, or the body of a request.
     #[serde(skip)]
     pub query: Option<String>,
 }
 
-/// Which operations are slow, and those that were.
+/// The threshold of slow operations, and the most recent ones.
 #[derive(Debug)]
 pub struct SlowOperations {
-    /// Milliseconds that an operation takes at least.
+    /// Minimum duration of a slow operation, in milliseconds.
     limit_ms: u64,
     kept: Mutex<Kept>,
 }
@@ -67,28 +68,28 @@ pub struct SlowOperations {
 struct Kept {
     /// The oldest first.
     all: VecDeque<Arc<SlowOperation>>,
-    /// How many were added at the end, ever.
+    /// Number of operations ever added by this process.
     added: u64,
 }
 
 impl SlowOperations {
-    /// None so far. `limit_ms` is how many milliseconds an operation takes at least.
+    /// Creates an empty list with a minimum duration in milliseconds.
     pub fn new(limit_ms: u64) -> Self {
         Self { limit_ms, kept: Mutex::default() }
     }
 
-    /// How many milliseconds an operation takes at least.
+    /// Returns the minimum duration of a slow operation, in milliseconds.
     pub fn limit_ms(&self) -> u64 {
         self.limit_ms
     }
 
-    /// Whether an operation that took so long is one.
+    /// Returns whether an operation with this duration is slow.
     pub fn is_slow(&self, took: Duration) -> bool {
         u128::from(self.limit_ms) <= took.as_millis()
     }
 
-    /// Keeps an operation of an API, in the place of the oldest one where there are many. A query that is
-    /// longer than [`MAX_QUERY_BYTES`] is not kept.
+    /// Adds an operation, replacing the oldest one if the list is full. A query longer than
+    /// [`MAX_QUERY_BYTES`] is not kept.
     pub fn keep(&self, api: &'static str, of: &Operation<'_>, at_ms: i64, query: Option<String>) {
         let slow = SlowOperation {
             at_ms,
@@ -114,8 +115,8 @@ impl SlowOperations {
         kept.added += 1;
     }
 
-    /// Those that were added since so many had been, the oldest first, as far as they are kept; and how many
-    /// have been now.
+    /// Returns the operations added after the first `seen`, as far as they are kept, the oldest
+    /// first, and the number added so far.
     pub fn after(&self, seen: u64) -> (Vec<Arc<SlowOperation>>, u64) {
         let kept = self.lock();
         let new = usize::try_from(kept.added.saturating_sub(seen)).unwrap_or(usize::MAX);
@@ -123,14 +124,15 @@ impl SlowOperations {
         (kept.all.iter().skip(known).cloned().collect(), kept.added)
     }
 
-    /// Puts those of an earlier process, the oldest first, before those that there are.
+    /// Puts operations of an earlier process, the oldest first, before the present ones.
     pub fn put_before(&self, older: Vec<SlowOperation>) {
         let mut kept = self.lock();
         let room = MOST_SLOW.saturating_sub(kept.all.len());
         older.into_iter().rev().take(room).for_each(|slow| kept.all.push_front(Arc::new(slow)));
     }
 
-    /// Those of the last day, the newest first. Forgets the others, and texts that are an hour old.
+    /// Returns the operations of the last day, the newest first. Drops older ones, and texts that
+    /// are an hour old.
     pub fn list(&self, now_ms: i64) -> Vec<Arc<SlowOperation>> {
         let all = &mut self.lock().all;
         let age = |slow: &SlowOperation| now_ms.saturating_sub(slow.at_ms);
