@@ -1,14 +1,14 @@
-//! Failures with MongoDB's numbers, by what the request got wrong. The number is what drivers show
-//! and applications compare; the text is MongoDB's own.
+//! Failures with MongoDB's numbers, by kind of mistake in the request. Drivers show and
+//! applications compare the number; the text is MongoDB's, too.
 
 use evaluation::{Error, Kind};
 
-/// A failure that the request has to correct.
+/// Returns the failure of an invalid request.
 pub(crate) fn invalid_request(number: i32, message: impl Into<String>) -> Error {
     Error::new(Kind::Invalid, number, message)
 }
 
-/// A failure because a value has a type that the operation does not take.
+/// Returns the failure of an operation on a value of a wrong type.
 pub(crate) fn type_mismatch(number: i32, message: impl Into<String>) -> Error {
     Error::new(Kind::TypeMismatch, number, message)
 }

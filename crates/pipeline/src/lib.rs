@@ -1,20 +1,21 @@
 //! MongoDB's semantics: filters, expressions, projections, edits, sorts and aggregation pipelines
-//! over documents, with MongoDB's rules, error numbers and error texts. Its plans are made by
-//! `mongo-query`; the engine runs them.
+//! over documents, with MongoDB's rules, error numbers and error texts. `mongo-query` makes the
+//! plans and the engine runs them.
 //!
-//! It is not async and cannot see a store; its only I/O are temporary files for what stages cannot
-//! hold. Where a pipeline needs another collection it asks for it (`exec::Next::Want`) and is
-//! supplied. The other query language has an evaluator of its own (`select`).
+//! The crate is not async and cannot see a store; its only I/O are temporary files of stages that
+//! exceed their memory. If a pipeline needs another collection it returns a request
+//! (`exec::Next::Want`), and the caller supplies the rows. The other query language has its own
+//! evaluator (`select`).
 //!
 //! ```text
-//! filter    which documents           project   which part of them is shown
+//! filter    conditions on documents   project   projections
 //! expr      values over a document    edit      updates
-//! sort      orders                    group     accumulators
-//! exec      stages, one after the other
+//! sort      sort orders               group     accumulators
+//! exec      pipelines of stages
 //! ```
 //!
-//! Messages and numbers are MongoDB's because drivers and applications compare them. They stand
-//! where the failure is found; the door hands them on.
+//! Messages and numbers are MongoDB's because drivers and applications compare them. They are set
+//! where the failure is detected, and the API passes them on.
 
 pub mod accumulate;
 pub mod edit;

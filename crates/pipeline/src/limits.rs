@@ -1,11 +1,11 @@
-//! Sizes and depths that pipelines, edits and filters enforce, with MongoDB's figures.
+//! Size and depth limits of pipelines, edits and filters, with MongoDB's values.
 
-/// What one blocking stage (sort, group, ...) may hold, in bytes (MongoDB: 100 MB).
-/// Beyond it a stage writes to temporary files, where it can and may.
+/// Maximum memory of one blocking stage (sort, group, ...), in bytes (MongoDB: 100 MB). Beyond it a
+/// stage spills to temporary files, if it can and the request allows it.
 pub const MAX_STAGE_BYTES: usize = 100 * 1024 * 1024;
-/// What the concrete paths of one update's positional operators may hold: more than those of any
-/// document that can be stored.
+/// Maximum memory of the concrete paths of one update's positional operators, in bytes: more than
+/// those of any document that can be stored.
 pub const MAX_NAMED_BYTES: usize = 256 * 1024 * 1024;
-/// Deepest nesting of filters and expressions.
-/// Parsing, matching and evaluating recurse that deep.
+/// Maximum nesting of filters and expressions, since parsing, matching and evaluation are
+/// recursive.
 pub const MAX_EXPRESSION_DEPTH: usize = 100;

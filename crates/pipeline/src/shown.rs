@@ -1,18 +1,18 @@
-//! Values as messages of MongoDB show them: doubles without trailing zeros, dates in ISO form,
-//! everything else as the shell has it.
+//! Formats values as in MongoDB's messages: doubles without trailing zeros, dates in ISO form,
+//! everything else in shell syntax.
 
 use document::{ValueRef, shell};
 use evaluation::Evaluated;
 
 use crate::text::{double_text, iso_text};
 
-/// The text of what an expression came to, `MISSING` for nothing.
+/// Formats the result of an expression, `MISSING` if it has no value.
 pub(crate) fn shown_or_missing(got: &Evaluated<'_>) -> String {
     got.value().map_or_else(|| "MISSING".to_owned(), |value| shown(value))
 }
 
-/// A value as evaluation's messages show it: doubles without trailing zeros.
-/// It goes into documents and arrays, so that their doubles are shown alike.
+/// Formats a value for a message. Doubles inside documents and arrays are formatted alike, without
+/// trailing zeros.
 pub(crate) fn shown(value: ValueRef<'_>) -> String {
     match value {
         ValueRef::Double(v) => double_text(v, 6),

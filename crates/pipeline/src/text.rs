@@ -1,12 +1,12 @@
-//! Numbers and dates as text, as MongoDB's conversions and messages have them.
+//! Numbers and dates as text, as in MongoDB's conversions and messages.
 
 use evaluation::{Error, calendar};
 
 use crate::failure::invalid_request;
 
-/// A double with at most `digits` significant digits, as C's `%g` writes it; 17 asks for the
-/// shortest text that reads back as the same number.
-/// Zeros at the end are left out. Exponents from -5 down, and from `digits` up, are written.
+/// Formats a double with at most `digits` significant digits, like C's `%g`, without trailing
+/// zeros. With 17 it is the shortest text that parses to the same number. Exponents below -4 and
+/// from `digits` on are written.
 pub(crate) fn double_text(value: f64, digits: usize) -> String {
     if value.is_nan() {
         return "NaN".to_owned();
@@ -22,14 +22,15 @@ pub(crate) fn double_text(value: f64, digits: usize) -> String {
     lay_out(&text, i32::try_from(digits).unwrap_or(17))
 }
 
-/// A double with all digits that it takes to read back the same number, as MongoDB 8 converts it to text.
-/// Exponents from -5 down, and from 16 up, are written.
+/// Formats a double with all digits needed to parse the same number, like MongoDB 8's conversion to
+/// text. Exponents below -4 and from 16 on are written.
 pub(crate) fn whole_double_text(value: f64) -> String {
-    // What is not finite has one text, however many digits there may be.
+    // Infinities and NaN have one text for any number of digits.
     if value.is_finite() { lay_out(&format!("{value:e}"), 16) } else { double_text(value, 17) }
 }
 
-/// Lays out a number in scientific form: with an exponent below -4 and from `most` up, else without.
+/// Formats a number given in scientific notation: with an exponent if it is below -4 or at least
+/// `most`, else without.
 fn lay_out(text: &str, most: i32) -> String {
     let (mantissa, exponent) = text.split_once('e').unwrap_or((text, "0"));
     let exponent: i32 = exponent.parse().unwrap_or(0);
@@ -55,8 +56,8 @@ fn lay_out(text: &str, most: i32) -> String {
     format!("{sign}{head}.{tail}")
 }
 
-/// A date as `2024-02-29T13:05:07.089Z`.
-/// Years beyond four digits are written with all of theirs; it never fails, for messages.
+/// Formats a date as `2024-02-29T13:05:07.089Z`. Never fails, since messages need it: years may
+/// have more than four digits.
 pub(crate) fn iso_text(ms: i64) -> String {
     let at = calendar::DateParts::parts_of(ms);
     format!(
@@ -65,7 +66,7 @@ pub(crate) fn iso_text(ms: i64) -> String {
     )
 }
 
-/// The same of a date that becomes text for users; years have four digits there.
+/// Formats a date for users; fails for years without four digits.
 pub(crate) fn date_text(ms: i64) -> Result<String, Error> {
     let year = calendar::DateParts::parts_of(ms).year;
     if (0..=9999).contains(&year) {

@@ -1,8 +1,9 @@
-//! Rows in a number of groups of about the same size, by the order of a value (`$bucketAuto`).
+//! Distributes rows over a number of groups of about the same size, in the order of a value
+//! (`$bucketAuto`).
 //!
 //! All rows are sorted by the value first. Then buckets are filled one after the other, each with
-//! its share of the rows; rows with the value of the last one stay in its bucket, so that no value
-//! is in two. The last bucket takes what is left.
+//! its share of the rows. Rows with the same value as a bucket's last row are added to it, so that
+//! no value is in two buckets. The last bucket takes the remaining rows.
 
 use std::sync::Arc;
 
@@ -21,53 +22,51 @@ use crate::{
     sort::{Sort, SortKey, SortPart},
 };
 
-/// How many groups, of what, and what is computed of them.
+/// The `$bucketAuto` stage of a plan.
 #[derive(Clone, Debug)]
 pub struct BucketAuto {
-    /// The value that rows are grouped by.
+    /// The expression that rows are grouped by.
     pub by: Expr,
-    /// How many groups at most.
+    /// Maximum number of groups.
     pub count: usize,
     /// The computed fields.
     pub fields: Vec<Field>,
 }
 
-/// Buckets, running.
+/// The running stage.
 #[derive(Debug)]
 pub(super) struct Bucketing {
-    /// What is asked for.
     bucket: BucketAuto,
     /// All rows, until they are sorted.
     sorter: Sorter,
-    /// Rows so far.
-    /// Known in full before the first bucket is made: their size depends on it.
+    /// Number of rows. The size of buckets depends on it, so the first one is made after the last
+    /// row.
     rows: usize,
-    /// Buckets that were returned.
+    /// Number of buckets returned.
     made: usize,
     /// The bucket that is being filled.
     open: Option<Open>,
-    /// Counts what the open bucket has computed.
+    /// Memory of the open bucket's computed fields.
     meter: Meter,
 }
 
-/// The bucket that is being filled: its range, its rows, and what was computed of them.
-/// One bucket at a time is in memory; the rows are with the sorter.
+/// The bucket that is being filled: its range, its size, and its computed fields. Only one is in
+/// memory; the sorter holds the rows.
 #[derive(Debug)]
 struct Open {
     /// The value of its first row.
     least: Value,
     /// The value of its last row so far.
     greatest: Value,
-    /// Rows in it.
+    /// Number of rows in it.
     inside: usize,
-    /// What was computed of its rows, by field.
+    /// States of the computed fields.
     states: Vec<GroupState>,
 }
 
 impl Bucketing {
-    /// Buckets without rows.
     pub(super) fn new(bucket: BucketAuto, holding: &Holding) -> Self {
-        // By one value, which stands at no path.
+        // The key consists of one value, so the path is not used.
         let sort = Sort { parts: vec![SortPart { path: Path::new(""), descending: false }] };
         Self {
             bucket,
@@ -79,8 +78,8 @@ impl Bucketing {
         }
     }
 
-    /// How many rows the open bucket takes, those with its greatest value not counted.
-    /// The last bucket takes all that is left, so that rounding loses no row.
+    /// Returns how many rows the open bucket takes, apart from further ones with its greatest
+    /// value. The last bucket takes all remaining rows, so that rounding loses none.
     fn bucket_size(&self) -> usize {
         if self.made + 1 == self.bucket.count {
             return usize::MAX;
@@ -88,9 +87,8 @@ impl Bucketing {
         ((self.rows as f64 / self.bucket.count.max(1) as f64).round() as usize).max(1)
     }
 
-    /// Puts a row into the open bucket, or into a new one; returns the row of the bucket that it
-    /// closes.
-    /// Rows come in order, so only the bucket that is open can take them.
+    /// Adds a row to the open bucket or to a new one; returns the result row of a bucket that this
+    /// closes. Rows come in order, so only one bucket is open.
     fn add_to_bucket(
         &mut self,
         value: Value,
@@ -108,9 +106,9 @@ impl Bucketing {
         let open = match &mut self.open {
             Some(open) => open,
             none => {
-                // There is no key yet: what is asked once of a bucket is asked of nothing.
+                // Accumulator arguments that are evaluated once per bucket are evaluated without a
+                // key.
                 let states = new_states(&self.bucket.fields, ValueRef::Null, context)?;
-                // The greatest value is set right below.
                 let (least, greatest) = (value.clone(), Value::Null);
                 none.insert(Open { least, greatest, inside: 0, states })
             }
@@ -124,8 +122,8 @@ impl Bucketing {
         Ok(closed)
     }
 
-    /// The row of the open bucket, whose range ends where the next one begins.
-    /// The last bucket has no next one, and its range ends with its greatest value.
+    /// Closes the open bucket and returns its row. Its range ends where the next bucket starts, or
+    /// at its greatest value if it is the last one.
     fn close_bucket(&mut self, next: Option<&Value>) -> Result<Option<Row>, Error> {
         let Some(open) = self.open.take() else { return Ok(None) };
         self.made += 1;
@@ -141,12 +139,11 @@ impl Bucketing {
 
 impl Operator for Bucketing {
     fn accept_row(&mut self, row: Row, context: &Arc<Context>) -> Result<(), Error> {
-        // A missing value sorts and groups as null.
         let value = self.bucket.by.evaluate(&Env::new(row.document.as_ref(), context))?;
         let key = SortKey(vec![value.unwrap_or(Value::Null)]);
         self.rows += 1;
-        // The block of the store that it came in shall not wait with it; where it came from does
-        // not matter, as buckets are no stored documents.
+        // The copy releases the store's block during the sort. The origin does not matter, as the
+        // results are no stored documents.
         self.sorter.add_entry(Entry { key, row: Row::not_stored(row.document.detached()) }, context)
     }
 
@@ -164,7 +161,7 @@ impl Operator for Bucketing {
                 return Ok(Poll::Row(closed));
             }
             context.budget.spend(row.document.bytes().len())?;
-            // All rows may go into one bucket: others run in between.
+            // All rows may go into one bucket, so the loop has to yield.
             if context.budget.is_due() {
                 return Ok(Poll::Pause);
             }

@@ -1,7 +1,7 @@
-//! The values at a path of all rows, each once, as one row; arrays give their elements.
+//! Returns the distinct values at a path as one row; the elements of arrays count as values.
 //!
-//! Equal values are told by their canonical encoding, as groups are, so that a value that was met
-//! before is not copied.
+//! Values are compared by their canonical encoding, as in groups, so that a value seen before is
+//! not copied.
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -19,37 +19,35 @@ use super::{
 };
 use crate::path::{PathEnd, any_value};
 
-/// The name of the field that the values are in.
+/// The field that contains the values.
 pub const VALUES: &str = "values";
-/// What an element of an array takes beside its value, about: its type, its index and a NUL.
+/// Approximate bytes of an array element besides its value: type, index and NUL.
 const ELEMENT: usize = 7;
 
-/// Distinct values, running. They are put in order at the end, which makes the result the same
-/// whatever order rows come in.
+/// The running stage. The values are sorted at the end, so that the result does not depend on the
+/// order of rows.
 #[derive(Debug)]
 pub(super) struct Distinct {
-    /// Where the values are.
     path: Path,
     values: Values,
-    /// The one row, once all have come.
+    /// The result row, after the end of the input.
     slot: Slot,
 }
 
-/// Values so far. Numbers that are equal count once, whatever their types.
+/// The values so far. Equal numbers of different types count once.
 #[derive(Debug)]
 struct Values {
-    /// By their encoding.
+    /// By canonical encoding.
     seen: HashMap<Box<[u8]>, Value, RandomState>,
-    /// The encoding of the value under way; kept to use its memory again.
+    /// Buffer for the encoding of the current value.
     key: Vec<u8>,
-    /// Bytes of the values in a document.
+    /// Approximate bytes of the values in the result.
     bytes: usize,
-    /// Counts what the values hold.
+    /// Memory of the values.
     meter: Meter,
 }
 
 impl Distinct {
-    /// A distinct stage that has seen no row.
     pub(super) fn new(path: Path, holding: &Holding) -> Self {
         let meter = Meter::new("distinct", holding);
         let values = Values { seen: HashMap::default(), key: Vec::new(), bytes: 0, meter };
@@ -58,13 +56,12 @@ impl Distinct {
 }
 
 impl Values {
-    /// Adds a value that is not there yet; fails when the values would not fit into one document.
+    /// Adds a value unless it exists; fails if the values would not fit into one document.
     fn add_value(&mut self, value: ValueRef<'_>) -> Result<(), Error> {
         self.key.clear();
         encode(value, TypeOrder::Bson, false, &mut self.key);
-        // Looked for first, as most values of a path repeat and cost nothing more.
+        // Checked before copying: most values of a path repeat.
         if !self.seen.contains_key(self.key.as_slice()) {
-            // Its size as an element of the answer's array, about.
             self.bytes += value.encoded_len() + ELEMENT;
             if MAX_DOCUMENT_BYTES < self.bytes {
                 return Err(Error::new(Kind::TooLarge, 17217, "distinct too big, 16mb cap"));
@@ -75,7 +72,7 @@ impl Values {
         Ok(())
     }
 
-    /// Takes all values, in order.
+    /// Removes and returns all values, sorted.
     fn take_all(&mut self) -> Vec<Value> {
         let mut values: Vec<Value> = self.seen.drain().map(|(_, value)| value).collect();
         values.sort_unstable_by(|a, b| compare(a.as_ref(), b.as_ref()));
@@ -85,7 +82,8 @@ impl Values {
 
 impl Operator for Distinct {
     fn accept_row(&mut self, row: Row, context: &Arc<Context>) -> Result<(), Error> {
-        // An array gives its elements, an array in it is a value; a missing field gives nothing.
+        // The elements of an array are values, arrays inside them are not expanded; a missing field
+        // has no value.
         let document: DocRef<'_> = row.document.as_ref();
         let Self { path, values: held, .. } = self;
         any_value(document, path, PathEnd::Whole, &mut |seen| {
@@ -116,7 +114,7 @@ impl Operator for Distinct {
                 array.push(value.as_ref());
             }
         });
-        // The set was turned into the row, which is what is held from now on.
+        // From here on the memory is that of the row instead of the set.
         self.values.meter.clear_held();
         self.values.meter.add_bytes(builder.len())?;
         self.slot.row = Some(Row::not_stored(builder.finish()));
@@ -128,6 +126,5 @@ impl Operator for Distinct {
     }
 }
 
-/// Work of one element.
-/// Without it a row with a long array would be walked without ever letting others run.
+/// Work of one element; a row with a long array would otherwise be processed without yielding.
 const ONE: usize = 256;

@@ -1,6 +1,6 @@
-//! Stages that look at one row at a time and return it changed, unchanged or not at all: `$match`,
-//! `$project`, `$addFields`, `$replaceRoot`, `$redact`. They hold nothing, and the same function
-//! runs them for updates and when a row is made again (`joins`).
+//! Stages that map one row to one row or none: `$match`, `$project`, `$addFields`, `$replaceRoot`,
+//! `$redact`. They keep no state, and the same function runs them for updates and when a row is
+//! recomputed (`joins`).
 
 use std::sync::Arc;
 
@@ -20,22 +20,19 @@ use crate::{
     shown::{shown, shown_or_missing},
 };
 
-/// A stage of that sort, running.
-/// It has the pipeline and a place instead of the stage itself, since a row that a join touched
-/// notes both, to be made again by the same stage.
+/// A running stage. It refers to the pipeline and its position in it, because a row with joined
+/// documents records both, to be recomputed by the same stage.
 #[derive(Debug)]
 pub(super) struct Each {
-    /// The whole pipeline, of which this is one stage.
+    /// The whole pipeline.
     stages: Arc<[Stage]>,
-    /// Which stage of it.
+    /// The position of the stage.
     at: usize,
-    /// The row that the stage made of the last one.
-    /// Empty where the row was dropped, so that the next one is asked for.
+    /// The result for the last row; empty if the row was dropped.
     slot: Slot,
 }
 
 impl Each {
-    /// The stage at this place of a pipeline.
     pub(super) fn new(stages: Arc<[Stage]>, at: usize) -> Self {
         Self { stages, at, slot: Slot::default() }
     }
@@ -45,7 +42,7 @@ impl Operator for Each {
     fn accept_row(&mut self, row: Row, context: &Arc<Context>) -> Result<(), Error> {
         let Some(stage) = self.stages.get(self.at) else { return Ok(()) };
         self.slot.row = match apply_stage(stage, row.document.as_ref(), context)? {
-            // A filter keeps the bytes of the store, without a copy.
+            // `$match` returns the store's bytes without a copy.
             Change::Same => Some((row.document, row.source)),
             Change::To(document) => Some((document, row.source)),
             Change::Dropped => None,
@@ -67,18 +64,18 @@ impl Operator for Each {
     }
 }
 
-/// What becomes of a document.
+/// The result of a stage for one document.
 pub(super) enum Change {
-    /// It stays as it is, and its bytes are not copied.
+    /// The document is unchanged and not copied.
     Same,
-    /// It becomes this one.
+    /// The document is replaced.
     To(DocBuf),
-    /// It goes no further.
+    /// The document is dropped.
     Dropped,
 }
 
-/// What a stage makes of one document.
-/// Fails for a stage that is not of this sort, which is a mistake of the caller.
+/// Applies a stage to one document. Fails for a stage that is not one of this module's, which is a
+/// caller's mistake.
 pub(super) fn apply_stage(
     stage: &Stage,
     document: DocRef<'_>,
@@ -87,7 +84,7 @@ pub(super) fn apply_stage(
     Ok(match stage {
         Stage::Match(filter) if filter.matches(document, context)? => Change::Same,
         Stage::Match(_) => Change::Dropped,
-        // Its size is checked by the projection itself.
+        // The projection checks the size itself.
         Stage::Project(projection) => Change::To(projection.apply(document, None, context)?),
         Stage::AddFields(fields) => Change::To(checked_size(fields.apply_to(document, context)?)?),
         Stage::ReplaceRoot { root, called } => {
@@ -104,9 +101,8 @@ pub(super) fn apply_stage(
     })
 }
 
-/// The document that an expression gives in place of the row (`$replaceRoot`); anything but a
-/// document is an error that shows both.
-/// `called` is the stage's name in messages: `$replaceRoot` and `$replaceWith` are one stage.
+/// Evaluates the expression of `$replaceRoot`; fails if the result is not a document. `called` is
+/// the stage's name in messages, since `$replaceWith` is the same stage.
 fn replaced_root(
     root: &Expr,
     called: &str,
@@ -136,9 +132,8 @@ fn replaced_root(
     }
 }
 
-/// Runs stages that keep one document one document (`$set`, `$unset`, `$project`, `$replaceWith`):
-/// what updates with a pipeline use.
-/// Stages see the document as the stage before left it.
+/// Applies the stages of an update with a pipeline (`$set`, `$unset`, `$project`, `$replaceWith`)
+/// to a document, each to the result of the one before.
 pub fn edit_with(
     stages: &[Stage],
     document: DocRef<'_>,
@@ -148,7 +143,7 @@ pub fn edit_with(
     for stage in stages {
         match apply_stage(stage, current.as_ref(), context)? {
             Change::To(changed) => current = changed,
-            // No stage that updates may use drops its document.
+            // None of the stages allowed in updates drops a document.
             Change::Same | Change::Dropped => {}
         }
     }

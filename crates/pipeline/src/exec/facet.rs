@@ -1,9 +1,8 @@
-//! Several pipelines over the same rows (`$facet`); what they want of other collections is passed
-//! on.
+//! Runs several pipelines over the same rows (`$facet`). Their requests for other collections are
+//! passed on to the caller.
 //!
 //! Each part is an `Exec` of its own. A row is offered to all of them; then each is driven until it
-//! needs input, and its results are kept. The parts share one holding, so that together they hold
-//! no more than one stage may.
+//! needs input, and its results are kept. The parts share one memory limit, that of one stage.
 
 use std::sync::Arc;
 
@@ -17,50 +16,45 @@ use super::{
 };
 use crate::limits::MAX_STAGE_BYTES;
 
-/// What a row of a part takes beside its bytes.
+/// Memory of a result row besides its bytes.
 const PLACE: usize = 64;
 
-/// One pipeline of a facet.
-/// It runs in the operation that `inner` of the facet describes, as all parts do.
+/// One pipeline of a facet. All parts run in the context `Faceting::inner`.
 #[derive(Debug)]
 struct FacetPart {
     /// The field of the result.
     name: String,
-    /// What it does.
     stages: Arc<[Stage]>,
-    /// The pipeline, running; none before the facet is first driven.
+    /// The running pipeline; `None` before the facet is first driven.
     exec: Option<Exec>,
-    /// Its results.
+    /// The results so far.
     rows: Vec<DocBuf>,
-    /// Whether it has given all of them.
+    /// Whether the pipeline has ended.
     done: bool,
 }
 
-/// A facet, running.
+/// The running stage.
 #[derive(Debug)]
 pub(super) struct Faceting {
-    /// Its pipelines with their results.
     parts: Vec<FacetPart>,
-    /// The part that wants rows of another collection.
-    /// One at a time: a part that wants something is answered before others go on.
+    /// The part whose request for another collection is outstanding. The other parts wait for its
+    /// answer, too.
     waiting: Option<usize>,
-    /// Counts the results of all parts.
+    /// Memory of the results of all parts.
     meter: Meter,
-    /// What all parts may hold together.
+    /// The memory limit that the parts share.
     holding: Holding,
-    /// What the operation may hold.
+    /// The memory of the operation.
     outer: Holding,
-    /// The operation with that.
+    /// The context of the parts, with the shared memory limit.
     inner: Option<Arc<Context>>,
-    /// Whether all rows have come.
-    /// Said to each part when it is driven the next time.
+    /// Whether the input has ended. Parts are notified when they are driven next.
     ended: bool,
-    /// Whether the one row was returned.
+    /// Whether the result row was returned.
     answered: bool,
 }
 
 impl Faceting {
-    /// A facet of these pipelines.
     pub(super) fn new(facets: &[(String, Arc<[Stage]>)], holding: &Holding) -> Self {
         let outer = holding.clone();
         let holding = holding.part_within(MAX_STAGE_BYTES);
@@ -83,37 +77,36 @@ impl Faceting {
         }
     }
 
-    /// The operation as the parts see it: the same, with the memory that they share.
-    /// It is made once, since rows refer to it for as long as they live.
+    /// Returns the operation's context with the memory limit of the parts. It is created once,
+    /// because rows keep references to it.
     fn inner_context(&mut self, context: &Arc<Context>) -> Arc<Context> {
         let inner =
             || Arc::new(Context { holding: self.holding.clone(), ..Context::clone(context) });
         Arc::clone(self.inner.get_or_insert_with(inner))
     }
 
-    /// Drives every part as far as it goes; returns a want or a pause, if one came up.
-    /// Parts that are done are passed over. After a pause or a want it begins again with the first
-    /// part; those that need input say so at once.
+    /// Drives every part until it needs input; returns a request or a pause if one comes up. The
+    /// next call starts again with the first part; those that still need input return at once.
     fn drive_parts(&mut self, context: &Arc<Context>) -> Result<Option<Poll>, Error> {
         let context = &self.inner_context(context);
         for (at, part) in self.parts.iter_mut().enumerate() {
             let exec = part
                 .exec
                 .get_or_insert_with(|| Exec::new(Arc::clone(&part.stages), Arc::clone(context)));
-            // Said each time: it does no harm twice.
+            // Repeating it has no effect.
             if self.ended {
                 exec.finish_input();
             }
-            // A part may return several rows for one that it was offered.
+            // A part may return several rows for one input row.
             while !part.done {
                 match exec.next()? {
                     Next::Row(row) => {
-                        // The block of the store that it came in shall not wait with it.
+                        // The copy releases the store's block.
                         let document = row.document.detached();
                         self.meter.add_bytes(document.bytes().len() + PLACE)?;
                         part.rows.push(document);
                     }
-                    // The row was taken in; the next part has its turn.
+                    // The part has consumed its input.
                     Next::NeedInput => break,
                     Next::Pause => return Ok(Some(Poll::Pause)),
                     Next::Done => part.done = true,
@@ -127,11 +120,11 @@ impl Faceting {
         Ok(None)
     }
 
-    /// The one row: an array of results for each part.
-    /// It fails where it would be larger than a document may become on its way.
+    /// Returns the result row, with an array of results for each part. Fails if it exceeds the
+    /// maximum size between stages.
     fn facet_row(&mut self) -> Result<Poll, Error> {
         self.answered = true;
-        // All parts together may hold several times as much as a document.
+        // The results of all parts may exceed the size of a document many times.
         let rows = self.parts.iter().flat_map(|part| &part.rows);
         let _room = room_for(rows.map(|row| row.bytes().len()).sum(), &self.outer)?;
         let mut builder = DocBuilder::new();
@@ -150,13 +143,13 @@ impl Faceting {
 
 impl Operator for Faceting {
     fn accept_row(&mut self, row: Row, context: &Arc<Context>) -> Result<(), Error> {
-        // A part with a limit may be done early; it is offered nothing any more.
+        // A part with a limit may have ended early.
         let context = &self.inner_context(context);
         for part in self.parts.iter_mut().filter(|part| !part.done) {
             let exec = part
                 .exec
                 .get_or_insert_with(|| Exec::new(Arc::clone(&part.stages), Arc::clone(context)));
-            // Each part has its own copy of the row, which shares its bytes.
+            // The clone shares the row's bytes.
             exec.offer_row(Row::not_stored(row.document.clone()))?;
         }
         Ok(())
@@ -186,7 +179,7 @@ impl Operator for Faceting {
     }
 
     fn resume_input(&mut self) {
-        // All parts, since each may have kept what it read of another collection.
+        // Each part may have kept rows of other collections.
         self.waiting = None;
         self.parts.iter_mut().filter_map(|part| part.exec.as_mut()).for_each(Exec::resume);
     }

@@ -1,8 +1,8 @@
-//! Computed fields set in documents (`$addFields`): a tree of names with expressions at its ends.
+//! Sets computed fields in documents (`$addFields`): a tree of names with expressions as leaves.
 //!
-//! All expressions are evaluated over the document as it was, and only then is the new document
-//! written: `{$set: {a: "$b", b: "$a"}}` exchanges the two. Fields keep their places; new ones come
-//! last.
+//! All expressions are evaluated over the original document before the new one is written:
+//! `{$set: {a: "$b", b: "$a"}}` swaps the two. Existing fields keep their position; new ones are
+//! appended.
 
 use std::collections::HashMap;
 
@@ -13,47 +13,45 @@ use evaluation::{
 
 use crate::expr::{Env, Expr};
 
-/// Entries that are looked through in their order; more are found by name.
-/// Comparing a few short names is faster than hashing one.
+/// Maximum number of entries for a linear search; comparing a few short names is faster than
+/// hashing one.
 const SEARCHED_IN_ORDER: usize = 8;
 
-/// Fields to set, with those below them.
-/// `{"a.b": x, "a.c": y}` is one entry `a` with two fields below. Two lists, as the order matters
-/// for new fields and the names for finding them.
+/// The fields to set, as a tree. `{"a.b": x, "a.c": y}` is one entry `a` with two fields below. It
+/// is a list for the order of new fields, and a map for finding a name.
 #[derive(Clone, Debug, Default)]
 pub struct Fields {
-    /// Names in the order in which they were given.
+    /// Names in the order of the specification.
     entries: Vec<(String, Entry)>,
-    /// Where each name stands among the entries.
+    /// Index into `entries` by name.
     by_name: HashMap<String, usize>,
 }
 
-/// What is set under a name: a value, or fields below it.
-/// A path cannot be both: that is a conflict, found when it is set.
+/// The value of a name, or the fields below it. A path cannot be both: `set_at` returns a conflict.
 #[derive(Clone, Debug)]
 pub enum Entry {
-    /// A computed value; nothing removes the field.
+    /// A computed value; a missing one removes the field.
     Value(Expr),
-    /// Fields below.
+    /// Fields below the name.
     Below(Fields),
 }
 
-/// Two paths of which one lies below the other.
+/// Two paths of which one is a prefix of the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Conflict;
 
 impl Fields {
-    /// No fields.
+    /// Creates an empty tree.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Whether nothing is set.
+    /// Returns whether no field is set.
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
 
-    /// Sets an expression at a path; fails when another path ends there or passes through.
+    /// Sets an expression at a path; fails if another path ends there or passes through.
     pub fn set_at(&mut self, path: &[&str], expr: Expr) -> Result<(), Conflict> {
         let Some((name, rest)) = path.split_first() else { return Err(Conflict) };
         let at = self.by_name.get(*name).and_then(|at| self.entries.get_mut(*at));
@@ -70,28 +68,26 @@ impl Fields {
         Ok(())
     }
 
-    /// Adds an entry under a new name.
     fn push_entry(&mut self, name: &str, entry: Entry) {
         self.by_name.insert(name.to_owned(), self.entries.len());
         self.entries.push((name.to_owned(), entry));
     }
 
-    /// The document with the fields set.
-    /// It fails when the result grows beyond what a document may have on its way.
+    /// Returns the document with the fields set. Fails if it exceeds the maximum size between
+    /// stages.
     pub fn apply_to(&self, document: DocRef<'_>, context: &Context) -> Result<DocBuf, Error> {
         let env = Env::new(document, context);
         let mut growth = env.new_growth();
-        // Everything is evaluated before anything is written.
         let done = self.evaluate_entries(&env, &mut growth)?;
-        // Room for the document and a little more: most stages add few fields.
+        // Most stages add few fields.
         let size = if let DocRef::Raw(bytes) = document { bytes.len() + 64 } else { 128 };
         let mut builder = DocBuilder::with_buffer(Vec::with_capacity(size));
         write_document(&mut builder, document, &done, &mut growth)?;
         Ok(builder.finish())
     }
 
-    /// Evaluates all expressions; what they hold is counted together.
-    /// Results borrow from the document where they can, so that copying a field costs no memory.
+    /// Evaluates all expressions and counts their memory together. Results are borrowed from the
+    /// document where possible, so that copying a field costs no memory.
     fn evaluate_entries<'e>(
         &'e self,
         env: &Env<'e>,
@@ -101,7 +97,7 @@ impl Fields {
             Ok(match entry {
                 Entry::Value(expr) => {
                     let got = expr.evaluate_borrowed(&env.with_held(growth.memory_bytes())?)?;
-                    // What is borrowed is written and no more.
+                    // Borrowed values need no memory until they are written.
                     growth.hold_beside(owned_bytes(&got))?;
                     Done { name, value: Some(got), below: Vec::new() }
                 }
@@ -114,21 +110,17 @@ impl Fields {
     }
 }
 
-/// An evaluated entry.
-/// It has the form of its entry, so that writing needs no expressions.
+/// An evaluated entry, in the shape of the tree.
 #[derive(Debug)]
 struct Done<'e> {
-    /// The name of the field.
     name: &'e str,
-    /// Its value, when it is computed; none where only fields below it are.
+    /// The computed value; `None` if only fields below are set.
     value: Option<Evaluated<'e>>,
-    /// Fields inside it.
     below: Vec<Done<'e>>,
 }
 
-/// Writes a document with its entries: each field in its place, or what is set instead of it, then
-/// entries that the document has no field for.
-/// A document that repeats a name has each of its fields replaced.
+/// Writes a document with its entries: existing fields, replaced or extended, then new ones. If the
+/// document repeats a name, each of its fields is replaced.
 fn write_document(
     builder: &mut DocBuilder,
     document: DocRef<'_>,
@@ -136,7 +128,7 @@ fn write_document(
     growth: &mut Growth<'_>,
 ) -> Result<(), Error> {
     let mut seen = vec![false; done.len()];
-    // Few entries are looked through for each field; a map pays off for many.
+    // A map pays off for many entries only.
     let many = SEARCHED_IN_ORDER < done.len();
     let places = (0..).zip(done).filter(|_| many).map(|(at, entry)| (entry.name, at));
     let places: HashMap<&str, usize> = places.collect();
@@ -176,9 +168,8 @@ fn write_document(
     Ok(())
 }
 
-/// Writes an entry in place of what the document held. Fields below are set in the document that is
-/// there, in each element of an array, or in a new document.
-/// A computed value that is missing leaves the field out.
+/// Writes an entry in place of the existing value. Fields below are set in the existing document,
+/// in each element of an array, or in a new document. A missing value omits the field.
 fn write_entry(
     builder: &mut DocBuilder,
     entry: &Done<'_>,
@@ -198,7 +189,6 @@ fn write_entry(
                 written = write_document(builder, fields, &entry.below, growth);
             });
         }
-        // A path goes through every element of an array.
         (None, Some(ValueRef::Array(values))) => {
             let values = in_array(values, &entry.below, growth)?;
             builder.append(entry.name, ValueRef::Array(ArrayRef::Tree(&values)));
@@ -211,20 +201,20 @@ fn write_entry(
             });
         }
     }
-    // A document that is too large is refused before it is many times as large.
+    // Checked per field, so that a document that grows too large is refused early.
     if MAX_MADE_BYTES < builder.len() {
         return Err(too_large(builder.len()));
     }
-    // Fields below count when they are written themselves.
+    // Fields below are counted when they are written.
     if entry.below.is_empty() {
         growth.count_written(builder.len().saturating_sub(before))?;
     }
     written
 }
 
-/// Sets the fields in every element; elements that are not documents become some.
-/// Arrays inside are entered at any depth. The values are computed already, so that every element
-/// gets the same.
+/// Sets the fields in every element of an array, at any depth of nested arrays. Elements that are
+/// not documents are replaced by documents. The values are computed already, so every element gets
+/// the same.
 fn in_array(
     values: ArrayRef<'_>,
     below: &[Done<'_>],

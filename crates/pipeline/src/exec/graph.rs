@@ -1,5 +1,5 @@
-//! A walk along references from one row into another collection (`$graphLookup`), breadth first:
-//! each step asks for all documents that the values found in the step before lead to.
+//! A breadth-first search along references from each row into another collection (`$graphLookup`).
+//! Each step requests all documents that the values found in the step before refer to.
 //!
 //! ```text
 //! start values -> frontier -> Want(documents whose `to` is among them)
@@ -7,7 +7,7 @@
 //!                    `-- values at `from` <---'     until nothing new, or max_depth
 //! ```
 //!
-//! A value is searched for once and a document is found once, so that circles end.
+//! Each value is searched for once and each document is found once, so that cycles end.
 
 use std::{collections::HashSet, sync::Arc};
 
@@ -30,70 +30,65 @@ use crate::{
     path::values_for_join,
 };
 
-/// Where a walk starts and which references it follows.
+/// The `$graphLookup` stage of a plan.
 #[derive(Clone, Debug)]
 pub struct GraphLookup {
-    /// The collection.
+    /// The collection to search.
     pub collection: String,
-    /// The first values; an array is several.
+    /// The start value, or an array of them.
     pub start: Expr,
-    /// Where a found document holds the values that are searched for next.
+    /// The path in a found document of the values to search for next (`connectFromField`).
     pub from: Path,
-    /// Where a document holds the value that is led to.
+    /// The path in a document that is compared with these values (`connectToField`).
     pub to: Path,
-    /// Where the array of found documents goes.
+    /// The path that receives the array of found documents.
     pub name: Path,
-    /// The last step, counted from 0.
+    /// The last step, counted from 0; `None` for no limit.
     pub max_depth: Option<u64>,
-    /// Where a found document says in which step it was found.
+    /// The path in a found document that receives the step in which it was found.
     pub depth_name: Option<Path>,
-    /// Which documents count at all.
+    /// Restricts the documents that are found.
     pub filter: Option<Filter>,
 }
 
-/// The walk of one row, breadth first: each step asks for all documents that the values of the step
-/// before lead to.
+/// The search for one row.
 ///
 /// ```text
 /// start "a"     ->  step 0 finds {_id: "a", next: "b"}
 /// frontier "b"  ->  step 1 finds {_id: "b", next: "a"}
-/// "a" was searched for before: the walk ends
+/// "a" was searched for before: the search ends
 /// ```
 #[derive(Debug)]
 struct ReferenceWalk {
-    /// The row that the walk is of.
+    /// The row that starts the search.
     row: Row,
-    /// Values that the next step searches for.
-    /// Empty when nothing new was found, which ends the walk.
+    /// Values for the next step; if there are none, the search ends.
     frontier: Vec<Value>,
-    /// Keys of all values that were searched for.
-    /// Keys and not values, so that `1` and `1.0` are searched for once.
+    /// Keys of all values that were searched for. With keys, `1` and `1.0` are searched for once.
     searched: HashSet<Vec<u8>>,
-    /// Keys of the ids of all documents that were found.
+    /// Keys of the ids of all found documents.
     seen: HashSet<Vec<u8>>,
-    /// Documents that were found.
-    /// In the order in which they came; one stage may hold no more than its limit.
+    /// Found documents, in the order of their arrival.
     found: Vec<Value>,
-    /// Where each of the found documents came from.
+    /// The sources of the found documents.
     from: Vec<Source>,
-    /// The step that is done, from 0.
+    /// The number of finished steps.
     depth: u64,
-    /// Counts what the walk holds.
+    /// Memory of the search.
     meter: Meter,
 }
 
-/// Walks, running.
+/// The running stage.
 #[derive(Debug)]
 pub(super) struct Walking {
-    /// What is looked for.
     graph: GraphLookup,
-    /// The row whose walk begins next.
+    /// The row whose search starts next.
     slot: Slot,
-    /// The walk under way; it lasts for several answers of the caller.
+    /// The current search, which spans several requests.
     walk: Option<ReferenceWalk>,
 }
 
-/// A value as bytes that are equal for equal values.
+/// Returns an encoding that is the same for equal values.
 fn key_of(value: ValueRef<'_>) -> Vec<u8> {
     let mut key = Vec::new();
     encode(value, TypeOrder::Bson, false, &mut key);
@@ -101,8 +96,8 @@ fn key_of(value: ValueRef<'_>) -> Vec<u8> {
 }
 
 impl ReferenceWalk {
-    /// Searches for a value in the next step, unless it was searched for before.
-    /// The bytes are counted with its key, which stays after the step.
+    /// Adds a value to the next step unless it was searched for before. Its key stays in memory
+    /// after the step.
     fn add_to_frontier(&mut self, value: Value) -> Result<(), Error> {
         let key = key_of(value.as_ref());
         let bytes = key.len() + 64 + memory_of(value.as_ref());
@@ -113,19 +108,19 @@ impl ReferenceWalk {
         Ok(())
     }
 
-    /// Takes a document that was found, and the values that lead on from it.
-    /// One that was found before is left out, also where it was found in an earlier step.
+    /// Adds a found document, and the values that it refers to. Does nothing if it was found
+    /// before.
     fn add_found(&mut self, row: Row, graph: &GraphLookup) -> Result<(), Error> {
         let document = &row.document;
         let id = key_of(document.get("_id").unwrap_or(ValueRef::Undefined));
         if !self.seen.insert(id) {
             return Ok(());
         }
-        // It becomes a tree.
+        // The document is decoded to a tree.
         self.meter.add_bytes(
             memory_of(ValueRef::Document(document.as_ref())) + row.source.weight_of_source() + 64,
         )?;
-        // Also of the last step that is allowed: its values are then not searched for.
+        // Also done in the last step, whose values are then not searched for.
         for value in values_for_join(document.as_ref(), &graph.from) {
             self.add_to_frontier(value)?;
         }
@@ -140,26 +135,25 @@ impl ReferenceWalk {
 }
 
 impl Walking {
-    /// The stage before its first row.
     pub(super) fn new(graph: GraphLookup) -> Self {
         Self { graph, slot: Slot::default(), walk: None }
     }
 
-    /// The filter for what these values lead to; null does not lead to documents that lack the
-    /// field.
-    /// Each step is one request however many values there are, so that an index serves it.
+    /// Returns the filter for documents that these values refer to. Null does not match documents
+    /// without the field. Each step is one request for any number of values, so that an index
+    /// serves it.
     fn frontier_filter(&self, values: Vec<Value>) -> Filter {
         let path = || self.graph.to.clone();
         let null = values.iter().any(|value| value.as_ref().is_nullish());
         let one = Filter::Path(path(), PathTest::In(InSet::new(values, Vec::new())));
-        // Equality with null is met by a missing field, too.
+        // Equality with null matches a missing field, too.
         let there = null.then(|| Filter::Path(path(), PathTest::Exists));
         let rest: Vec<Filter> = there.into_iter().chain(self.graph.filter.clone()).collect();
         if rest.is_empty() { one } else { Filter::And([vec![one], rest].concat()) }
     }
 
-    /// The walk of a row, at its first values.
-    /// A missing start value searches for nothing, and the row gets an empty array.
+    /// Starts the search of a row. With a missing start value it finds nothing, and the row gets an
+    /// empty array.
     fn start_walk(&self, row: Row, context: &Context) -> Result<ReferenceWalk, Error> {
         let first = self.graph.start.evaluate(&Env::new(row.document.as_ref(), context))?;
         let mut walk = ReferenceWalk {
@@ -202,9 +196,8 @@ impl Operator for Walking {
                 poll => return Ok(poll),
             },
         };
-        // The first step has depth 0.
         let within = self.graph.max_depth.is_none_or(|most| walk.depth <= most);
-        // The walk is over: the found documents go into the row.
+        // The search has ended: the found documents are added to the row.
         if walk.frontier.is_empty() || !within {
             let found = Value::Array(walk.found);
             let (base, path) = (walk.row.document, &self.graph.name);
@@ -212,7 +205,7 @@ impl Operator for Walking {
             let source = walk.row.source.after_join(&base, &document, path, walk.from.into());
             return Ok(Poll::Row(Row { document, source }));
         }
-        // The values are taken out: those that the answer brings are the next step's.
+        // The next step starts with an empty frontier.
         let filter = self.frontier_filter(std::mem::take(&mut walk.frontier));
         self.walk = Some(walk);
         Ok(Poll::Want(Box::new(Request {
@@ -227,14 +220,15 @@ impl Operator for Walking {
     fn supply_wanted(&mut self, rows: Vec<Row>) -> Result<(), Error> {
         if let Some(walk) = &mut self.walk {
             rows.into_iter().try_for_each(|row| walk.add_found(row, &self.graph))?;
-            // The documents of this answer have the depth of the step that asked for them.
+            // `depth` is the step of these documents while they are added.
             walk.depth += 1;
         }
         Ok(())
     }
 
     fn resume_input(&mut self) {
-        // The walk begins anew with its row: what it found may be gone in the new view.
+        // The search restarts with its row, because found documents may have expired or changed in
+        // the new view.
         if let Some(walk) = self.walk.take() {
             self.slot.row = Some(walk.row);
         }

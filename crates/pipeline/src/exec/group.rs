@@ -1,12 +1,12 @@
-//! Rows in groups (`$group`). Keys are compared by their canonical encoding, so that equal numbers
-//! of any type are one group; documents are read no further than the expressions need.
+//! Groups rows (`$group`). Keys are compared by their canonical encoding, so that equal numbers of
+//! different types form one group; documents are read only as far as the expressions need.
 //!
-//! Groups are in memory, in the order in which they came. When memory runs out, the groups that
-//! hold half of it are written, whole partitions of keys at a time, and rows of those partitions
-//! are written from then on, too (`spilling::partitions`). When the input has ended, the groups in
-//! memory are returned; then each partition is read, as if its records were the input: first the
-//! states that its groups had, then their rows. A partition that does not fit either is partitioned
-//! again by other bits of the hash.
+//! Groups are kept in memory in the order of their first rows. When memory runs out, groups that
+//! use half of it are spilled as whole partitions of keys, and from then on rows of those
+//! partitions are spilled, too (`spilling::partitions`). At the end of the input the groups in
+//! memory are returned. Then each partition is read like an input: first the states of its groups,
+//! then their rows. A partition that does not fit in memory is partitioned again by other bits of
+//! the hash.
 //!
 //! ```text
 //! rows --+--> groups in memory ----------------> returned first
@@ -39,7 +39,7 @@ use crate::{
     group::{Field, GroupState},
 };
 
-/// What a group is, and what is computed of it.
+/// The `$group` stage of a plan.
 #[derive(Clone, Debug)]
 pub struct Group {
     /// The key; missing is null.
@@ -48,49 +48,48 @@ pub struct Group {
     pub fields: Vec<Field>,
 }
 
-/// A group, running. Rows go into the groups in memory; what those do not hold is written and read
+/// The running stage. Rows are added to the groups in memory; the others are spilled and processed
 /// later, partition by partition.
 #[derive(Debug)]
 pub(super) struct Grouping {
-    /// What is computed, and of which fields.
+    /// The plan, and the fields that it reads.
     picked: Arc<Picked>,
-    /// Where the group of each key stands among the groups.
+    /// Index into `groups` by key.
     index: HashMap<Box<[u8]>, usize, RandomState>,
-    /// Groups in memory, in the order in which they came.
+    /// Groups in memory, in the order of their first rows.
     groups: Vec<HeldGroup>,
-    /// Bytes of the groups in memory.
+    /// Memory of these groups, in bytes.
     bytes: usize,
-    /// The key of the row under way, as bytes; kept to use its memory again.
+    /// Buffer for the encoded key of the current row.
     key: Vec<u8>,
-    /// Counts what the groups hold.
+    /// Memory of the stage.
     meter: Meter,
-    /// Groups that memory did not hold, while the input lasts or a partition is read.
+    /// Spilled groups of the input, or of the partition that is being read.
     written: Option<Partitions>,
-    /// Partitions that were not read yet, those of later levels last.
+    /// Partitions still to be read, those of deeper levels last.
     partitions: Vec<Partition>,
     /// The partition that is being read.
     reading: Option<Reading>,
     /// Groups that are being returned.
     done: Option<std::vec::IntoIter<HeldGroup>>,
-    /// Whether all rows have come.
+    /// Whether the input has ended.
     ended: bool,
 }
 
-/// A group in memory: its key, what was computed so far, and the bytes of both.
+/// A group in memory.
 #[derive(Debug)]
 struct HeldGroup {
-    /// The key, in the form in which it came first.
+    /// The key, in its first representation.
     id: Value,
-    /// What was computed so far, by field.
+    /// States of the computed fields.
     states: Vec<GroupState>,
     bytes: usize,
 }
 
-/// Its name in messages.
+/// The stage's name in messages.
 const STAGE: &str = "$group";
 
 impl Grouping {
-    /// A group stage that has seen no row.
     pub(super) fn new(group: Group, holding: &Holding) -> Self {
         Self {
             picked: Arc::new(Picked::of_group(group)),
@@ -107,8 +106,8 @@ impl Grouping {
         }
     }
 
-    /// The position of a key's group, which is made if it is new. When its groups are not in memory
-    /// it is `Err` with the partition.
+    /// Returns the index of a key's group, creating it if it is new; `Err` with the partition if
+    /// its groups are spilled.
     fn find_group(
         &mut self,
         id: ValueRef<'_>,
@@ -123,34 +122,33 @@ impl Grouping {
             return Ok(Err(partition));
         }
         let states = new_states(&self.picked.group.fields, id, context)?;
-        // About what an empty state and the entry in the index take.
+        // Approximate memory of empty states and of the index entry.
         let bytes = self.key.len() + memory_of(id) + states.len() * 96 + 64;
         self.grow_by(bytes, context)?;
-        // Room for it may have been made by writing the groups of its partition.
+        // Making room for it may have spilled the groups of its partition.
         if let Some(partition) = self.partition_of_key() {
             self.bytes = self.bytes.saturating_sub(bytes);
             return Ok(Err(partition));
         }
-        // The key is copied only now: most rows find a group that is there.
+        // The key is copied only for a new group.
         let at = self.groups.len();
         self.index.insert(self.key.clone().into_boxed_slice(), at);
         self.groups.push(HeldGroup { id: id.to_value(), states, bytes });
         Ok(Ok(at))
     }
 
-    /// The partition of the present key, when its groups are not in memory.
+    /// Returns the partition of the current key, if its groups are spilled.
     fn partition_of_key(&self) -> Option<usize> {
         let written = self.written.as_ref()?;
         let partition = written.partition_of(&self.key);
         written.is_written(partition).then_some(partition)
     }
 
-    /// Says that the groups in memory take `bytes` more; writes some of them where there is no
-    /// room.
+    /// Adds to the memory of the groups; spills some of them if there is not enough.
     fn grow_by(&mut self, bytes: usize, context: &Context) -> Result<(), Error> {
         self.bytes += bytes;
         if self.meter.is_scarce() && self.can_write(context) {
-            // The rest is for those who cannot write what they hold.
+            // The remaining memory is left to operations that cannot spill.
             self.write_half(context)?;
         }
         while let Err(error) = self.meter.set_held(self.bytes + self.bytes_beside()) {
@@ -159,14 +157,14 @@ impl Grouping {
         Ok(())
     }
 
-    /// Bytes that are held beside the groups: buffers of files.
+    /// Returns the memory besides the groups: buffers of files.
     fn bytes_beside(&self) -> usize {
         let written = self.written.as_ref().map_or(0, Partitions::memory_bytes);
         written + self.reading.as_ref().map_or(0, Reading::memory_bytes)
     }
 
-    /// Writes some of the groups because of this failure to hold more; without a place for them it
-    /// is the stage's failure.
+    /// Spills some groups after a failed reservation. If that is not possible, returns the failure
+    /// as the stage's.
     fn make_room(&mut self, error: Error, context: &Context) -> Result<(), Error> {
         if self.can_write(context) {
             return self.write_half(context);
@@ -174,26 +172,25 @@ impl Grouping {
         Err(self.meter.refusal_of(error, &context.spill))
     }
 
-    /// Whether there is a place for groups, and it would help to write some: a single group cannot
-    /// be halved.
+    /// Returns whether spilling is possible and useful: a single group cannot be halved.
     fn can_write(&self, context: &Context) -> bool {
         2 <= self.groups.len() && can_write(self.bytes, context)
     }
 
-    /// Writes the groups that hold half of the memory. The largest partitions go first, so that few
-    /// of them are written.
+    /// Spills the groups that use half of the memory, the largest partitions first, so that few of
+    /// them are spilled.
     fn write_half(&mut self, context: &Context) -> Result<(), Error> {
         let mut written = match self.written.take() {
             Some(written) => written,
             None => Partitions::new(STAGE, self.reading.as_ref(), &context.spill)?,
         };
-        // How much each partition would free.
+        // The memory that each partition would free.
         let mut sizes = [0; PARTITIONS];
         for (key, at) in &self.index {
             let held = self.groups.get(*at).map_or(0, |held| held.bytes);
             sizes.get_mut(written.partition_of(key)).into_iter().for_each(|size| *size += held);
         }
-        // The largest ones, as many as hold half of it together.
+        // The largest partitions that together free half of the memory.
         let mut order: Vec<usize> = (0..PARTITIONS).collect();
         order.sort_by_key(|at| std::cmp::Reverse(sizes.get(*at)));
         let mut freed = 0;
@@ -203,15 +200,15 @@ impl Grouping {
                 freed += sizes.get(partition).copied().unwrap_or(0);
             }
         }
-        // Also when writing failed: what was written belongs to it.
+        // Kept even after a failed write, since it owns the file.
         let moved = self.write_groups(&mut written, context);
         self.written = Some(written);
         moved
     }
 
-    /// Writes the groups of the partitions that are no longer to be in memory; the others move up.
+    /// Spills the groups of the partitions marked as spilled, and compacts the others.
     fn write_groups(&mut self, written: &mut Partitions, context: &Context) -> Result<(), Error> {
-        // In the order of the groups, so that the two lists can be walked side by side.
+        // Sorted by index, in the order of `groups`.
         let mut index: Vec<(Box<[u8]>, usize)> = self.index.drain().collect();
         index.sort_unstable_by_key(|(_, at)| *at);
         let groups = std::mem::take(&mut self.groups);
@@ -229,8 +226,7 @@ impl Grouping {
         Ok(())
     }
 
-    /// Takes a group as it was written. Its record comes before every row of its own, so that the
-    /// group is new here.
+    /// Restores a spilled group. Its record precedes all of its rows, so the group is new here.
     fn restore_group(
         &mut self,
         id: Value,
@@ -253,7 +249,7 @@ impl Grouping {
         }
     }
 
-    /// Says that a group in memory has grown by so much.
+    /// Adds to the memory of a group.
     fn group_grew(&mut self, at: usize, bytes: usize, context: &Context) -> Result<(), Error> {
         if let Some(held) = self.groups.get_mut(at) {
             held.bytes += bytes;
@@ -261,9 +257,10 @@ impl Grouping {
         if bytes == 0 { Ok(()) } else { self.grow_by(bytes, context) }
     }
 
-    /// Everything was taken in: the groups in memory are returned, then those that were written.
+    /// Ends the current input: returns the groups in memory next, and queues the spilled
+    /// partitions.
     fn settle_groups(&mut self) -> Result<(), Error> {
-        // No more rows come, so nobody looks for a key.
+        // The index is no longer needed.
         self.index.clear();
         self.done = Some(std::mem::take(&mut self.groups).into_iter());
         if let Some(written) = self.written.take() {
@@ -272,8 +269,8 @@ impl Grouping {
         Ok(())
     }
 
-    /// Reads a record of the partition under way, or begins with the next one; false when there is
-    /// none.
+    /// Processes a record of the current partition, or opens the next one; returns false if there
+    /// is none.
     fn read_partition(&mut self, context: &Context) -> Result<bool, Error> {
         let Some(reading) = &mut self.reading else {
             let Some(partition) = self.partitions.pop() else { return Ok(false) };
@@ -298,9 +295,8 @@ impl Grouping {
         let group = &picked.group;
         let mut values = [None; MAX_PICKED];
         env.root.pick(&picked.names, &mut values);
-        // Values borrow from the row; an expression that is more than a field is evaluated below.
+        // Plain fields borrow from the row; other expressions are evaluated below.
         let value = |place: usize| values.get(place).copied().flatten();
-        // A plain field was read with the others; any other key is evaluated.
         let found = match picked.id {
             Some(place) => self.find_group(value(place).unwrap_or(ValueRef::Null), context)?,
             None => {
@@ -314,7 +310,7 @@ impl Grouping {
         let at = match (found, &mut self.written) {
             (Ok(at), _) => at,
             (Err(partition), Some(written)) => return written.write_row(partition, row, context),
-            // It cannot be: a partition is known only while some are written.
+            // Unreachable: only spilled groups have a partition.
             (Err(_), None) => return Ok(()),
         };
         let Some(held) = self.groups.get_mut(at) else { return Ok(()) };
@@ -363,7 +359,7 @@ impl Operator for Grouping {
                 self.bytes = 0;
                 self.meter.clear_held();
             }
-            // Nothing in memory is left: the next partition fills it again.
+            // The groups in memory have been returned; the next partition replaces them.
             if !self.read_partition(context)? {
                 return Ok(Poll::Done);
             }

@@ -1,4 +1,4 @@
-//! A group as its states at the beginning and as a row at the end.
+//! Creates the states of a new group, and the row of a finished one.
 
 use document::{DocBuilder, DocRef, Document, Value, ValueRef};
 use evaluation::{Context, Error, Holding};
@@ -12,7 +12,7 @@ use crate::{
     group::{Field, GroupState},
 };
 
-/// The states of a new group with this key.
+/// Returns the states of a new group with this key.
 pub(super) fn new_states(
     fields: &[Field],
     id: ValueRef<'_>,
@@ -24,7 +24,7 @@ pub(super) fn new_states(
     fields.iter().map(|field| field.start_state(&env)).collect()
 }
 
-/// The row of a group: its key as `_id`, then its computed fields.
+/// Returns the row of a group: its key as `_id`, then its computed fields.
 pub(super) fn group_row(
     id: &Value,
     fields: &[Field],
@@ -35,7 +35,7 @@ pub(super) fn group_row(
     append_checked(&mut builder, "_id", id.as_ref())?;
     for (field, state) in fields.iter().zip(states) {
         let value = state.into_value();
-        // Lists of large values are there twice while they are written.
+        // Large lists exist twice while they are written.
         let _room = room_for(builder.len() + value.as_ref().encoded_len(), holding)?;
         append_checked(&mut builder, &field.name, value.as_ref())?;
     }

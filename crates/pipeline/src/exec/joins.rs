@@ -1,21 +1,21 @@
-//! Where a row came from: its own document, and documents of other collections that joins put into
-//! it. A row that waits while some of those die is made again without them.
+//! The sources of a row: its own document, and documents of other collections that joins added. If
+//! some of them expire while the row waits, it is recomputed without them.
 //!
-//! A cursor may keep rows that it has made but not yet returned. When it goes on in a later view,
-//! documents that they were made of may have expired. A row whose own document is dead is dropped.
-//! A row with joined documents cannot simply be dropped, nor can the dead ones be cut out of it, as
-//! later stages may have computed with them. So a row that a join touched carries how it was made:
-//! the document before the first join, and every step since then (joins with their elements, stages
-//! that keep one document one document, elements taken by `$unwind`). Running these steps again
-//! without the dead gives the row as it would be now.
+//! A cursor may buffer rows that it has not returned yet. When it continues in a later view,
+//! documents that they were made of may have expired. A row whose own document has expired is
+//! dropped. A row with joined documents can neither be dropped nor have the expired ones cut out,
+//! as later stages may have computed with them. So a row with joins records how it was made: the
+//! document before the first join, and every step since then (joins with their elements, stages
+//! that map one document to one document, elements taken by `$unwind`). Repeating these steps
+//! without the expired documents yields the current row.
 //!
 //! ```text
 //! base {a: 1} --Join l: [x, y]--> {a: 1, l: [x, y]} --Each $set--> ... --Take l: y--> row
 //! x dies:  base {a: 1} --Join l: [y]--> ... the same steps ... --> row
-//! y dies:  the element that the row is about is gone, and so is the row
+//! y dies:  the row was made of this element, so it is dropped
 //! ```
 //!
-//! Rows without joins carry nothing but their origin.
+//! Rows without joins record only their origin.
 
 mod stored;
 
@@ -34,86 +34,83 @@ use super::{
 };
 use crate::expr::Expr;
 
-/// Where a document on its way came from; nothing for one that a stage made of others.
-/// It is small for a row that no join touched, as most are.
+/// The source of a row; empty for a row that a stage made from others. It is small for a row
+/// without joins, as most are.
 #[derive(Clone, Debug, Default)]
 pub struct Source {
-    /// Where it was stored, in the caller's own bytes.
+    /// The row's stored document, as an opaque key of the caller.
     pub origin: Option<Box<[u8]>>,
     /// How the row was made, from the first join on.
     joins: Option<Box<Joins>>,
 }
 
-/// Where the elements of a joined array came from.
+/// The sources of the elements of a joined array.
 pub(super) type Sources = Arc<[Source]>;
 
-/// How a row was made of a row and what was joined to it.
+/// How a row was made from a row and joined documents.
 #[derive(Clone, Debug)]
 struct Joins {
-    /// Before the first join.
+    /// The document before the first join.
     base: DocBuf,
-    /// What was done since, in order.
+    /// The steps since then, in order.
     steps: Vec<RowStep>,
 }
 
-/// What was done to a row, beginning with a join.
+/// One step of making a row; the first one is a join.
 #[derive(Clone, Debug)]
 enum RowStep {
-    /// Documents of another collection were put at a path.
+    /// Documents of another collection were set at a path.
     Join(Join),
-    /// A stage that keeps one document one document.
-    /// The pipeline, the place in it, and the operation that the stage ran in.
+    /// A stage that maps one document to one: the pipeline, the position in it, and the context.
     Each(Arc<[Stage]>, usize, Arc<Context>),
     /// An element was taken out of an array.
     Take {
         unwind: Arc<Unwind>,
-        /// Which; none where there was no element.
+        /// The element's index; `None` if there was no element.
         at: Option<usize>,
-        /// It is an element of the array of this step, the only one that matters there.
+        /// The index of the join step that made the array, if any.
         of: Option<usize>,
         context: Arc<Context>,
     },
 }
 
-/// One join: the array of joined documents as it was put, and which of its elements the row still
-/// is about.
+/// A join: the array of joined documents, and which of its elements the row depends on.
 #[derive(Clone, Debug)]
 struct Join {
-    /// The row with the array of joined documents at the path.
+    /// The row with the array.
     joined: DocBuf,
-    /// Where the array is.
+    /// The path of the array.
     path: Path,
-    /// Where the elements came from.
+    /// The sources of the elements.
     from: Sources,
-    /// The one element that the row is about: without it there is no row.
+    /// The only element that the row depends on: if it expires, so does the row.
     only: Option<usize>,
 }
 
-/// What became of a document when some that it was made of have died.
+/// The result of recomputing a document after some of its sources expired.
 enum Revised {
-    /// None of them has died that matters.
+    /// No relevant source has expired.
     Same,
-    /// Without them there is no such row.
+    /// The row no longer exists.
     Gone,
-    /// It lacks what has died.
+    /// The row without the expired sources.
     Changed(DocBuf),
 }
 
 impl Source {
-    /// The source of a stored document.
+    /// Returns the source of a stored document.
     pub fn stored_at(origin: Option<Box<[u8]>>) -> Self {
         Self { origin, joins: None }
     }
 
-    /// Whether it came from anything that is stored.
-    /// What is not known cannot expire, and is never made again.
+    /// Returns whether any stored document is known as a source. Otherwise the row cannot expire
+    /// and is never recomputed.
     pub fn is_known(&self) -> bool {
         self.origin.is_some() || self.joins.is_some()
     }
 
-    /// Calls `visit` with every origin: the row's own and those of what was joined to it.
-    /// The caller asks the store for each whether it is live. An element that no longer matters is
-    /// not visited.
+    /// Calls `visit` with every origin, the row's own and those of joined documents, for the caller
+    /// to check whether it is live. Elements that no longer matter are not visited.
     pub fn visit_origins(&self, visit: &mut dyn FnMut(&[u8])) {
         if let Some(origin) = &self.origin {
             visit(origin);
@@ -125,12 +122,12 @@ impl Source {
         }
     }
 
-    /// About the bytes that it holds.
+    /// Returns the approximate memory, in bytes.
     pub(super) fn weight_of_source(&self) -> usize {
         let own = self.origin.as_ref().map_or(0, |origin| origin.len());
         let Some(joins) = &self.joins else { return own };
         let step = |step: &RowStep| match step {
-            // The joined document is the row's own, or other rows' too.
+            // Counted elsewhere: the joined document belongs to this row or to several.
             RowStep::Join(Join { from, only: None, .. }) => {
                 size_of_val(&**from) + from.iter().map(Self::weight_of_source).sum::<usize>()
             }
@@ -139,7 +136,7 @@ impl Source {
         own + joins.steps.iter().map(|it| size_of_val(it) + step(it)).sum::<usize>()
     }
 
-    /// Notes a step, if there was a join before it: without one there is nothing to make again.
+    /// Appends a step if a join precedes it; without one there is nothing to recompute.
     fn push_step(mut self, step: impl FnOnce() -> RowStep) -> Self {
         if let Some(joins) = &mut self.joins {
             joins.steps.push(step());
@@ -147,7 +144,7 @@ impl Source {
         self
     }
 
-    /// The source after a stage that keeps one document one document.
+    /// Returns the source after a stage that maps one document to one.
     pub(super) fn after_stage(
         self,
         stages: &Arc<[Stage]>,
@@ -157,9 +154,8 @@ impl Source {
         self.push_step(|| RowStep::Each(Arc::clone(stages), at, Arc::clone(context)))
     }
 
-    /// The source after a join, with the row before it, the row after it and where the elements
-    /// came from. Joined documents that are not stored ones, of a collection without joins, need
-    /// not be remembered.
+    /// Returns the source after a join, given the row before and after it and the sources of the
+    /// elements. If no joined document comes from a stored one, nothing is recorded.
     pub(super) fn after_join(
         mut self,
         base: &DocBuf,
@@ -168,8 +164,8 @@ impl Source {
         from: Sources,
     ) -> Self {
         if self.joins.is_some() || from.iter().any(Self::is_known) {
-            // The block of the store that it came in shall not wait with it.
-            // The first join begins the list: what was before it is the base.
+            // The copy releases the store's block. The first join starts the list: the row before
+            // it is the base.
             let empty = || Box::new(Joins { base: base.detached(), steps: Vec::new() });
             let (joined, path) = (joined.clone(), path.clone());
             let step = RowStep::Join(Join { joined, path, from, only: None });
@@ -178,13 +174,13 @@ impl Source {
         self
     }
 
-    /// The join that made the array at a path of a document.
+    /// Returns the index of the join step that made the array at a path of a document.
     pub(super) fn array_at(&self, document: DocRef<'_>, path: &Path) -> Option<usize> {
         let array = value_at(document, path)?;
         let steps = &self.joins.as_ref()?.steps;
         let last = steps.len().checked_sub(1);
-        // The array is the last step's if that is a join at this path. What an earlier join put
-        // there may have been changed since, so its bytes are compared.
+        // If the last step is a join at this path, the array is its. The array of an earlier join
+        // may have been changed since, so its bytes are compared.
         let is = |(at, step): (usize, &RowStep)| match step {
             RowStep::Join(join) if Some(at) == last && join.path == *path => true,
             RowStep::Join(join) => is_same(array, value_at(join.joined.as_ref(), &join.path)),
@@ -193,9 +189,9 @@ impl Source {
         (0..steps.len()).rev().find(|at| steps.get(*at).is_some_and(|step| is((*at, step))))
     }
 
-    /// The source after an element was taken out of an array, which a join made or not. For an
-    /// array of a join, the element is from now on the only one that matters.
-    /// `at` is the position of the element, `of` the step whose join made the array.
+    /// Returns the source after an element was taken out of an array. If a join made the array,
+    /// from now on only this element matters. `at` is the index of the element, `of` the step of
+    /// that join.
     pub(super) fn after_unwind(
         mut self,
         unwind: &Arc<Unwind>,
@@ -204,7 +200,6 @@ impl Source {
         context: &Arc<Context>,
     ) -> Self {
         let Some(joins) = &mut self.joins else { return self };
-        // From here on the row is about this one element of the join.
         if let Some(RowStep::Join(join)) = of.and_then(|of| joins.steps.get_mut(of)) {
             join.only = at;
         }
@@ -213,13 +208,13 @@ impl Source {
         self
     }
 
-    /// What becomes of the document when some documents are dead.
-    /// A joined document may be made of joins itself, and is then revised in the same way.
+    /// Recomputes the document without expired sources. Joined documents may have joins of their
+    /// own, which are treated alike.
     fn revise(&self, dead: &dyn Fn(&[u8]) -> bool) -> Result<Revised, Error> {
         if self.origin.as_ref().is_some_and(|origin| dead(origin)) {
             return Ok(Revised::Gone);
         }
-        // Most rows are touched by no death: then nothing is made again.
+        // Most rows are not affected.
         let mut touched = false;
         self.visit_origins(&mut |origin| touched |= dead(origin));
         match &self.joins {
@@ -233,8 +228,8 @@ impl Source {
 }
 
 impl Row {
-    /// The row without what is dead; none when it is gone with it.
-    /// `dead` says of an origin whether its document has expired.
+    /// Returns the row without its expired sources; `None` if it no longer exists. `dead` tells
+    /// whether the document of an origin has expired.
     pub fn without_dead(self, dead: &dyn Fn(&[u8]) -> bool) -> Result<Option<Self>, Error> {
         Ok(match self.source.revise(dead)? {
             Revised::Same => Some(self),
@@ -245,19 +240,18 @@ impl Row {
 }
 
 impl Join {
-    /// Where the elements that matter came from.
+    /// Returns the sources of the elements that matter, with their indexes.
     fn relevant_sources(&self) -> impl Iterator<Item = (usize, &Source)> {
         let all = self.from.iter().enumerate();
         all.filter(|(at, _)| self.only.is_none_or(|only| only == *at))
     }
 
-    /// The elements that are left; none when the only one that matters is gone. Elements that were
-    /// made of joins themselves are revised too.
+    /// Returns the remaining elements, recomputed if they have joins of their own; `None` if the
+    /// only one that matters has expired.
     fn elements_left(&self, dead: &dyn Fn(&[u8]) -> bool) -> Result<Option<Vec<Value>>, Error> {
         let Some(ValueRef::Array(values)) = value_at(self.joined.as_ref(), &self.path) else {
             return Ok(Some(Vec::new()));
         };
-        // Positions of elements and of their sources are the same.
         let values: Vec<_> = values.iter().collect();
         let mut left = Vec::new();
         for (at, source) in self.relevant_sources() {
@@ -272,9 +266,9 @@ impl Join {
 }
 
 impl Joins {
-    /// The row made again without what is dead: every step since the first join is done once more.
+    /// Repeats all steps since the first join without the expired documents.
     fn rebuild_row(&self, dead: &dyn Fn(&[u8]) -> bool) -> Result<Option<DocBuf>, Error> {
-        // Every step is done as it was done at first, in the context of its operation.
+        // Each step uses the context that it had at first.
         let mut document = self.base.clone();
         for step in &self.steps {
             let next = match step {
@@ -291,14 +285,12 @@ impl Joins {
                     None => Some(document.clone()),
                 },
                 RowStep::Take { unwind, at, of, context } => {
-                    // Where only one element matters, it alone is there.
-                    // The array was rebuilt with nothing but the element that matters, which is
-                    // first in it now.
+                    // If only one element matters, the array was rebuilt with that element alone.
                     let place = if of.is_some() && at.is_some() { Some(0) } else { *at };
                     let value = value_at(document.as_ref(), &unwind.path);
                     let array = value.and_then(ValueRef::as_array);
                     let element = array.zip(place).and_then(|(values, at)| values.get(at));
-                    // The element that the row was made of is gone.
+                    // The element has expired.
                     if at.is_some() && element.is_none() {
                         return Ok(None);
                     }
@@ -314,10 +306,10 @@ impl Joins {
     }
 }
 
-/// A document with a value at a path. What is on the way and is no document is replaced by one, arrays
-/// too, which stands last then.
+/// Returns a document with a value at a path. Values on the way that are not documents, including
+/// arrays, are replaced by documents, which are then last.
 pub(super) fn set_at_path(path: &Path, value: Value, document: &DocBuf) -> Result<DocBuf, Error> {
-    // All rows that were joined may be several times as much as a document.
+    // The joined rows may exceed the size of a document many times.
     check_len(value.as_ref().encoded_len())?;
     let parts: Vec<&str> = path.parts().collect();
     if let [_, _, ..] = parts.as_slice() {
@@ -326,12 +318,12 @@ pub(super) fn set_at_path(path: &Path, value: Value, document: &DocBuf) -> Resul
         return Ok(tree.to_buf());
     }
     let mut fields = Fields::new();
-    // One path cannot be in conflict with another.
+    // A single path cannot conflict.
     let _ = fields.set_at(&path.parts().collect::<Vec<_>>(), Expr::Literal(value));
     fields.apply_to(document.as_ref(), &Context::default())
 }
 
-/// Puts a value at a path of a tree; what is in the way and is not a document is replaced.
+/// Sets a value at a path of a tree. Values on the way that are not documents are replaced.
 fn place_value(document: &mut Document, parts: &[&str], value: Value) {
     let Some((name, rest)) = parts.split_first() else { return };
     if rest.is_empty() {
@@ -347,7 +339,8 @@ fn place_value(document: &mut Document, parts: &[&str], value: Value) {
     document.push(*name, Value::Document(inner));
 }
 
-/// The value at a path that a join set: in every element of an array on the way it is the same.
+/// Returns the value at a path that a join set; in every element of an array on the way it is the
+/// same.
 fn value_at<'a>(document: DocRef<'a>, path: &Path) -> Option<ValueRef<'a>> {
     let mut value = ValueRef::Document(document);
     for part in path.parts() {
@@ -359,7 +352,7 @@ fn value_at<'a>(document: DocRef<'a>, path: &Path) -> Option<ValueRef<'a>> {
     Some(value)
 }
 
-/// Whether two arrays are the same bytes. Arrays in another form are taken for different ones.
+/// Returns whether two raw arrays have the same bytes. Decoded arrays count as different.
 fn is_same(value: ValueRef<'_>, other: Option<ValueRef<'_>>) -> bool {
     use document::ArrayRef::Raw;
     match (value, other) {

@@ -1,8 +1,8 @@
-//! Joins: rows of another collection beside each row (`$lookup`), or after all rows (`$unionWith`).
-//! The other collection is asked for with a filter that an index can serve; the engine reads it in
-//! the same view as the rows.
+//! Joins: rows of another collection added to each row (`$lookup`) or after all rows
+//! (`$unionWith`). The other collection is requested with a filter that an index can serve; the
+//! engine reads it in the same view as the input.
 //!
-//! Each row asks for what it joins, unless every row asks for the same: then the answer is kept.
+//! There is one request per row, unless every row has the same request: then its answer is kept.
 
 use std::{collections::VecDeque, sync::Arc};
 
@@ -26,40 +26,40 @@ use crate::{
     path::values_for_join,
 };
 
-/// Rows of another collection beside each row.
-/// Equality and stages may both be there: the stages see what the equality leaves.
+/// The `$lookup` stage of a plan. With both an equality and stages, the stages process the
+/// documents that satisfy the equality.
 #[derive(Clone, Debug)]
 pub struct Lookup {
-    /// Its database, when it is another one.
+    /// The other collection's database, if it is a different one.
     pub database: Option<String>,
-    /// Its name.
+    /// The other collection.
     pub collection: String,
-    /// Where the array of its rows goes.
+    /// The path that receives the array of joined rows.
     pub name: Path,
-    /// The path of a row and the path of the other collection that have to hold equal values.
-    /// An array at the row's path joins by each of its elements.
+    /// The paths in the row and in the other collection that must have equal values. An array at
+    /// the row's path joins by each of its elements.
     pub join: Option<(Path, Path)>,
-    /// Variables of a row for the stages.
+    /// Variables (`let`), evaluated over the row.
     pub variables: Vec<(Arc<str>, Expr)>,
-    /// What is done to the other rows.
+    /// The stages applied to the other rows.
     pub stages: Arc<[Stage]>,
 }
 
-/// Then the rows of another collection.
+/// The `$unionWith` stage of a plan.
 #[derive(Clone, Debug)]
 pub struct UnionWith {
-    /// Its database, when it is another one.
+    /// The other collection's database, if it is a different one.
     pub database: Option<String>,
-    /// Its name.
+    /// The other collection.
     pub collection: String,
-    /// What is done to its rows.
+    /// The stages applied to its rows.
     pub stages: Arc<[Stage]>,
 }
 
 impl Lookup {
-    /// What a row asks for, and how many bytes the variables of the request hold.
-    /// Variables become constants of the operation that the stages run in; those of an outer join
-    /// are among them already. A missing variable is undefined there, which reads as missing.
+    /// Returns the request of a row and the memory of its variables. Variables become constants of
+    /// the context of the stages, in addition to those of outer joins. A missing variable is stored
+    /// as undefined, which reads as missing.
     fn request_for(
         &self,
         document: DocRef<'_>,
@@ -73,7 +73,7 @@ impl Lookup {
         let mut held = 0;
         if !self.variables.is_empty() {
             let env = Env::new(document, context);
-            // An operation of its own for this row, since its variables are the row's.
+            // The variables belong to this row, so it needs its own context.
             let mut inner = (**context).clone();
             context.budget.spend(STEP * inner.constants.len())?;
             for (name, expr) in &self.variables {
@@ -84,9 +84,9 @@ impl Lookup {
             }
             bound = Arc::new(inner);
         }
-        // What the other collection is asked for, and what is done to it.
         let (filter, stages) = match self.stages.split_first() {
-            // Documents that the request brought are not looked up: they are chosen among here.
+            // Documents given in the request are not read from a collection, so the equality
+            // becomes a stage after them.
             Some((first @ Stage::Documents(_), rest)) if self.join.is_some() => {
                 let chosen = [first.clone(), Stage::Match(filter)].into_iter();
                 (Filter::And(Vec::new()), chosen.chain(rest.iter().cloned()).collect())
@@ -103,15 +103,14 @@ impl Lookup {
         Ok((request, held))
     }
 
-    /// Whether every row asks for the same.
-    /// Such a join reads the other collection once.
+    /// Returns whether every row has the same request, so that the other collection is read once.
     fn is_constant(&self) -> bool {
         self.join.is_none() && self.variables.is_empty()
     }
 }
 
-/// The filter of an equality join: one of the values; no value is null.
-/// A row that lacks the field joins documents that lack theirs or have null.
+/// Returns the filter of an equality join: any of the values, or null if there are none. A row
+/// without the field joins documents where it is missing or null.
 fn join_filter(mut values: Vec<Value>, foreign: &Path) -> Filter {
     let test = match values.len() {
         0 => PathTest::Compare(Comparison::Eq, Value::Null),
@@ -121,33 +120,29 @@ fn join_filter(mut values: Vec<Value>, foreign: &Path) -> Filter {
     Filter::Path(foreign.clone(), test)
 }
 
-/// A join, running.
-/// The row waits in the slot from the request until its answer; no other is taken meanwhile.
+/// The running stage. The row waits in the slot for the answer of its request.
 #[derive(Debug)]
 pub(super) struct Joining {
-    /// What is asked for.
     lookup: Lookup,
-    /// The row that waits for what it joins.
+    /// The row that waits.
     slot: Slot,
-    /// The rows for the row in the slot as an array, and where they came from. It is there between
-    /// the request and the row.
+    /// The joined array for the row in the slot and its sources, between the answer and the result.
     supplied: Option<(Value, Sources)>,
-    /// The rows for every row, where all ask for the same.
+    /// The joined array for every row, if all have the same request.
     kept: Option<(Value, Sources)>,
-    /// Whether each row that is joined becomes a row of its own, in an array of one: an `$unwind`
-    /// of the array follows, so that the whole array need never be there.
+    /// Whether each joined row becomes a row of its own, with an array of one element. This is so
+    /// if an `$unwind` of the array follows, to avoid building the whole array.
     one_by_one: bool,
-    /// What is left to be joined one by one to the row in the slot.
+    /// The remaining rows to be joined one by one to the row in the slot.
     left: Option<VecDeque<Row>>,
-    /// Counts the answer and the variables of the request.
+    /// Memory of the answer and of the request's variables.
     meter: Meter,
 }
 
 impl Joining {
-    /// A join that has seen no row.
     pub(super) fn new(lookup: Lookup, next: Option<&Stage>, holding: &Holding) -> Self {
         let meter = Meter::new("$lookup", holding);
-        // The position of an element is that in the whole array.
+        // With an index field, `$unwind` needs the position in the whole array.
         let is_taken_apart = matches!(next,
             Some(Stage::Unwind(unwind)) if unwind.index.is_none() && unwind.path == lookup.name);
         let one_by_one = is_taken_apart && !lookup.is_constant();
@@ -155,8 +150,8 @@ impl Joining {
         Self { lookup, slot: Slot::default(), supplied, kept, one_by_one, left, meter }
     }
 
-    /// The row with the next one of those that are joined to it one by one. Without any it has an
-    /// empty array.
+    /// Returns the row joined with the next of the remaining rows, or with an empty array if there
+    /// are none.
     fn next_of_left(&mut self, row: Row, context: &Context) -> Result<Poll, Error> {
         let next = self.left.as_mut().and_then(VecDeque::pop_front);
         if self.left.as_ref().is_some_and(|left| left.is_empty()) {
@@ -170,8 +165,7 @@ impl Joining {
         self.joined_row(row, (Value::Array(values), from), context)
     }
 
-    /// A row with what was joined to it.
-    /// Fails when the document would become too large.
+    /// Returns a row with its joined array. Fails if the document would be too large.
     fn joined_row(
         &self,
         row: Row,
@@ -202,10 +196,10 @@ impl Operator for Joining {
         if self.left.is_some() {
             return self.next_of_left(row, context);
         }
-        // The row that asked is in the slot again: now it has its answer.
+        // The row in the slot has its answer.
         if let Some(rows) = self.supplied.take() {
             let answer = self.joined_row(row, rows, context);
-            // Where the answer is kept it goes on being held.
+            // A kept answer stays in memory.
             if self.kept.is_none() {
                 self.meter.clear_held();
             }
@@ -217,7 +211,6 @@ impl Operator for Joining {
         let (request, held) = self.lookup.request_for(row.document.as_ref(), context)?;
         self.meter.clear_held();
         self.meter.add_bytes(held)?;
-        // The row waits in the slot for the answer.
         self.slot.row = Some(row);
         Ok(Poll::Want(Box::new(request)))
     }
@@ -230,7 +223,7 @@ impl Operator for Joining {
             return Ok(());
         }
         let bytes: usize = rows.iter().map(|row| row.document.bytes().len()).sum();
-        // They all go into one document.
+        // All of them go into one document.
         if MAX_MADE_BYTES < bytes {
             let from = &self.lookup.collection;
             let text = format!(
@@ -240,11 +233,11 @@ impl Operator for Joining {
         }
         self.meter.clear_held();
         for row in &rows {
-            // It becomes a tree, and is there as it came until all have.
+            // Each is decoded to a tree, while its bytes stay until all are decoded.
             let tree = memory_of(ValueRef::Document(row.document.as_ref()));
             self.meter.add_bytes(tree + row.memory_bytes())?;
         }
-        // The array is made once, and shared where every row asks for the same.
+        // Built once and shared if every row has the same request.
         let values = rows.iter().map(|row| Value::from(row.document.as_ref())).collect();
         let from = rows.into_iter().map(|row| row.source).collect();
         let rows = (Value::Array(values), from);
@@ -256,8 +249,8 @@ impl Operator for Joining {
     }
 
     fn resume_input(&mut self) {
-        // What is kept was read in the old view. Of rows that are joined one by one some were
-        // returned already, and the others are checked again when they are.
+        // Kept answers were read in the old view. Of the rows joined one by one, some have been
+        // returned, and the others are checked when they are.
         (self.supplied, self.kept) = (None, None);
         if self.left.is_none() {
             self.meter.clear_held();
@@ -265,22 +258,20 @@ impl Operator for Joining {
     }
 }
 
-/// A union, running: first its input, then the rows of the other collection.
-/// All rows of the other collection come at once and are counted.
+/// The running stage: first its input, then the rows of the other collection, which are supplied
+/// all at once.
 #[derive(Debug)]
 pub(super) struct Uniting {
-    /// What is asked for.
     union: UnionWith,
-    /// The row that passes.
+    /// The input row on its way.
     slot: Slot,
-    /// Rows of the other collection; none before they were asked for.
+    /// Rows of the other collection; `None` before they are requested.
     others: Option<VecDeque<Row>>,
-    /// Counts those.
+    /// Memory of these rows.
     meter: Meter,
 }
 
 impl Uniting {
-    /// A union that has seen no row.
     pub(super) fn new(union: UnionWith, holding: &Holding) -> Self {
         let meter = Meter::new("$unionWith", holding);
         Self { union, slot: Slot::default(), others: None, meter }

@@ -1,6 +1,6 @@
-//! What one stage holds: no more than a stage may, and no more than is left for all operations. The
-//! two are different failures: the first is the request's fault and has the stage's name, the
-//! second may go well later.
+//! The memory of one stage, limited by the maximum of a stage and by the available memory of all
+//! operations. The two failures differ: the first is the request's fault and names the stage, the
+//! second may be retried later.
 
 use evaluation::{Error, Holding, Kind, Spill};
 use memory::Share;
@@ -8,69 +8,66 @@ use memory::Share;
 use super::spilling::stage_exceeded;
 use crate::limits::MAX_STAGE_BYTES;
 
-/// Counts what a stage holds.
+/// The memory of one stage.
 #[derive(Debug)]
 pub(super) struct Meter {
-    /// The name of the stage, for messages.
+    /// The stage's name for messages.
     stage: &'static str,
-    /// What the operation may hold.
+    /// The operation's memory.
     holding: Holding,
-    /// What the stage holds of that.
+    /// The stage's reservation.
     share: Share,
 }
 
 impl Meter {
-    /// A stage of this name that holds nothing yet.
+    /// Creates the meter of a stage, with nothing reserved.
     pub(super) fn new(stage: &'static str, holding: &Holding) -> Self {
         Self { stage, holding: holding.clone(), share: holding.share() }
     }
 
-    /// So much more is held.
+    /// Reserves `bytes` more.
     pub(super) fn add_bytes(&mut self, bytes: usize) -> Result<(), Error> {
         self.set_held(self.share.held_bytes().saturating_add(bytes))
     }
 
-    /// Says that `held` bytes are held.
-    /// Nothing changes when it fails.
+    /// Sets the reservation to `held` bytes. If it fails, nothing changes.
     pub(super) fn set_held(&mut self, held: usize) -> Result<(), Error> {
-        // The stage's own limit comes first: it holds however much memory there is.
+        // Checked first, since it does not depend on the available memory.
         if MAX_STAGE_BYTES < held {
             return Err(self.limit_exceeded());
         }
         let bytes = held.saturating_sub(self.share.held_bytes());
         self.share.set(held).map_err(|short| match self.holding.is_beyond(bytes) {
-            // The parts of a `$facet` hold as much together as one stage may.
+            // The parts of a `$facet` share the limit of one stage.
             true => self.limit_exceeded(),
             false => short.into(),
         })
     }
 
-    /// What the operation may hold.
+    /// Returns the operation's memory.
     pub(super) fn holding(&self) -> &Holding {
         &self.holding
     }
 
-    /// Whether little is left for others.
-    /// A stage that can write to disk does so then, before it is refused anything.
+    /// Returns whether little memory is available to others. A stage that can spill does so then,
+    /// before a reservation fails.
     pub(super) fn is_scarce(&self) -> bool {
         self.holding.is_scarce()
     }
 
-    /// Says that `bytes` are held no longer.
-    /// More than are held frees all.
+    /// Releases `bytes`, or all if fewer are reserved.
     pub(super) fn free_bytes(&mut self, bytes: usize) {
         self.share.shrink(bytes);
     }
 
-    /// Nothing is held any longer.
+    /// Releases everything.
     pub(super) fn clear_held(&mut self) {
         self.share.shrink(usize::MAX);
     }
 
-    /// The error of a stage that could not hold more because of `error`, and cannot write what it
-    /// holds.
-    /// A failure that may go well later stays what it is; the limit of the stage gets the text that
-    /// says whether writing to disk was allowed.
+    /// Returns the error of a stage that could not reserve memory because of `error` and cannot
+    /// spill. A failure that may be retried is unchanged; for the limit of the stage the text tells
+    /// whether spilling was allowed.
     pub(super) fn refusal_of(&self, error: Error, spill: &Spill) -> Error {
         match error.kind {
             Kind::TooLarge => stage_exceeded(spill, self.stage),
@@ -78,7 +75,7 @@ impl Meter {
         }
     }
 
-    /// The error of a stage that has no way to write what it holds.
+    /// Returns the error of a stage that cannot spill.
     fn limit_exceeded(&self) -> Error {
         let text = format!("Exceeded memory limit of {MAX_STAGE_BYTES} bytes for {}", self.stage);
         Error::new(Kind::TooLarge, 292, text)

@@ -1,12 +1,11 @@
-//! Pipelines: stages that turn rows into rows, driven by whoever has the rows. `Exec` neither reads
-//! nor waits: it is offered rows, returns rows, and says when it needs more or wants another
-//! collection's.
+//! Runs pipelines of stages over rows. `Exec` does not read collections and does not wait: the
+//! caller offers input rows, and it returns rows, or requests input or rows of another collection.
 //!
-//! Every stage is an [`Operator`]. Rows are pulled from the end: the last operator is asked for a
-//! row; when it needs input, the one before it is asked, and so on to the input itself. A row that
-//! comes is handed to the operator that needed it, which is then asked again. So a pipeline is a
-//! loop over an index and not a recursion, and it can stop between any two steps: to let others
-//! run, or to wait for rows of another collection.
+//! Every stage is an [`Operator`]. Rows are pulled from the end: the last operator is polled for a
+//! row; if it needs input, the one before it is polled, and so on up to the input. A row is passed
+//! to the operator that needed it, which is then polled again. So a pipeline is a loop over an
+//! index and not a recursion, and it can stop between any two steps: to yield, or to wait for rows
+//! of another collection.
 //!
 //! ```text
 //! next():   at = 3 (the caller)
@@ -63,61 +62,62 @@ use crate::{expr::Expr, filter::Filter, project::Projection, sort::Sort};
 use meter::Meter;
 use operator::{Operator, Poll};
 
-/// One stage of a pipeline, as the parser makes it; `exec/operator.rs` says which operator runs it.
+/// One stage of a pipeline, as the parser makes it. `exec/operator.rs` has the operator of each.
 #[derive(Clone, Debug)]
 pub enum Stage {
-    /// Rows that meet a condition.
+    /// Keeps the rows that match a filter.
     Match(Filter),
-    /// Part of each row, and computed fields.
+    /// Projects each row to some of its fields and to computed ones.
     Project(Projection),
-    /// Fields computed and set in each row.
+    /// Sets computed fields in each row.
     AddFields(Fields),
-    /// Rows in order; with a limit, only the first so many.
+    /// Sorts the rows; with a limit, returns only the first ones.
     Sort {
-        /// The order.
+        /// The sort order.
         sort: Sort,
-        /// How many rows are wanted.
+        /// Maximum number of rows.
         limit: Option<u64>,
     },
-    /// The first so many rows.
+    /// Keeps the first rows.
     Limit(u64),
-    /// All but the first so many rows.
+    /// Skips the first rows.
     Skip(u64),
-    /// One row with the number of rows under this name; none for no rows.
+    /// Returns one row with the number of rows in this field; no row if there are none.
     Count(String),
-    /// One row with the values at a path, each once, under the name [`VALUES`].
+    /// Returns one row with the distinct values at a path in the field [`VALUES`].
     Distinct(Path),
-    /// One row a group.
+    /// Returns one row per group.
     Group(Group),
-    /// One row an element of an array.
+    /// Returns one row per element of an array.
     Unwind(Unwind),
-    /// Rows of another collection beside each row.
+    /// Adds rows of another collection to each row.
     Lookup(Box<Lookup>),
-    /// A computed document in place of each row.
+    /// Replaces each row by a computed document.
     ReplaceRoot {
-        /// The document.
+        /// The expression of the document.
         root: Expr,
-        /// What messages call it.
+        /// The stage's name in messages.
         called: &'static str,
     },
-    /// One row with the results of several pipelines over the same rows.
+    /// Returns one row with the results of several pipelines over the same rows.
     Facet(Vec<(String, Arc<[Stage]>)>),
-    /// So many random rows.
+    /// Returns this number of random rows.
     Sample(u64),
-    /// Rows in a number of groups of about the same size.
+    /// Distributes the rows over a number of groups of about the same size.
     BucketAuto(Box<BucketAuto>),
-    /// Then the rows of another collection.
+    /// Appends the rows of another collection.
     UnionWith(Box<UnionWith>),
-    /// Rows without the parts that an expression prunes.
+    /// Removes the parts of rows that an expression prunes.
     Redact(Expr),
-    /// Documents of another collection that references lead to.
+    /// Adds to each row the documents of another collection that it refers to, directly or
+    /// indirectly.
     GraphLookup(Box<GraphLookup>),
-    /// Rows that an expression computes, instead of any input.
+    /// Returns computed rows instead of any input.
     Documents(Expr),
 }
 
 impl Stage {
-    /// Its name, as messages have it.
+    /// Returns the stage's name in messages.
     pub fn name(&self) -> &'static str {
         match self {
             Self::Match(_) => "$match",
@@ -142,8 +142,8 @@ impl Stage {
         }
     }
 
-    /// Whether it returns a row before it has seen all rows. Only such stages can be stopped early
-    /// by a limit behind them.
+    /// Returns whether the stage may return a row before the end of its input. Only such stages can
+    /// be stopped early by a later limit.
     pub fn is_streaming(&self) -> bool {
         !matches!(
             self,
@@ -158,87 +158,86 @@ impl Stage {
     }
 }
 
-/// Whether a pipeline answers rows before it has seen all of them.
+/// Returns whether a pipeline may return rows before the end of its input.
 pub fn is_streaming(stages: &[Stage]) -> bool {
     stages.iter().all(Stage::is_streaming)
 }
 
-/// A document on its way through a pipeline, with where it came from.
+/// A document in a pipeline, with its source.
 #[derive(Clone, Debug)]
 pub struct Row {
     /// The document.
     pub document: DocBuf,
-    /// Where it came from.
+    /// The stored documents that it was made of.
     pub source: Source,
 }
 
 impl Row {
-    /// A row that is not a stored document.
+    /// Creates a row that is not a stored document.
     pub fn not_stored(document: DocBuf) -> Self {
         Self { document, source: Source::default() }
     }
 
-    /// About the bytes that the row holds.
+    /// Returns the approximate memory of the row, in bytes.
     pub fn memory_bytes(&self) -> usize {
         self.document.bytes().len() + self.source.weight_of_source() + 64
     }
 }
 
-/// What a pipeline wants of another collection. Its documents go through the stages before they
-/// come back.
+/// A request for rows of another collection. The caller applies the stages to them before it
+/// supplies them.
 #[derive(Clone, Debug)]
 pub struct Request {
-    /// Its database, when it is another one.
+    /// The collection's database, if it is a different one.
     pub database: Option<String>,
-    /// Its name.
+    /// The collection.
     pub collection: String,
-    /// Which of its documents; an index may serve it.
+    /// The filter, which an index may serve.
     pub filter: Filter,
-    /// What is done to them then.
+    /// The stages to apply to the filtered documents.
     pub stages: Arc<[Stage]>,
-    /// The operation the stages run in, with the variables of the row that asks.
+    /// The context of the stages, with the variables of the requesting row.
     pub context: Arc<Context>,
 }
 
-/// What comes next. The caller does what it says and asks again.
+/// The next event. The caller handles it and calls again.
 #[derive(Debug)]
 pub enum Next {
-    /// A row.
+    /// A result row.
     Row(Row),
-    /// Offer a row, or finish.
+    /// Input is needed: offer a row, or finish the input.
     NeedInput,
-    /// Supply the rows of another collection.
+    /// Rows of another collection are needed: supply them.
     Want(Request),
-    /// Enough was done that others should run; then ask again.
+    /// Yield, then call again.
     Pause,
-    /// There are no more rows; further input is not needed.
+    /// There are no more rows, and no input is needed.
     Done,
 }
 
-/// Work of handing a row to a stage, beside its bytes.
+/// Work of passing a row to a stage, besides its bytes.
 const STEP: usize = 1024;
 
 /// A running pipeline.
 #[derive(Debug)]
 pub struct Exec {
-    /// The stages, running, in the order of the pipeline.
+    /// The running stages, in order.
     operators: Vec<Box<dyn Operator>>,
-    /// The operation.
     context: Arc<Context>,
-    /// Rows that were offered and that no operator has taken yet.
+    /// Offered rows that no operator has taken yet.
     input: VecDeque<Row>,
-    /// Whether the caller has no more rows.
+    /// Whether the caller has finished the input.
     finished: bool,
-    /// Whether the operators know that.
+    /// Whether the operators were notified of that.
     ended: bool,
-    /// The operator that wants rows of another collection.
+    /// The operator that waits for rows of another collection.
     waiting: Option<usize>,
-    /// What the row on its way holds.
+    /// Memory of the row that is being passed on.
     moving: Share,
 }
 
 impl Exec {
-    /// A pipeline at its start.
+    /// Starts a pipeline.
     pub fn new(stages: impl Into<Arc<[Stage]>>, context: Arc<Context>) -> Self {
         let stages: Arc<[Stage]> = stages.into();
         let start = |at| operator::start_operator(&stages, at, &context.holding);
@@ -255,12 +254,12 @@ impl Exec {
         }
     }
 
-    /// Takes a row in; the caller offers one when [`Next::NeedInput`] asked for it.
+    /// Accepts a row. The caller offers one after [`Next::NeedInput`].
     pub fn offer_row(&mut self, row: Row) -> Result<(), Error> {
         if self.finished {
             return Err(caller_error("a row was offered after the end of the input"));
         }
-        // A stage that gathers takes it at once, without a turn of the loop for each row.
+        // A blocking first stage takes the row right away, without a call of `next`.
         let at_once = self.input.is_empty() && !self.context.budget.would_be_due();
         match self.operators.first_mut().filter(|first| first.is_gathering()) {
             Some(first) if at_once => {
@@ -273,25 +272,25 @@ impl Exec {
         }
     }
 
-    /// Whether it makes a difference to offer a row with this document. Asked first, it spares making
-    /// the row.
+    /// Returns whether offering this document could affect the result. Checked before making a row,
+    /// to avoid that.
     pub fn may_use(&self, document: DocRef<'_>) -> bool {
         self.operators.first().is_none_or(|first| first.may_use(document))
     }
 
-    /// There is no more input.
+    /// Ends the input.
     pub fn finish_input(&mut self) {
         self.finished = true;
     }
 
-    /// Returns what comes next. It returns as soon as there is a row, so memory is bounded by what
-    /// stages hold.
+    /// Returns the next event. It returns as soon as there is a row, so memory is limited to that
+    /// of the stages.
     #[expect(clippy::should_implement_trait, reason = "it fails, and its end is not an iterator's")]
     pub fn next(&mut self) -> Result<Next, Error> {
         if self.waiting.is_some() {
             return Err(caller_error("rows of another collection are still wanted"));
         }
-        // `at` is who wants a row: an operator, or the caller behind the last one.
+        // `at` is the operator that needs a row, or the caller after the last one.
         let last = self.operators.len();
         let mut at = last;
         loop {
@@ -299,7 +298,6 @@ impl Exec {
             if self.context.budget.is_due() {
                 return Ok(Next::Pause);
             }
-            // Whoever is behind `at` wants a row from the operator before it.
             let poll = match at.checked_sub(1) {
                 None => self.poll_input(),
                 Some(before) => match self.operators.get_mut(before) {
@@ -307,12 +305,12 @@ impl Exec {
                     None => Poll::Done,
                 },
             };
-            // What came decides who is asked next: one stage to the front, or one to the back.
+            // The result decides which operator is polled next: the one before or the one after.
             match poll {
                 Poll::Need if at == 0 => return Ok(Next::NeedInput),
                 Poll::Need => at -= 1,
                 Poll::Want(request) => {
-                    // Who is before `at` has asked, and gets the rows.
+                    // The operator before `at` made the request and gets the rows.
                     self.waiting = at.checked_sub(1);
                     return Ok(Next::Want(*request));
                 }
@@ -324,7 +322,8 @@ impl Exec {
                     }
                 },
                 Poll::Pause => return Ok(Next::Pause),
-                // The stage before has no more: this one is told, and asked for what it still has.
+                // The stage before has ended: this one is notified, and polled for its remaining
+                // rows.
                 Poll::Done => match self.operators.get_mut(at) {
                     None => return Ok(Next::Done),
                     Some(operator) => {
@@ -336,7 +335,7 @@ impl Exec {
         }
     }
 
-    /// A row of the input, or whether there can be another.
+    /// Returns a row of the input, or whether more may come.
     fn poll_input(&mut self) -> Poll {
         match self.input.pop_front() {
             Some(row) => Poll::Row(row),
@@ -348,16 +347,15 @@ impl Exec {
         }
     }
 
-    /// Goes on in another view: what is wanted of other collections is wanted again, and what was
-    /// kept of them is forgotten, since documents may have changed or expired.
+    /// Continues in another view. Requests are repeated, and kept rows of other collections are
+    /// dropped, since documents may have changed or expired.
     pub fn resume(&mut self) {
         self.waiting = None;
         self.operators.iter_mut().for_each(|operator| operator.resume_input());
     }
 
-    /// Hands over the rows that were wanted.
+    /// Supplies the requested rows.
     pub fn supply(&mut self, rows: Vec<Row>) -> Result<(), Error> {
-        // Its answer arrives only once.
         let waiting = self.waiting.take().and_then(|at| self.operators.get_mut(at));
         match waiting {
             Some(operator) => operator.supply_wanted(rows),
@@ -366,7 +364,7 @@ impl Exec {
     }
 }
 
-/// Gives a row to a stage that needs it.
+/// Passes a row to a stage.
 fn hand_over(
     row: Row,
     operator: &mut dyn Operator,
@@ -375,12 +373,12 @@ fn hand_over(
 ) -> Result<(), Error> {
     let bytes = row.document.bytes().len();
     context.budget.spend(STEP + bytes)?;
-    // Small ones cost nothing. A buffer may have room for as much again.
+    // Small rows need no reservation. A buffer may have twice the capacity it needs.
     moving.set(2 * bytes)?;
     operator.accept_row(row, context)
 }
 
-/// A failure of the caller, not of the request.
+/// Returns the error of an incorrect call, rather than of the request.
 fn caller_error(what: &str) -> Error {
     Error::new(Kind::Invalid, 8, what)
 }

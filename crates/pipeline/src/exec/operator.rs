@@ -1,4 +1,4 @@
-//! What a running stage does, and which one runs each stage of a plan.
+//! The interface of a running stage, and the operator of each stage of a plan.
 
 use std::sync::Arc;
 
@@ -10,63 +10,61 @@ use super::{
     lookup, rows, sample, sort, unwind,
 };
 
-/// A running stage. Rows are pushed in and polled out, one at a time.
+/// A running stage. Rows are pushed in and polled, one at a time.
 ///
-/// `poll_row` says `Need` until there is something to return; then a row is accepted, and it is
-/// asked again. After `end_of_input` it returns what it still has and then `Done`.
+/// If `poll_row` returns `Need`, a row is passed in and it is polled again. After `end_of_input` it
+/// returns its remaining rows and then `Done`.
 pub(super) trait Operator: std::fmt::Debug + Send + Sync {
-    /// Takes a row; only called after `poll_row` returned `Need`.
-    /// It may fail; the pipeline is of no use after that.
+    /// Accepts a row; called only after `poll_row` returned `Need`. After an error the pipeline is
+    /// unusable.
     fn accept_row(&mut self, row: Row, context: &Arc<Context>) -> Result<(), Error>;
 
-    /// Whether `poll_row` would say `Need` now, and nothing else: so may be said by a stage that
-    /// returns nothing before the end of its input.
+    /// Returns true only if `poll_row` would return `Need` now. For stages that return nothing
+    /// before the end of their input.
     fn is_gathering(&self) -> bool {
         false
     }
 
-    /// Whether a document that is offered now can change what comes out.
+    /// Returns whether this document, if offered now, could affect the result.
     fn may_use(&self, document: DocRef<'_>) -> bool {
         let _ = document;
         true
     }
 
-    /// Says that there are no more rows.
-    /// It is called once.
+    /// Ends the input; called once.
     fn end_of_input(&mut self, context: &Arc<Context>) -> Result<(), Error>;
 
-    /// What comes next. After `end_of_input` it does not return `Need` again.
+    /// Returns the next event. After `end_of_input` it does not return `Need` again.
     fn poll_row(&mut self, context: &Arc<Context>) -> Result<Poll, Error>;
 
-    /// Takes the rows that it wanted.
-    /// They went through the stages of the request before.
+    /// Supplies requested rows, to which the stages of the request were applied.
     fn supply_wanted(&mut self, rows: Vec<Row>) -> Result<(), Error> {
         drop(rows);
         Err(caller_error("this stage wanted nothing"))
     }
 
-    /// Goes on in another view: wants again what it wanted, and forgets what it kept to answer
-    /// later rows with.
+    /// Continues in another view: repeats an outstanding request and drops rows kept for later
+    /// input rows.
     fn resume_input(&mut self) {}
 }
 
-/// What a running stage returns.
+/// The result of polling a running stage.
 #[derive(Debug)]
 pub(super) enum Poll {
-    /// A row: more may follow at once.
+    /// A row; more may follow at once.
     Row(Row),
-    /// It needs another row, or the end of the input.
+    /// Another row, or the end of the input, is needed.
     Need,
-    /// It needs rows of another collection.
+    /// Rows of another collection are needed.
     Want(Box<Request>),
-    /// Others should run first.
+    /// The task should yield first.
     Pause,
     /// There are no more rows.
     Done,
 }
 
-/// The operator of a stage.
-/// `None` past the end. Stages are cloned, as one plan may run several times.
+/// Creates the operator of a stage; `None` if there is no stage at `at`. Stages are cloned, since a
+/// plan may run several times.
 pub(super) fn start_operator(
     stages: &Arc<[Stage]>,
     at: usize,
@@ -81,8 +79,7 @@ pub(super) fn start_operator(
         Stage::Documents(expr) => Box::new(rows::Documents::new(expr.clone(), holding)),
         Stage::Sort { sort, limit } => {
             let next = stages.get(at + 1..).unwrap_or_default();
-            // A limit after the sort is still there as a stage: this only keeps the sort from
-            // holding more.
+            // The limit stage remains: this only saves memory of the sort.
             let limit = rows_wanted(*limit, next);
             Box::new(sort::Sorting::new(sort.clone(), limit, holding))
         }
@@ -104,14 +101,13 @@ pub(super) fn start_operator(
     })
 }
 
-/// How many sorted rows are looked at: by the sort's own limit, and by the stages behind it
-/// (`$limit`, or `$skip` and then `$limit`). A sort that knows holds no more than about twice as
-/// many.
-/// A limit after anything that drops or adds rows says nothing about the sort.
+/// Returns how many sorted rows are needed, according to the sort's own limit and the following
+/// stages (`$limit`, or `$skip` and `$limit`). With a limit a sort holds about twice as many rows
+/// at most. A later `$limit` after stages that drop or add rows does not count.
 fn rows_wanted(own: Option<u64>, next: &[Stage]) -> Option<u64> {
     let behind = match next {
         [Stage::Limit(count), ..] => Some(*count),
-        // What is skipped has to be sorted, too.
+        // Skipped rows have to be sorted, too.
         [Stage::Skip(skipped), Stage::Limit(count), ..] => skipped.checked_add(*count),
         _ => None,
     };

@@ -1,19 +1,19 @@
-//! Which other collections a pipeline reads, so that all of them can be looked at together.
+//! The other collections that a pipeline reads, so that all are read in one view.
 
 use super::Stage;
 
-/// Database, when it is another one, and name of every collection that stages read beside their
-/// input; some may come twice. The engine opens views of all of them at one instant, before the
-/// first row is read.
+/// Returns database (if it is a different one) and name of every collection that stages read
+/// besides their input; with duplicates. The engine opens views of all of them at one instant,
+/// before the first row is read.
 pub fn other_collections(stages: &[Stage]) -> Vec<(Option<&str>, &str)> {
     let mut found = Vec::new();
     collect_collections(stages, &mut found);
     found
 }
 
-/// Adds the collections that stages read, those of pipelines inside them included.
-/// A graph's collection is always in the database of the pipeline. All stages are listed, so that
-/// a new one cannot be forgotten here.
+/// Adds the collections that stages and their nested pipelines read. A graph lookup's collection is
+/// always in the pipeline's database. All stages are listed, so that the compiler requires new ones
+/// to be added.
 fn collect_collections<'s>(stages: &'s [Stage], found: &mut Vec<(Option<&'s str>, &'s str)>) {
     for stage in stages {
         match stage {

@@ -1,29 +1,27 @@
-//! Which fields of its rows a group reads as they are, so that one pass over a row finds them all.
+//! The top-level fields that a group reads, so that one pass over a row finds all of them.
 
 use super::Group;
 use crate::expr::Expr;
 
-/// Names that are read in one pass at most.
-/// Values are kept in an array on the stack; further fields are read one by one.
+/// Maximum number of fields found in one pass. Their values are in an array on the stack; further
+/// fields are read one by one.
 pub(super) const MAX_PICKED: usize = 8;
 
-/// A group, and the fields of the row that it reads as they are, each once. Keys and inputs are often plain
-/// fields: one pass over the document finds all of them.
-/// A path of several parts may lead through arrays, and is left to the expression.
+/// A group, and the top-level fields that its keys and inputs consist of, which one pass over the
+/// document finds. A path of several parts may go through arrays and is left to the expression.
 #[derive(Debug)]
 pub(super) struct Picked {
-    /// The group.
     pub(super) group: Group,
-    /// The names of the fields.
+    /// The names of the fields, without duplicates.
     pub(super) names: Vec<String>,
-    /// The key's place among the names.
+    /// The index of the key among the names.
     pub(super) id: Option<usize>,
-    /// The places of the computed fields' inputs.
+    /// The indexes of the computed fields' inputs among the names.
     pub(super) inputs: Vec<Option<usize>>,
 }
 
 impl Picked {
-    /// The fields that a group reads as they are.
+    /// Finds the fields that a group reads.
     pub(super) fn of_group(group: Group) -> Self {
         let mut names = Vec::new();
         let id = place_of_field(&group.id, &mut names);
@@ -33,8 +31,8 @@ impl Picked {
     }
 }
 
-/// Where an expression's field stands among the names; nothing when it is not a plain field, or
-/// there are too many.
+/// Returns the index of an expression's field among the names, adding it; `None` if it is no
+/// top-level field, or if there are too many.
 fn place_of_field(expr: &Expr, names: &mut Vec<String>) -> Option<usize> {
     let Expr::Field(path) = expr else { return None };
     let name = path.part(0);

@@ -1,5 +1,5 @@
-//! Documents without the parts that an expression prunes (`$redact`). The expression sees each
-//! embedded document as `$$CURRENT`, and answers "keep", "prune" or "descend".
+//! Removes parts of documents (`$redact`). The expression is evaluated for each embedded document,
+//! as `$$CURRENT`, and returns "keep", "prune" or "descend".
 
 use document::{DocBuf, DocBuilder, DocRef, Value, ValueRef};
 use evaluation::{Context, Error};
@@ -10,8 +10,8 @@ use crate::{
     shown::shown_or_missing,
 };
 
-/// What remains of a document; `None` when nothing does.
-/// The verdicts are texts, which the parser puts in place of `$$KEEP`, `$$PRUNE` and `$$DESCEND`.
+/// Returns the remaining document; `None` if nothing remains. The verdicts are strings that the
+/// parser substitutes for `$$KEEP`, `$$PRUNE` and `$$DESCEND`.
 pub(super) fn redact_document(
     expr: &Expr,
     document: DocRef<'_>,
@@ -20,8 +20,8 @@ pub(super) fn redact_document(
     redact_level(expr, document, document, context)
 }
 
-/// What remains of one document, the root or one inside it.
-/// `$$ROOT` stays the whole row at every level.
+/// Returns what remains of the root or of an embedded document. `$$ROOT` is the whole row at every
+/// level.
 fn redact_level(
     expr: &Expr,
     root: DocRef<'_>,
@@ -35,7 +35,7 @@ fn redact_level(
     match verdict.as_ref().map(Value::as_ref) {
         Some(ValueRef::String("keep")) => Ok(Some(document.to_buf())),
         Some(ValueRef::String("prune")) => Ok(None),
-        // Fields that are no documents stay; those that are are judged by themselves.
+        // Fields that contain no documents are kept; embedded documents are evaluated one by one.
         Some(ValueRef::String("descend")) => {
             let mut builder = DocBuilder::new();
             for (name, value) in document.iter() {
@@ -53,8 +53,8 @@ fn redact_level(
     }
 }
 
-/// What remains of a value: documents and arrays inside are redacted, nothing else is.
-/// In an array a pruned document goes, and the others move up.
+/// Returns what remains of a value: documents and arrays are redacted, other values kept. Pruned
+/// documents are removed from an array.
 fn redact_value(
     expr: &Expr,
     root: DocRef<'_>,

@@ -1,5 +1,4 @@
-//! Stages that count rows (`$limit`, `$skip`, `$count`), and one that makes them (`$documents`).
-//! They hold nothing but a number and the row on its way.
+//! Stages that count rows (`$limit`, `$skip`, `$count`), and one that creates them (`$documents`).
 
 use std::{collections::VecDeque, sync::Arc};
 
@@ -17,17 +16,16 @@ use crate::{
     failure::invalid_request,
 };
 
-/// The first so many rows. It is done with the last one, so that no further input is read.
+/// Keeps the first rows. Ends with the last of them, so that no further input is read.
 #[derive(Debug)]
 pub(super) struct Limit {
-    /// Rows that may still pass.
+    /// Number of rows that may still pass.
     left: u64,
-    /// The row that passes.
     slot: Slot,
 }
 
 impl Limit {
-    /// The first `count` rows.
+    /// Creates a stage that keeps `count` rows.
     pub(super) fn new(count: u64) -> Self {
         Self { left: count, slot: Slot::default() }
     }
@@ -35,7 +33,7 @@ impl Limit {
 
 impl Operator for Limit {
     fn accept_row(&mut self, row: Row, _: &Arc<Context>) -> Result<(), Error> {
-        // Counted when it is taken in: it is handed on in any case.
+        // Counted here, since the row is passed on in any case.
         self.left = self.left.saturating_sub(1);
         self.slot.row = Some(row);
         Ok(())
@@ -48,25 +46,22 @@ impl Operator for Limit {
 
     fn poll_row(&mut self, _: &Arc<Context>) -> Result<Poll, Error> {
         match self.slot.poll_slot() {
-            // The row itself is handed on before that.
             Poll::Need if self.left == 0 => Ok(Poll::Done),
             other => Ok(other),
         }
     }
 }
 
-/// All but the first so many rows.
-/// Rows that are passed over are read all the same.
+/// Skips the first rows, which are read all the same.
 #[derive(Debug)]
 pub(super) struct Skip {
-    /// Rows that are still to be passed over.
+    /// Number of rows still to be skipped.
     left: u64,
-    /// The row that passes.
     slot: Slot,
 }
 
 impl Skip {
-    /// All but the first `count` rows.
+    /// Creates a stage that skips `count` rows.
     pub(super) fn new(count: u64) -> Self {
         Self { left: count, slot: Slot::default() }
     }
@@ -91,19 +86,18 @@ impl Operator for Skip {
     }
 }
 
-/// The number of rows, as one row; none for no rows.
+/// Returns the number of rows as one row; no row if there are none.
 #[derive(Debug)]
 pub(super) struct Count {
-    /// The field that the number goes into.
+    /// The field of the number.
     name: String,
     /// Rows so far.
     count: i64,
-    /// The one row.
+    /// The result row.
     slot: Slot,
 }
 
 impl Count {
-    /// The number of rows, under this name.
     pub(super) fn new(name: String) -> Self {
         Self { name, count: 0, slot: Slot::default() }
     }
@@ -121,7 +115,7 @@ impl Operator for Count {
 
     fn end_of_input(&mut self, _: &Arc<Context>) -> Result<(), Error> {
         self.slot.ended = true;
-        // No rows make no row, not a zero.
+        // As in MongoDB, there is no row with 0.
         if self.count > 0 {
             self.slot.row = Some(Row::not_stored(count_document(&self.name, self.count)));
         }
@@ -133,20 +127,18 @@ impl Operator for Count {
     }
 }
 
-/// Rows that an expression computes (`$documents`), in place of any input.
-/// It never asks for input, so a collection before it would not be read.
+/// Returns computed rows (`$documents`) and never reads input.
 #[derive(Debug)]
 pub(super) struct Documents {
-    /// What gives the array of documents.
+    /// The expression of an array of documents.
     expr: Expr,
-    /// Documents that were not returned yet; none before the expression was evaluated.
+    /// Rows not returned yet; `None` before the expression was evaluated.
     rows: Option<VecDeque<Row>>,
-    /// Counts those.
+    /// Memory of these rows.
     meter: Meter,
 }
 
 impl Documents {
-    /// The rows that an expression computes.
     pub(super) fn new(expr: Expr, holding: &Holding) -> Self {
         Self { expr, rows: None, meter: Meter::new("$documents", holding) }
     }
@@ -162,7 +154,7 @@ impl Operator for Documents {
     }
 
     fn poll_row(&mut self, context: &Arc<Context>) -> Result<Poll, Error> {
-        // Evaluated when the first row is wanted, once.
+        // Evaluated once, when the first row is needed.
         if self.rows.is_none() {
             let nothing = Document::new();
             let env = Env::new(DocRef::Tree(&nothing), context);

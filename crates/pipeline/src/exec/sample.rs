@@ -1,5 +1,5 @@
-//! Random rows: a reservoir, returned in random order. Of the rows so far each is in the reservoir
-//! with the same chance: row n replaces one of k kept rows with probability k / n.
+//! Returns random rows, by reservoir sampling, in random order: row n replaces one of k kept rows
+//! with probability k / n, so each row so far is in the reservoir with the same probability.
 
 use std::sync::Arc;
 
@@ -10,24 +10,22 @@ use super::{
     operator::{Operator, Poll},
 };
 
-/// A sample, running.
-/// Memory grows with the rows that are wanted, not with those that are read.
+/// The running stage. Its memory depends on the number of rows wanted, not on the number read.
 #[derive(Debug)]
 pub(super) struct Sampling {
-    /// How many rows are wanted.
+    /// Number of rows wanted.
     most: usize,
     /// Rows so far.
     seen: u64,
     /// The reservoir.
     held: Vec<Row>,
-    /// Counts what the reservoir holds.
+    /// Memory of the reservoir.
     meter: Meter,
-    /// Whether all rows have come.
+    /// Whether the input has ended.
     ended: bool,
 }
 
 impl Sampling {
-    /// A sample of at most `count` rows.
     pub(super) fn new(count: u64, holding: &Holding) -> Self {
         Self {
             most: usize::try_from(count).unwrap_or(usize::MAX),
@@ -39,8 +37,8 @@ impl Sampling {
     }
 }
 
-/// A random number below `bound`.
-/// The numbers are the operation's, so that a test with a seed repeats a sample.
+/// Returns a random number below `bound` from the operation's stream, so that a test with a seed is
+/// repeatable.
 fn random_below(context: &Context, bound: u64) -> usize {
     usize::try_from(context.random.next_number() % bound.max(1)).unwrap_or(0)
 }
@@ -48,13 +46,13 @@ fn random_below(context: &Context, bound: u64) -> usize {
 impl Operator for Sampling {
     fn accept_row(&mut self, row: Row, context: &Arc<Context>) -> Result<(), Error> {
         self.seen += 1;
-        // The block of the store that it came in shall not wait with it.
-        // It is copied also where it is not kept: which rows are is known only after.
+        // The copy releases the store's block. It is made for all rows, since only the code below
+        // decides which are kept.
         let row = Row { document: row.document.detached(), ..row };
         if self.held.len() < self.most {
             self.meter.add_bytes(row.memory_bytes())?;
             self.held.push(row);
-        // A place beyond the reservoir means that the row is not taken.
+        // With an index outside the reservoir the row is not taken.
         } else if let Some(place) = self.held.get_mut(random_below(context, self.seen)) {
             self.meter.free_bytes(place.memory_bytes());
             self.meter.add_bytes(row.memory_bytes())?;
@@ -69,14 +67,13 @@ impl Operator for Sampling {
     }
 
     fn poll_row(&mut self, context: &Arc<Context>) -> Result<Poll, Error> {
-        // A sample of nothing reads nothing.
+        // An empty sample reads no input.
         if !self.ended && self.most > 0 {
             return Ok(Poll::Need);
         }
         if self.held.is_empty() {
             return Ok(Poll::Done);
         }
-        // Rows leave in random order, too.
         let at = random_below(context, u64::try_from(self.held.len()).unwrap_or(1));
         let row = self.held.swap_remove(at);
         self.meter.free_bytes(row.memory_bytes());

@@ -1,15 +1,15 @@
-//! How large a document may become on its way from stage to stage. What is known to be too large is
-//! refused before it is built.
+//! Size limits of documents between stages. A document known to be too large is refused before it
+//! is built.
 
 use document::{DocBuf, DocBuilder, ValueRef};
 use evaluation::{Error, Holding, limits::MAX_MADE_BYTES, too_large};
 use memory::Share;
 
-/// Bytes of a document that is made without asking for memory.
+/// Maximum size of a document that is built without reserving memory.
 const FREE: usize = 1 << 20;
 
-/// Takes the memory of a document of so many bytes that is about to be made, until the share is
-/// dropped. A document between two stages may be several times as large as a stored one.
+/// Reserves the memory for building a document of this size, until the share is dropped. A document
+/// between two stages may be several times as large as a stored one.
 pub(super) fn room_for(bytes: usize, holding: &Holding) -> Result<Share, Error> {
     check_len(bytes)?;
     let mut share = holding.share();
@@ -19,8 +19,8 @@ pub(super) fn room_for(bytes: usize, holding: &Holding) -> Result<Share, Error> 
     Ok(share)
 }
 
-/// Appends a field that a stage has computed. One that would make the document too large is refused
-/// before it is written: it may be as large as all that a stage may hold, and would be there twice.
+/// Appends a computed field. If the document would become too large, it fails before writing: the
+/// value may be as large as a stage's memory, and would exist twice.
 pub(super) fn append_checked(
     builder: &mut DocBuilder,
     name: &str,
@@ -31,7 +31,7 @@ pub(super) fn append_checked(
     Ok(())
 }
 
-/// Fails when a document of so many bytes is larger than one may become on its way.
+/// Fails if a size exceeds the maximum of a document between stages.
 pub(super) fn check_len(bytes: usize) -> Result<(), Error> {
     if MAX_MADE_BYTES < bytes {
         return Err(too_large(bytes));
@@ -39,7 +39,7 @@ pub(super) fn check_len(bytes: usize) -> Result<(), Error> {
     Ok(())
 }
 
-/// A document that a stage made, if it is not too large for the stages behind.
+/// Returns a document if it does not exceed the maximum size between stages.
 pub(super) fn checked_size(document: DocBuf) -> Result<DocBuf, Error> {
     check_len(document.bytes().len())?;
     Ok(document)

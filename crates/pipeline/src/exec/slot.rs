@@ -1,20 +1,19 @@
-//! What a stage keeps that takes one row at a time: the row, and whether the input has ended. What
-//! is done to the row is the stage's.
+//! The state of a stage that processes one row at a time: the row, and whether the input has ended.
 
 use super::{Row, operator::Poll};
 
-/// A row on its way through, and whether the input has ended.
-/// Shared by stages so that all of them say `Need` and `Done` by the same rule.
+/// A row in a stage, and whether the input has ended. It implements the rules of `Need` and `Done`
+/// for all such stages.
 #[derive(Debug, Default)]
 pub(super) struct Slot {
     /// The row, until it is taken.
     pub(super) row: Option<Row>,
-    /// Whether no row comes any more.
+    /// Whether the input has ended.
     pub(super) ended: bool,
 }
 
 impl Slot {
-    /// The row, once; without one, whether another can come.
+    /// Takes the row; without one, returns whether another can come.
     pub(super) fn poll_slot(&mut self) -> Poll {
         match self.row.take() {
             Some(row) => Poll::Row(row),

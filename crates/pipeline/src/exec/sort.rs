@@ -1,5 +1,5 @@
-//! Rows in order of their fields (`$sort`): the key of each row that may be among the wanted ones is
-//! computed once, and `spilling::Sorter` keeps and orders them.
+//! Sorts rows by their fields (`$sort`). The key of each row that may be among the first ones is
+//! computed once; `spilling::Sorter` keeps and sorts them.
 
 use std::sync::Arc;
 
@@ -13,12 +13,11 @@ use super::{
 };
 use crate::sort::Sort;
 
-/// A sort, running.
 #[derive(Debug)]
 pub(super) struct Sorting(Sorter);
 
 impl Sorting {
-    /// A sort of at most `limit` rows; a limit beyond the machine's numbers is none.
+    /// Creates a sort of at most `limit` rows; a limit beyond `usize` is none.
     pub(super) fn new(sort: Sort, limit: Option<u64>, holding: &Holding) -> Self {
         let most = limit.and_then(|limit| usize::try_from(limit).ok());
         Self(Sorter::new("$sort", sort, most, holding))
@@ -27,12 +26,12 @@ impl Sorting {
 
 impl Operator for Sorting {
     fn accept_row(&mut self, row: Row, context: &Arc<Context>) -> Result<(), Error> {
-        // It is not copied where it cannot win.
+        // Rows beyond the limit are not copied.
         if !self.may_use(row.document.as_ref()) {
             return Ok(());
         }
         let key = self.0.sort_order().key_of(row.document.as_ref());
-        // The block of the store that it came in shall not wait with it.
+        // The copy releases the store's block during the sort.
         let row = Row { document: row.document.detached(), ..row };
         self.0.add_entry(Entry { key, row }, context)
     }
@@ -67,7 +66,7 @@ mod tests {
         sort::SortPart,
     };
 
-    /// A value of a field, by a number: scalars that repeat, arrays, nothing.
+    /// Returns a field value for a number: repeating scalars, arrays, or none.
     fn value(number: u64) -> Option<Value> {
         match number % 9 {
             0 => None,
@@ -117,7 +116,7 @@ mod tests {
                 let stage = Stage::Sort { sort: sort.clone(), limit: Some(limit) };
                 let mut exec = Exec::new(vec![stage], Arc::new(Context::default()));
                 for row in &rows {
-                    // Whether it is asked before makes no difference.
+                    // Calling `may_use` first makes no difference.
                     if limit % 2 == 0 || exec.may_use(row.as_ref()) {
                         exec.offer_row(Row::not_stored(row.clone())).unwrap();
                     }

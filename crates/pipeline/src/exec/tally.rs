@@ -1,10 +1,10 @@
-//! Pipelines that want no more of their rows than how many there are: `$count`, and a group with a
-//! constant key that adds constants up, as drivers count (`{_id: 1, n: {$sum: 1}}`). Whoever has the
-//! rows may count them instead of reading them.
+//! Pipelines that depend only on the number of their rows: `$count`, and a group with a constant
+//! key and sums of constants, as drivers count (`{_id: 1, n: {$sum: 1}}`). The engine can then
+//! count rows instead of reading them.
 //!
 //! ```text
 //! $skip 5, $limit 100, $group {_id: 1, n: {$sum: 1}}, $project ...
-//! `- steps ---------'  `- made -------------------'  `- rest: over the one row that is made
+//! `- steps ---------'  `- made -------------------'  `- rest: over the resulting row
 //! ```
 
 use std::sync::Arc;
@@ -19,10 +19,10 @@ use crate::{
     group::{AccumulatorShape, Field, GroupState},
 };
 
-/// A pipeline of which only the number of its rows matters.
+/// A pipeline that depends only on the number of its rows.
 #[derive(Clone, Debug)]
 pub struct Tally {
-    /// Stages that pass some of the rows, in order.
+    /// `$skip` and `$limit` stages, in order.
     steps: Vec<Step>,
     made: Made,
     rest: Arc<[Stage]>,
@@ -35,17 +35,17 @@ enum Step {
     Limit(u64),
 }
 
-/// What is made of the number of rows.
+/// How the number becomes a row.
 #[derive(Clone, Debug)]
 enum Made {
-    /// A document with the number under this name.
+    /// A document with the number in this field.
     Count(String),
-    /// The row of the one group.
+    /// The row of the only group.
     Group(Group),
 }
 
 impl Tally {
-    /// The pipeline as one that counts; `None` where a stage looks at its rows.
+    /// Analyzes a pipeline; `None` if it depends on more than the number of rows.
     pub fn of_stages(stages: &[Stage]) -> Option<Self> {
         let mut steps = Vec::new();
         let mut left = stages;
@@ -71,12 +71,12 @@ impl Tally {
         }
     }
 
-    /// The stages behind what is counted: they get the one row.
+    /// Returns the stages after the count, to be applied to its row.
     pub fn rest(&self) -> Arc<[Stage]> {
         Arc::clone(&self.rest)
     }
 
-    /// How many rows matter at most; more change nothing.
+    /// Returns the maximum number of rows that matter; `None` for no limit.
     pub fn most_rows(&self) -> Option<u64> {
         self.steps.iter().rev().fold(None, |most: Option<u64>, step| match *step {
             Step::Limit(count) => Some(most.map_or(count, |most| most.min(count))),
@@ -84,7 +84,7 @@ impl Tally {
         })
     }
 
-    /// The row that is made of this many rows; none of no rows.
+    /// Returns the row for this number of rows; `None` for no rows.
     pub fn row_of(&self, rows: u64) -> Result<Option<Row>, Error> {
         let passed = self.steps.iter().fold(rows, |rows, step| match *step {
             Step::Skip(count) => rows.saturating_sub(count),
@@ -105,32 +105,32 @@ impl Tally {
     }
 }
 
-/// Whether a group reads nothing of its rows, and comes to the same by their number alone. Sums of
-/// doubles do not: adding one of them often is not multiplying it.
+/// Returns whether a group depends only on the number of its rows. A sum of doubles does not:
+/// repeated addition is not multiplication.
 fn counts_only(group: &Group) -> bool {
     let constant = |expr: &Expr| expr.as_literal().is_some_and(|id| id.kind() != Kind::Undefined);
     constant(&group.id)
         && group.fields.iter().all(|field| is_count(field) || summed(field).is_some())
 }
 
-/// Whether a field counts rows.
+/// Returns whether a field counts rows.
 fn is_count(field: &Field) -> bool {
     field.accumulator.shape == AccumulatorShape::Nothing && is_named(field, "$count")
 }
 
-/// The whole number that a field adds up for each row.
+/// Returns the integer that a field adds for each row.
 fn summed(field: &Field) -> Option<&Value> {
     let number = field.taken.input.as_literal()?;
     let whole = matches!(number, Value::Int32(_) | Value::Int64(_));
     (is_named(field, "$sum") && whole).then_some(number)
 }
 
-/// Whether a field is of this accumulator.
+/// Returns whether a field uses this accumulator.
 fn is_named(field: &Field, name: &str) -> bool {
     field.accumulator.name == name
 }
 
-/// What a field has computed after so many rows.
+/// Returns the state of a field after this number of rows.
 fn state_of(field: &Field, count: i64) -> GroupState {
     match summed(field) {
         None => GroupState::Count(count),
@@ -142,7 +142,7 @@ fn state_of(field: &Field, count: i64) -> GroupState {
     }
 }
 
-/// The document of a count: an `int` as long as it can be.
+/// Returns the document of a count: an `int` if it fits, else a `long`.
 pub(super) fn count_document(name: &str, count: i64) -> DocBuf {
     let count = match i32::try_from(count) {
         Ok(small) => ValueRef::Int32(small),
@@ -175,7 +175,7 @@ mod tests {
         Stage::Group(Group { id: Expr::Literal(id), fields })
     }
 
-    /// What the stages answer when they are given this many rows.
+    /// Returns the result of running the stages over this number of rows.
     fn by_rows(stages: &[Stage], rows: u64) -> Option<DocBuf> {
         let mut exec = Exec::new(stages, Arc::new(Context::default()));
         for _ in 0..rows {

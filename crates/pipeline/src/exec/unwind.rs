@@ -1,5 +1,6 @@
-//! One row an element of an array (`$unwind`). The array is not copied: the next element is found
-//! by its offset in the raw bytes, and each row is written from the document and one element.
+//! Returns one row per element of an array (`$unwind`). The array is not copied: the next element
+//! is found by its offset in the raw bytes, and each row is written from the document and one
+//! element.
 
 use std::sync::Arc;
 
@@ -13,71 +14,66 @@ use super::{
 };
 use crate::expr::Expr;
 
-/// Which array, and what else is kept.
+/// The `$unwind` stage of a plan.
 #[derive(Clone, Debug)]
 pub struct Unwind {
-    /// Where the array is.
+    /// The path of the array.
     pub path: Path,
-    /// Where its positions go.
+    /// The path that receives the index of the element.
     pub index: Option<Path>,
-    /// Whether rows without elements are kept.
-    /// Null, missing and an empty array count as without elements; any other value counts as its
-    /// own only element.
+    /// Whether rows without elements are kept (`preserveNullAndEmptyArrays`): those with null,
+    /// missing or an empty array. Any other value that is no array counts as its own only element.
     pub keep_empty: bool,
 }
 
-/// Where the first element of a raw array begins, after its length.
+/// Offset of the first element of a raw array, after its length.
 const FIRST: usize = 4;
 
-/// The stage, running.
+/// The running stage.
 #[derive(Debug)]
 pub(super) struct Unwinding {
-    /// What is asked for.
     unwind: Arc<Unwind>,
     /// The row whose elements are being returned.
     row: Option<Apart>,
-    /// Whether all rows have come.
+    /// Whether the input has ended.
     ended: bool,
-    /// The row that is taken apart: it is there while what is behind takes its elements apart.
+    /// Memory of that row, which is held while later stages process its elements.
     meter: Meter,
 }
 
-/// A row whose array is being taken apart, and how far.
-/// The offset spares counting elements from the start for each of them.
+/// A row whose array is being unwound. The byte offset avoids counting elements from the start each
+/// time.
 #[derive(Debug)]
 struct Apart {
-    /// The row as it came.
     row: Row,
-    /// The position of the next element.
+    /// The index of the next element.
     at: usize,
-    /// Where the next element begins in the array's bytes.
+    /// The offset of the next element in the array's bytes.
     offset: usize,
-    /// The join that made the array.
+    /// The step of the join that made the array.
     of: Option<usize>,
 }
 
 impl Unwinding {
-    /// The stage before its first row.
     pub(super) fn new(unwind: Unwind, holding: &Holding) -> Self {
         let meter = Meter::new("$unwind", holding);
         Self { unwind: Arc::new(unwind), row: None, ended: false, meter }
     }
 
-    /// The row of the next element; `None` after the last one. A row without an array, or with an
-    /// empty one, has one turn without an element.
-    /// Called again until it is `None`. An element that is dropped also ends the row.
+    /// Returns the row of the next element; `None` after the last one, or if the element's row is
+    /// dropped. A row without an array, or with an empty one, has one turn without an element.
     fn next_element(
         &self,
         apart: &mut Apart,
         context: &Arc<Context>,
     ) -> Result<Option<Row>, Error> {
         let Apart { row, at, offset, of } = apart;
-        // The array is found again for each element, since a row cannot hold a borrow of itself.
+        // The array is found again for each element, since a row cannot borrow from itself.
         let next = match value_at(row.document.as_ref(), &self.unwind.path) {
             Some(ValueRef::Array(ArrayRef::Raw(values))) => element_at(values, *offset),
             _ => None,
         };
-        // The array has come to its end. Without any element there is one turn.
+        // Without any element there is one turn.
         if next.is_none() && *at > 0 {
             return Ok(None);
         }
@@ -91,10 +87,9 @@ impl Unwinding {
     }
 }
 
-/// The document with an element of the array instead of it, shown as the one at `position`. Without
-/// an element, what becomes of a document that has none: it stays when that is asked for, and is
-/// dropped otherwise.
-/// Also called when a row is made again without what has expired.
+/// Returns the document with an element in place of the array, `position` being its index. Without
+/// an element the document is kept or dropped as the stage specifies. Also called when a row is
+/// recomputed without expired documents.
 pub(super) fn unwound(
     unwind: &Unwind,
     document: &DocBuf,
@@ -120,8 +115,7 @@ pub(super) fn unwound(
     Ok(Some(checked_size(made)?))
 }
 
-/// The document with the position of its element at a path; null where there was no element.
-/// Counted from 0, as a 64-bit integer.
+/// Sets the index of the element at a path, as a 64-bit integer; null if there was no element.
 fn indexed(
     document: &DocBuf,
     path: &Path,
@@ -131,13 +125,12 @@ fn indexed(
     let position = position.and_then(|position| i64::try_from(position).ok());
     let value = position.map_or(Value::Null, Value::Int64);
     let mut fields = Fields::new();
-    // One path cannot be in conflict with another.
+    // A single path cannot conflict.
     let _ = fields.set_at(&path.parts().collect::<Vec<_>>(), Expr::Literal(value));
     fields.apply_to(document.as_ref(), context)
 }
 
-/// The value at a path that leads through documents only.
-/// An array on the way leads nowhere: `$unwind` does not enter arrays.
+/// Returns the value at a path through documents only, since `$unwind` does not traverse arrays.
 fn value_at<'a>(document: DocRef<'a>, path: &Path) -> Option<ValueRef<'a>> {
     let mut value = ValueRef::Document(document);
     for part in path.parts() {
@@ -146,16 +139,16 @@ fn value_at<'a>(document: DocRef<'a>, path: &Path) -> Option<ValueRef<'a>> {
     Some(value)
 }
 
-/// The document with another value at a path that exists, or without it.
-/// Without it the fields around stay, also where they are empty then.
+/// Returns the document with another value at an existing path, or without it. Enclosing documents
+/// remain, even if empty.
 fn with_value_at(document: DocRef<'_>, path: &Path, value: Option<ValueRef<'_>>) -> DocBuf {
     let mut builder = DocBuilder::new();
     copy_with_value(&mut builder, document, path, 0, value);
     builder.finish()
 }
 
-/// Copies a document, with the value in place of the one at the path.
-/// `at` is the part of the path that names of this level are compared with.
+/// Copies a document with the value replaced at the path. `at` is the part of the path for this
+/// level.
 fn copy_with_value(
     builder: &mut DocBuilder,
     document: DocRef<'_>,
@@ -163,7 +156,7 @@ fn copy_with_value(
     at: usize,
     value: Option<ValueRef<'_>>,
 ) {
-    // Rows are raw documents always.
+    // Rows are always raw documents.
     let DocRef::Raw(bytes) = document else { return };
     for element in Reader::new(bytes) {
         if element.name != path.part(at).as_bytes() {
@@ -185,7 +178,7 @@ fn copy_with_value(
 impl Operator for Unwinding {
     fn accept_row(&mut self, row: Row, _: &Arc<Context>) -> Result<(), Error> {
         let of = row.source.array_at(row.document.as_ref(), &self.unwind.path);
-        // The row before is done.
+        // The previous row is finished.
         self.meter.clear_held();
         self.meter.add_bytes(row.memory_bytes())?;
         self.row = Some(Apart { row, at: 0, offset: FIRST, of });

@@ -1,11 +1,11 @@
-//! Where a row came from, as bytes, while the row waits in a temporary file. Stages and operations,
-//! which cannot become bytes, are kept beside the file, each once; the bytes say which one it is.
+//! The encoding of a row's source for temporary files. Stages and contexts, which cannot be
+//! encoded, are kept in memory, each once, and are referred to by number.
 //!
 //! ```text
 //! source   origin? | 0, or steps + 1 | base | step | step | ...
 //! join     0 | path | 1 if one element matters | document | sources of the elements
-//! each     1 | which of those kept
-//! take     2 | index + 1 | step + 1 | which of those kept
+//! each     1 | number of the kept item
+//! take     2 | index + 1 | step + 1 | number of the kept item
 //! ```
 
 use std::sync::Arc;
@@ -19,33 +19,33 @@ use crate::exec::{
     spilling::bytes::{RecordBytes, put_bytes, put_number, put_optional},
 };
 
-/// How many of those kept last are looked at for one that is the same.
-/// A pipeline has a few stages, and its operation is one: they come again and again.
+/// How many of the last items are searched for an equal one. A pipeline has few stages and one
+/// context, which repeat.
 const LOOKED_AT: usize = 16;
 
-/// A join, in the bytes of a step.
+/// Step type: a join.
 const JOIN: u8 = 0;
-/// A stage that keeps one document one document.
+/// Step type: a stage that maps one document to one.
 const EACH: u8 = 1;
-/// An element that was taken out of an array.
+/// Step type: an element taken out of an array.
 const TAKE: u8 = 2;
 
-/// What rows in a temporary file share. It lives as long as the file is read.
-/// Positions in it stand in the file's records, so that nothing is ever taken out.
+/// The items shared by the rows of a temporary file. Records refer to them by index, so none is
+/// removed while the file is read.
 #[derive(Debug, Default)]
 pub(in crate::exec) struct Shared(Vec<Kept>);
 
-/// What cannot become bytes.
+/// An item that cannot be encoded.
 #[derive(Debug)]
 enum Kept {
-    /// A stage of a pipeline, and its operation.
+    /// A stage of a pipeline, and its context.
     Each(Arc<[Stage]>, usize, Arc<Context>),
-    /// The unwinding of an array, and its operation.
+    /// An `$unwind`, and its context.
     Take(Arc<Unwind>, Arc<Context>),
 }
 
 impl Kept {
-    /// Whether both are the very same, by their places in memory.
+    /// Returns whether both are the same objects in memory.
     fn is_same(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Each(stages, at, context), Self::Each(others, place, other)) => {
@@ -58,7 +58,7 @@ impl Kept {
         }
     }
 
-    /// About the bytes that it holds: the operation may be there for this row alone.
+    /// Returns the approximate memory. The context is counted since it may exist for one row only.
     fn weight_of_kept(&self) -> usize {
         let (Self::Each(_, _, context) | Self::Take(_, context)) = self;
         let constants = context.constants.fields().iter();
@@ -68,21 +68,20 @@ impl Kept {
 }
 
 impl Shared {
-    /// Adds a source's bytes to `out`; returns by how many bytes it holds more itself.
-    /// The caller counts those bytes with what the stage holds.
+    /// Appends an encoded source to `out`; returns the additional memory of the shared items.
     pub(in crate::exec) fn write_source(&mut self, source: &Source, out: &mut Vec<u8>) -> usize {
         put_optional(source.origin.as_deref(), out);
         let Some(joins) = &source.joins else {
             put_number(0, out);
             return 0;
         };
-        // One more than there are: 0 says that nothing was joined.
+        // 0 means that there are no joins.
         put_number(joins.steps.len() + 1, out);
         put_bytes(joins.base.bytes(), out);
         joins.steps.iter().map(|step| self.write_step(step, out)).sum()
     }
 
-    /// Writes a step; returns the bytes that it keeps beside the file.
+    /// Writes a step; returns the additional memory of the shared items.
     fn write_step(&mut self, step: &RowStep, out: &mut Vec<u8>) -> usize {
         match step {
             RowStep::Join(join) => {
@@ -95,7 +94,7 @@ impl Shared {
             }
             RowStep::Take { unwind, at, of, context } => {
                 out.push(TAKE);
-                // The position is the original one: the row's index field was made of it.
+                // The original index, since it was written to the row's index field.
                 put_place(*at, out);
                 put_place(*of, out);
                 self.write_kept(Kept::Take(Arc::clone(unwind), Arc::clone(context)), out)
@@ -103,14 +102,14 @@ impl Shared {
         }
     }
 
-    /// Where only one element matters, the others are not written: they are those of other rows.
-    /// The element then stands alone in an otherwise empty document.
+    /// Writes a join. If only one element matters, the others are omitted, and the element is
+    /// stored in an otherwise empty document.
     fn write_join(&mut self, join: &Join, out: &mut Vec<u8>) -> usize {
         put_bytes(join.path.as_str().as_bytes(), out);
-        // The one element that matters is the only one written, so it stands first.
+        // The only element written has index 0.
         put_place(join.only.map(|_| 0), out);
         match join.only.and_then(|only| only_element(join, only)) {
-            // Where the element cannot be put apart, the whole array is written.
+            // If the element cannot be extracted, the whole array is written.
             Some(joined) => put_bytes(joined.bytes(), out),
             None => put_bytes(join.joined.bytes(), out),
         }
@@ -118,11 +117,9 @@ impl Shared {
         join.relevant_sources().map(|(_, source)| self.write_source(source, out)).sum()
     }
 
-    /// Writes which one of those kept it is, and keeps it if it is new. Rows come in order, so that
-    /// the same one is usually among the last.
+    /// Writes the number of an item, adding it if it is new.
     fn write_kept(&mut self, kept: Kept, out: &mut Vec<u8>) -> usize {
-        // An operation made for one row only is never met again: looking through all of them would
-        // be slow.
+        // Contexts made for one row never repeat, so searching all items would be slow.
         let last = self.0.iter().enumerate().rev().take(LOOKED_AT);
         let same = last.into_iter().find(|(_, other)| other.is_same(&kept)).map(|(at, _)| at);
         put_number(same.unwrap_or(self.0.len()), out);
@@ -134,8 +131,8 @@ impl Shared {
         weight
     }
 
-    /// The source that was written; none where the bytes are not one.
-    /// Sources of elements are read by recursion, as deep as joins stood inside one another.
+    /// Decodes a source; `None` if the bytes are invalid. Recurses for sources of joined elements,
+    /// as deep as joins were nested.
     pub(in crate::exec) fn read_source(&self, bytes: &mut RecordBytes<'_>) -> Option<Source> {
         let origin = bytes.read_optional()?.map(Into::into);
         let Some(count) = bytes.read_number()?.checked_sub(1) else {
@@ -146,7 +143,7 @@ impl Shared {
         Some(Source { origin, joins: Some(Box::new(Joins { base, steps })) })
     }
 
-    /// The step that was written.
+    /// Decodes a step.
     fn read_step(&self, bytes: &mut RecordBytes<'_>) -> Option<RowStep> {
         match bytes.read_byte()? {
             JOIN => {
@@ -160,7 +157,7 @@ impl Shared {
                 Kept::Each(stages, at, context) => {
                     Some(RowStep::Each(Arc::clone(stages), *at, Arc::clone(context)))
                 }
-                // A number of the other sort: the record is not what was written.
+                // An item of the other type: the record is damaged.
                 Kept::Take(..) => None,
             },
             TAKE => {
@@ -178,8 +175,7 @@ impl Shared {
     }
 }
 
-/// A document with nothing but the array at the join's path, and in it the one element that
-/// matters.
+/// Returns a document with only the array at the join's path, which contains only this element.
 fn only_element(join: &Join, only: usize) -> Option<DocBuf> {
     let array = value_at(join.joined.as_ref(), &join.path)?.as_array()?;
     let element = array.get(only).map(ValueRef::to_value);
@@ -187,18 +183,17 @@ fn only_element(join: &Join, only: usize) -> Option<DocBuf> {
     set_at_path(&join.path, Value::Array(element.into_iter().collect()), &empty).ok()
 }
 
-/// The document here.
-/// A copy, since the record's memory is used again for the next one.
+/// Decodes a document. Copied, since the record's buffer is reused.
 fn read_document(bytes: &mut RecordBytes<'_>) -> Option<DocBuf> {
     Some(DocBuf::from_trusted(bytes.read_bytes()?.to_vec()))
 }
 
-/// A place in an array; one more than it is, so that 0 is none.
+/// Encodes an optional index; 0 is `None`.
 fn put_place(place: Option<usize>, out: &mut Vec<u8>) {
     put_number(place.map_or(0, |place| place + 1), out);
 }
 
-/// The place here, if there is one.
+/// Decodes an optional index.
 fn read_place(bytes: &mut RecordBytes<'_>) -> Option<Option<usize>> {
     Some(bytes.read_number()?.checked_sub(1))
 }

@@ -1,4 +1,4 @@
-//! Numbers and lengths in the records of temporary files.
+//! The encoding of numbers and byte strings in the records of temporary files.
 
 /// Appends bytes after their length.
 pub(in crate::exec) fn put_bytes(bytes: &[u8], out: &mut Vec<u8>) {
@@ -6,15 +6,15 @@ pub(in crate::exec) fn put_bytes(bytes: &[u8], out: &mut Vec<u8>) {
     out.extend_from_slice(bytes);
 }
 
-/// Appends bytes that there may be.
-/// Empty bytes are not the same as none.
+/// Appends optional bytes; `None` differs from empty bytes.
 pub(in crate::exec) fn put_optional(bytes: Option<&[u8]>, out: &mut Vec<u8>) {
-    // One more than the length: 0 says that there are none.
+    // The length plus one: 0 is `None`.
     put_number(bytes.map_or(0, |bytes| bytes.len() + 1), out);
     out.extend_from_slice(bytes.unwrap_or_default());
 }
 
-/// Appends a number: seven bits a byte, the lowest first; the eighth says that more follow.
+/// Appends a number as a varint: seven bits per byte, the lowest first; the eighth bit is set if
+/// more follow.
 pub(in crate::exec) fn put_number(mut number: usize, out: &mut Vec<u8>) {
     while 0x80 <= number {
         out.push(number as u8 | 0x80);
@@ -23,27 +23,25 @@ pub(in crate::exec) fn put_number(mut number: usize, out: &mut Vec<u8>) {
     out.push(number as u8);
 }
 
-/// The rest of a record. What is read of it is none where the record is not what was written.
-/// Files are checksummed, so that this guards against mistakes rather than against the disk.
+/// The rest of a record. Reading returns `None` if the record is malformed. Files are checksummed,
+/// so this protects against bugs rather than against the disk.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::exec) struct RecordBytes<'a>(pub(in crate::exec) &'a [u8]);
 
 impl<'a> RecordBytes<'a> {
-    /// The next byte.
+    /// Reads a byte.
     pub(in crate::exec) fn read_byte(&mut self) -> Option<u8> {
         let (first, rest) = self.0.split_first()?;
         self.0 = rest;
         Some(*first)
     }
 
-    /// The number here.
-    /// `None` for one that does not end within a number's bits.
+    /// Reads a number; `None` if it is too long.
     pub(in crate::exec) fn read_number(&mut self) -> Option<usize> {
         let mut number = 0;
         for shift in (0..usize::BITS).step_by(7) {
             let byte = self.read_byte()?;
             number |= usize::from(byte & 0x7f) << shift;
-            // The highest bit says that more follow.
             if byte < 0x80 {
                 return Some(number);
             }
@@ -51,14 +49,13 @@ impl<'a> RecordBytes<'a> {
         None
     }
 
-    /// The bytes here, after their length.
+    /// Reads bytes after their length.
     pub(in crate::exec) fn read_bytes(&mut self) -> Option<&'a [u8]> {
         let length = self.read_number()?;
         self.take_bytes(length)
     }
 
-    /// The bytes that there may be.
-    /// The outer `None` is a damaged record, the inner one says that there are none.
+    /// Reads optional bytes. The outer `None` is a malformed record.
     pub(in crate::exec) fn read_optional(&mut self) -> Option<Option<&'a [u8]>> {
         match self.read_number()?.checked_sub(1) {
             Some(length) => self.take_bytes(length).map(Some),
@@ -66,8 +63,7 @@ impl<'a> RecordBytes<'a> {
         }
     }
 
-    /// So many bytes of what is left.
-    /// `None` where fewer are left.
+    /// Reads this number of bytes; `None` if fewer are left.
     fn take_bytes(&mut self, length: usize) -> Option<&'a [u8]> {
         let (taken, rest) = self.0.split_at_checked(length)?;
         self.0 = rest;

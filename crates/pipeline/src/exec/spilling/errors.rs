@@ -1,16 +1,16 @@
-//! Failures of temporary files as failures of an operation.
+//! Converts failures of temporary files to failures of an operation.
 
 use evaluation::{Error, Kind, Spill, numbers::BUSY};
 
 use crate::limits::MAX_STAGE_BYTES;
 
-/// MongoDB's number for a device without space.
+/// MongoDB's number for a full device.
 const FULL: i32 = 14031;
-/// MongoDB's number for an operation that may go well later.
+/// MongoDB's number for an operation that may be retried later.
 const AGAIN: i32 = BUSY;
 
-/// What an operation says when a temporary file fails.
-/// The kinds say what the caller does next: try again later, free space, or look at the device.
+/// Converts the failure of a temporary file. The kind tells what to do: retry later, free space, or
+/// check the device.
 pub(in crate::exec) fn file_failed(error: spill::Error) -> Error {
     let text = error.to_string();
     match error {
@@ -20,13 +20,13 @@ pub(in crate::exec) fn file_failed(error: spill::Error) -> Error {
     }
 }
 
-/// A record is not what was written, although its checksum is right.
+/// Returns the error for a malformed record with a correct checksum.
 pub(in crate::exec) fn damaged_record() -> Error {
     file_failed(spill::Error::Damaged)
 }
 
-/// A stage holds more than it may. The number and the texts of a refused one are MongoDB's.
-/// The text says what would help: allowing files, or nothing.
+/// Returns the error of a stage that exceeds its memory limit. If spilling was refused by the
+/// request, number and text are MongoDB's.
 pub(in crate::exec) fn stage_exceeded(spill: &Spill, stage: &str) -> Error {
     let text = match (spill, stage) {
         (Spill::Refused, "$sort") => format!(

@@ -1,5 +1,5 @@
-//! What stages do with rows that they cannot hold in memory: sorted runs that are merged, and groups
-//! in parts. Where the bytes go is said by the operation (`evaluation::Spill`).
+//! Spilling of rows that exceed the memory of a stage: external merge sort, and partitioned groups.
+//! The operation decides whether and where files are written (`evaluation::Spill`).
 
 pub(super) mod bytes;
 mod errors;
@@ -12,13 +12,12 @@ pub(super) use sorter::{Entry, Sorter};
 
 use evaluation::Context;
 
-/// Fewer bytes are not written: where others hold the memory the operation is refused instead. Many
-/// operations writing a little each would fill the disk with files and help nobody.
+/// Minimum number of bytes to spill. If other operations hold the memory, an operation with less is
+/// refused instead: many operations that spill a little each would fill the disk without freeing
+/// much.
 const LEAST_WRITTEN: usize = 4 * 1024 * 1024;
 
-/// Whether so many bytes are worth being written, and there is a place for them.
-/// Bytes are those of the stage that asks.
+/// Returns whether spilling is possible and this number of bytes of the stage is worth it.
 pub(super) fn can_write(bytes: usize, context: &Context) -> bool {
-    // The operation says whether it may write at all.
     LEAST_WRITTEN <= bytes && context.spill.temporary_area().is_some()
 }

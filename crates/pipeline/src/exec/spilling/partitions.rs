@@ -1,9 +1,9 @@
-//! Groups that memory does not hold, in partitions by their keys: the state that a group had, then
-//! the rows that came later. A partition is read when the groups in memory have been returned.
+//! Spilled groups, partitioned by their keys: the state of each group, then its later rows. A
+//! partition is read after the groups in memory have been returned.
 //!
-//! A key's partition is four bits of its hash. A partition that does not fit into memory when it is
-//! read is partitioned again by the next four bits (a level more), until the bits are used up: keys
-//! that are still together have the same hash.
+//! The partition is four bits of the key's hash. A partition that does not fit in memory when it is
+//! read is partitioned again by the next four bits (one level deeper), until the bits are used up:
+//! keys that are still together have the same hash.
 
 use std::hash::BuildHasher;
 
@@ -18,37 +18,36 @@ use super::{
 };
 use crate::exec::Meter;
 
-/// Partitions of one level.
+/// Number of partitions of one level.
 pub(in crate::exec) const PARTITIONS: usize = 16;
-/// Bits of a key's hash that say its partition at one level.
+/// Bits of the hash that select a partition at one level.
 const BITS: u32 = PARTITIONS.ilog2();
-/// Levels at most: keys that are in one partition behind so many have the same hash.
+/// The deepest level: keys in the same partition there have the same hash.
 const MAX_LEVEL: u32 = u64::BITS / BITS - 1;
 
-/// A record that is the state of a group.
+/// Record type: the state of a group.
 const STATE: u8 = 0;
-/// A record that is a row.
+/// Record type: a row.
 const ROW: u8 = 1;
 
-/// What is written at one level.
+/// The partitions of one level that are being written.
 #[derive(Debug)]
 pub(in crate::exec) struct Partitions {
-    /// The file that all of them are in.
+    /// The file of all partitions.
     file: TempFile,
-    /// Which bits of a hash say the partition.
+    /// The level, which selects the bits of the hash.
     level: u32,
-    /// What writes each one; none for those that are in memory.
+    /// The writers of spilled partitions; `None` for those in memory.
     writers: [Option<Writer>; PARTITIONS],
-    /// The bytes of a record; kept to use their memory again.
+    /// Buffer for a record.
     record: Vec<u8>,
 }
 
-/// A whole partition, to be read at its level.
+/// A finished partition, to be read.
 #[derive(Debug)]
 pub(in crate::exec) struct Partition {
-    /// Its records.
     run: Run,
-    /// The file that they are in, which lives as long as one of its partitions does.
+    /// The file of the run, which is deleted with the last of its partitions.
     file: TempFile,
     /// The level at which it was written.
     level: u32,
@@ -57,35 +56,31 @@ pub(in crate::exec) struct Partition {
 /// A partition that is being read.
 #[derive(Debug)]
 pub(in crate::exec) struct Reading {
-    /// Reads its records.
     reader: Reader,
-    /// What the reader holds.
-    /// A chunk of the file or its largest record, and the list of chunks.
+    /// Memory of the reader: a chunk of the file or its largest record, and the list of chunks.
     memory: usize,
-    /// Where partitions of the next level go.
+    /// The file for partitions of the next level.
     file: TempFile,
     /// The level at which it was written.
     level: u32,
 }
 
-/// What a partition holds.
+/// A record of a partition.
 pub(in crate::exec) enum Record {
-    /// The state of a group: its key and those of its fields.
+    /// The state of a group: its key and the states of its fields.
     Group(Value, Vec<Value>),
-    /// A row that came behind it.
+    /// A later row of a group.
     Row(DocBuf),
 }
 
 impl Partitions {
-    /// No partition is written yet; of the first level, or of the level after that of a partition
-    /// that is being read, whose file it shares.
-    /// Fails where the bits of the hash are used up, and where there is no place for files.
+    /// Creates partitions of the first level, or of the level after `behind`, whose file they
+    /// share. Fails if the bits of the hash are used up, or if spilling is not possible.
     pub(in crate::exec) fn new(
         stage: &str,
         behind: Option<&Reading>,
         spill: &Spill,
     ) -> Result<Self, Error> {
-        // A partition of a partition goes into the same file, by other bits of the hash.
         let (file, level) = match (behind, spill.temporary_area()) {
             (Some(reading), _) if MAX_LEVEL <= reading.level => {
                 return Err(stage_exceeded(spill, stage));
@@ -97,36 +92,33 @@ impl Partitions {
         Ok(Self { file, level, writers: Default::default(), record: Vec::new() })
     }
 
-    /// The partition of a key.
+    /// Returns the partition of a key.
     pub(in crate::exec) fn partition_of(&self, key: &[u8]) -> usize {
-        // A fixed seed: a partition is read by the same hash that it was written by, at each level
-        // by other bits of it.
+        // The seed is fixed, since a partition is split by other bits of the same hash.
         let hash = FixedState::with_seed(0).hash_one(key);
         usize::try_from(hash >> (self.level * BITS)).unwrap_or(0) % PARTITIONS
     }
 
-    /// Whether groups of this partition are no longer in memory.
+    /// Returns whether the groups of this partition are spilled.
     pub(in crate::exec) fn is_written(&self, partition: usize) -> bool {
         matches!(self.writers.get(partition), Some(Some(_)))
     }
 
-    /// Says that groups of this partition are no longer in memory: its rows are written from now
-    /// on.
-    /// It holds a buffer from then on, which [`Self::memory_bytes`] counts.
+    /// Marks a partition as spilled, so that its rows are written from now on. Its writer holds a
+    /// buffer, which [`Self::memory_bytes`] counts.
     pub(in crate::exec) fn write_from_now(&mut self, partition: usize) {
         if let Some(writer) = self.writers.get_mut(partition) {
             writer.get_or_insert_with(|| self.file.start_run());
         }
     }
 
-    /// Bytes that are held beside the groups in memory.
+    /// Returns the memory of the buffers.
     pub(in crate::exec) fn memory_bytes(&self) -> usize {
         self.writers.iter().flatten().count() * Writer::MEMORY
     }
 
-    /// Writes a group as it is.
-    /// Called once for each group, before any of its rows. The key and the states become one
-    /// document without names.
+    /// Writes a group: once, before any of its rows. The key and the states become one document
+    /// without names.
     pub(in crate::exec) fn write_group(
         &mut self,
         partition: usize,
@@ -134,14 +126,14 @@ impl Partitions {
         states: Vec<Value>,
         context: &Context,
     ) -> Result<(), Error> {
-        // As a document: any value can be in one.
+        // A document can contain any value.
         let mut fields = Document::new();
         fields.push("", id);
         states.into_iter().for_each(|state| fields.push("", state));
         self.append_record(partition, STATE, fields.to_buf().bytes(), context)
     }
 
-    /// Writes a row of a group that was written.
+    /// Writes a row of a spilled group.
     pub(in crate::exec) fn write_row(
         &mut self,
         partition: usize,
@@ -154,8 +146,7 @@ impl Partitions {
         }
     }
 
-    /// Writes a record of a kind to a partition.
-    /// Nothing is written to a partition that is in memory; callers ask first.
+    /// Writes a record to a partition; does nothing if the partition is in memory.
     fn append_record(
         &mut self,
         partition: usize,
@@ -166,16 +157,16 @@ impl Partitions {
         let Some(Some(writer)) = self.writers.get_mut(partition) else { return Ok(()) };
         self.record.clear();
         self.record.push(kind);
-        // With its length, as a reader takes all records by the same code.
+        // The reader expects a length.
         put_bytes(document, &mut self.record);
         context.budget.spend(self.record.len())?;
-        // A write may wait for the disk.
+        // A write may block on the disk.
         context.budget.before_waiting();
         writer.append_record(&self.record).map_err(file_failed)
     }
 
-    /// The partitions that were written. All of them hold the file, which goes with the last one.
-    /// Fails when the last buffers cannot be written.
+    /// Finishes the partitions that were written. They share the file, which is deleted with the
+    /// last one. Fails if the last buffers cannot be written.
     pub(in crate::exec) fn finish_partitions(self) -> Result<Vec<Partition>, Error> {
         let Self { file, level, writers, .. } = self;
         let partition = |writer: Writer| {
@@ -187,8 +178,8 @@ impl Partitions {
 }
 
 impl Partition {
-    /// Begins to read it; the meter has room for that.
-    /// The groups in memory have been returned by then, so that the meter starts from nothing.
+    /// Starts reading and reserves the memory for it. The groups in memory must have been returned,
+    /// because the reservation starts anew.
     pub(in crate::exec) fn read_with(self, meter: &mut Meter) -> Result<Reading, Error> {
         let memory = self.run.reader_memory();
         meter.set_held(memory)?;
@@ -197,12 +188,12 @@ impl Partition {
 }
 
 impl Reading {
-    /// Bytes that are held while it is read.
+    /// Returns the memory of the reader.
     pub(in crate::exec) fn memory_bytes(&self) -> usize {
         self.memory
     }
 
-    /// The next record; none after the last.
+    /// Reads the next record; `None` after the last one.
     pub(in crate::exec) fn next_record(
         &mut self,
         context: &Context,
@@ -216,7 +207,7 @@ impl Reading {
             let document = DocBuf::from_trusted(bytes.read_bytes()?.to_vec());
             match kind {
                 ROW => Some(Record::Row(document)),
-                // The key and the states of the fields are values of one document without names.
+                // The key and the states are the values of one document without names.
                 STATE => {
                     let mut values = document.as_ref().iter().map(|(_, value)| value.to_value());
                     let id = values.next()?;

@@ -1,20 +1,20 @@
-//! Rows in order, however many: what memory does not hold is written in sorted runs, which are
-//! merged at the end. Rows that are equal in the order stay in the order in which they came.
+//! Sorts any number of rows: those that exceed the memory are spilled as sorted runs, which are
+//! merged at the end. The sort is stable.
 //!
-//! It is an external merge sort. Entries are gathered in memory; when they take too much they are
-//! sorted and written as a run. Runs of the same level (how often their rows were merged) are
-//! merged into one of the next level as soon as there are enough, so that there are never many
-//! runs, and every row is written about as often as there are levels. Only neighbouring runs are
-//! merged, and among equal rows those of an earlier run come first: that keeps the sort stable.
+//! It is an external merge sort. Entries are collected in memory; when they exceed it they are
+//! sorted and written as a run. As soon as there are enough runs of the same level (the number of
+//! merges of their rows), they are merged into one of the next level. So there are never many runs,
+//! and every row is written about as often as there are levels. Only adjacent runs are merged, and
+//! of equal rows those of an earlier run come first, which keeps the sort stable.
 //!
 //! ```text
 //! level 0   r r r r ... (16)  -> merged ->  level 1   R
 //! level 1   R R R R ... (16)  -> merged ->  level 2   ...
-//! end       all that is left is merged while it is read
+//! end       the remaining runs are merged while they are read
 //! ```
 //!
-//! With a limit only about twice as many rows as wanted are held, and each run is no longer than
-//! the limit.
+//! With a limit, at most about twice that number of rows is held, and no run is longer than the
+//! limit.
 
 use document::{DocBuf, DocRef, Document};
 use evaluation::{Context, Error, Holding, Kind, memory_of};
@@ -31,87 +31,79 @@ use crate::{
     sort::{Sort, SortKey},
 };
 
-/// Most runs that are merged at once: each is read through a buffer of its own.
+/// Maximum number of runs merged at once; each is read through its own buffer.
 const FAN_IN: usize = 16;
-/// The part of a stage's memory that a merge may take.
+/// The memory that a merge may take.
 const MERGE_BYTES: usize = MAX_STAGE_BYTES / 2;
-/// What a row of a run takes while it is merged, in sizes of its record: bytes, key and document.
-/// An estimate, on the safe side.
+/// Estimated memory of a record during a merge, as a multiple of its size: bytes, key and document.
 const COPIES: usize = 4;
-/// Rows that are held beyond the limit at least before they are put in order.
+/// Minimum number of rows held beyond the limit before they are sorted.
 const LEAST_SPARE: usize = 16;
-/// Ordering so many bytes takes long, and lets nobody else run by itself.
-/// Other work of the thread is given away before it.
+/// Size in bytes whose sorting takes long without yielding. The thread's other tasks are handed
+/// over before.
 const LONG_ORDER: usize = 4 * 1024 * 1024;
 
-/// A row and what it is ordered by.
+/// A row and its sort key.
 #[derive(Debug)]
 pub(in crate::exec) struct Entry {
-    /// What the row is sorted by.
     pub(in crate::exec) key: SortKey,
-    /// The row.
     pub(in crate::exec) row: Row,
 }
 
 impl Entry {
-    /// About the bytes that the entry holds.
+    /// Returns the approximate memory of the entry, in bytes.
     fn weight_of_entry(&self) -> usize {
         let key = self.key.0.iter().map(|value| memory_of(value.as_ref())).sum::<usize>();
         key + self.row.memory_bytes()
     }
 }
 
-/// A sort: entries are added, then it is finished, then they come out.
+/// A sort: entries are added, then it is finished, then they are read.
 #[derive(Debug)]
 pub(in crate::exec) struct Sorter {
-    /// The order.
     sort: Sort,
-    /// How many rows are wanted.
+    /// Maximum number of rows.
     most: Option<usize>,
-    /// What the last of so many rows sorts by, once there were so many: a later row has to come
-    /// before that.
+    /// With a limit: the sort key of the last of the first `most` rows so far. A later row has to
+    /// sort before it.
     bar: Option<SortKey>,
-    /// Entries in memory, in the order in which they came.
+    /// Entries in memory, in the order of their arrival.
     held: Vec<Entry>,
-    /// Bytes of what is held in memory.
-    /// Without what is kept beside runs, which the meter counts too.
+    /// Memory of `held`; the meter also counts the shared items of runs.
     bytes: usize,
-    /// What the sort holds in memory.
+    /// Memory of the sort.
     meter: Meter,
-    /// What was written, once something was.
+    /// Spilled rows, if any.
     spilled: Option<Spilled>,
-    /// Where entries come from.
     out: Out,
 }
 
-/// What was written.
-/// The file has no name and is gone with the sorter.
+/// Spilled rows. The file has no name and is deleted with the sorter.
 #[derive(Debug)]
 struct Spilled {
-    /// What all runs are in.
+    /// The file of all runs.
     file: TempFile,
-    /// Runs in the order in which their rows came, each with how often its rows were merged.
+    /// Runs in the order of their rows' arrival, each with its level.
     runs: Vec<(u32, Run)>,
-    /// What the rows of all runs share: stages and operations.
+    /// Stages and contexts that the rows of all runs share.
     shared: Shared,
-    /// Bytes that are held for `shared`.
-    /// See [`Shared`]: it grows with operations, not with rows.
+    /// Memory of `shared`, which grows with contexts, not with rows.
     kept: usize,
 }
 
-/// Where entries come from, once it is finished.
+/// The sorted output.
 #[derive(Debug)]
 enum Out {
-    /// More may come.
+    /// The input has not ended.
     Unfinished,
-    /// All of them fit, and are sorted.
+    /// All entries fit in memory, and are sorted.
     Memory(std::vec::IntoIter<Entry>),
-    /// Runs that are merged, and how many rows were not taken yet.
+    /// The merge of all runs, and how many more rows may be read.
     Files(Merge, usize),
 }
 
 impl Sorter {
-    /// A sort by this order, of at most `most` rows.
+    /// Creates a sort of at most `most` rows.
     pub(in crate::exec) fn new(
         stage: &'static str,
         sort: Sort,
@@ -130,18 +122,17 @@ impl Sorter {
         }
     }
 
-    /// The order.
+    /// Returns the sort order.
     pub(in crate::exec) fn sort_order(&self) -> &Sort {
         &self.sort
     }
 
-    /// Whether all entries have been added.
+    /// Returns whether the input has ended.
     pub(in crate::exec) fn is_finished(&self) -> bool {
         !matches!(self.out, Out::Unfinished)
     }
 
-    /// Adds an entry. Where memory is short, what is held is written first.
-    /// Fails when neither memory nor disk takes it.
+    /// Adds an entry. If memory is short, spills first. Fails if that is not possible either.
     pub(in crate::exec) fn add_entry(
         &mut self,
         entry: Entry,
@@ -149,18 +140,18 @@ impl Sorter {
     ) -> Result<(), Error> {
         let bytes = entry.weight_of_entry();
         if self.meter.is_scarce() && can_write(self.bytes, context) {
-            // The rest is for those who cannot write what they hold.
+            // The remaining memory is left to operations that cannot spill.
             self.write_out(context)?;
         }
         if let Err(error) = self.meter.add_bytes(bytes) {
-            // What was held is written, so that the same bytes fit now, unless others hold all.
+            // After spilling the entry fits, unless other operations hold all memory.
             self.make_room(error, context)?;
             self.meter.add_bytes(bytes)?;
         }
         self.bytes += bytes;
         self.held.push(entry);
-        // With a limit, only about twice as many rows as wanted are ever held. The bar is set as soon
-        // as there are as many as wanted.
+        // With a limit, at most about twice that number of rows is held. The bar is set as soon as
+        // the limit is reached.
         let spare = |most: usize| if self.bar.is_none() { 0 } else { most.max(LEAST_SPARE) };
         if self.most.is_some_and(|most| most.saturating_add(spare(most)) <= self.held.len()) {
             self.sort_held(context)?;
@@ -168,44 +159,40 @@ impl Sorter {
         Ok(())
     }
 
-    /// Whether a row that comes now is not among those that are wanted: as many as that come before
-    /// it.
+    /// Returns whether a row, if added now, would be beyond the limit.
     pub(in crate::exec) fn is_beyond(&self, document: DocRef<'_>) -> bool {
         self.bar.as_ref().is_some_and(|bar| self.sort.compare_with_key(document, bar).is_ge())
     }
 
-    /// Says that all entries have been added. When something was written, runs are merged until
-    /// those that are left can be read at once.
+    /// Ends the input. If rows were spilled, merges runs until the remaining ones can be read at
+    /// once.
     pub(in crate::exec) fn finish_input(&mut self, context: &Context) -> Result<(), Error> {
         self.sort_held(context)?;
         if self.spilled.is_none() {
             self.out = Out::Memory(std::mem::take(&mut self.held).into_iter());
             return Ok(());
         }
-        // Merging reads and writes files: other work of the thread goes elsewhere.
+        // Merging blocks on the disk.
         context.budget.before_waiting();
         self.write_run(context)?;
         let Some(spilled) = &mut self.spilled else { return Ok(()) };
         loop {
-            // Again each time: merged runs may have larger records than those before.
+            // Recomputed, since merged runs may contain larger records.
             let fan_in = fan_in(&spilled.runs);
             let Some(surplus) = spilled.runs.len().checked_sub(fan_in).filter(|it| 0 < *it) else {
                 break;
             };
-            // Merging n runs into one leaves n - 1 fewer: no more are merged than there are too
-            // many.
+            // Merging n runs leaves n - 1 fewer, so no more are merged than necessary.
             spilled.merge_last((surplus + 1).min(fan_in), &self.sort, self.most, context)?;
         }
         let runs: Vec<Run> = spilled.runs.drain(..).map(|(_, run)| run).collect();
         self.meter.add_bytes(runs.iter().map(merge_bytes).sum())?;
-        // No more rows than wanted are read.
         let left = self.most.unwrap_or(usize::MAX);
         self.out = Out::Files(Merge::new(runs, &self.sort)?, left);
         Ok(())
     }
 
-    /// The next entry in order, once the input is finished.
-    /// Before the end of the input there is none.
+    /// Returns the next entry in order; `None` before the end of the input.
     pub(in crate::exec) fn next_entry(
         &mut self,
         context: &Context,
@@ -234,8 +221,7 @@ impl Sorter {
         Ok(entry)
     }
 
-    /// Puts the held entries in order and drops those beyond the limit.
-    /// The sort is stable and compares keys only.
+    /// Sorts the entries in memory and drops those beyond the limit.
     fn sort_held(&mut self, context: &Context) -> Result<(), Error> {
         if LONG_ORDER <= self.bytes {
             context.budget.before_waiting();
@@ -250,16 +236,18 @@ impl Sorter {
             self.meter.free_bytes(dropped);
         }
         if self.most.is_some_and(|most| most == self.held.len()) {
-            // Every row that was held beside others of before came before the old bar.
+            // Entries added since the last time sorted before the old bar, so the new one is not
+            // greater.
             self.bar = self.held.last().map(|entry| entry.key.clone());
         }
         Ok(())
     }
 
-    /// Writes what is held, because of this failure to hold more.
-    /// Without a way to write, the failure is given back as the stage's.
+    /// Spills the entries in memory after a failed reservation. If that is not possible, returns
+    /// the failure as the stage's.
     fn make_room(&mut self, error: Error, context: &Context) -> Result<(), Error> {
-        // At the limit of the stage even little is written: another part of a `$facet` may hold the rest.
+        // At the limit of the stage even little is spilled: another part of a `$facet` may hold the
+        // rest.
         let little = error.kind == Kind::TooLarge
             && 0 < self.bytes
             && context.spill.temporary_area().is_some();
@@ -269,7 +257,7 @@ impl Sorter {
         Err(self.meter.refusal_of(error, &context.spill))
     }
 
-    /// Writes what is held as a run.
+    /// Spills the entries in memory as a run.
     fn write_out(&mut self, context: &Context) -> Result<(), Error> {
         if let (None, Some(area)) = (&self.spilled, context.spill.temporary_area()) {
             let file = area.create_file().map_err(file_failed)?;
@@ -280,21 +268,21 @@ impl Sorter {
         self.write_run(context)
     }
 
-    /// Writes what is held as a run, and merges the last runs while there are enough of one level.
+    /// Writes the entries in memory as a run, and merges the last runs while there are enough of
+    /// one level.
     fn write_run(&mut self, context: &Context) -> Result<(), Error> {
         let Some(spilled) = self.spilled.as_mut().filter(|_| !self.held.is_empty()) else {
             return Ok(());
         };
         let run = spilled.write_entries(self.held.drain(..), context)?;
-        // Its memory is given back, not only emptied.
+        // Replaced rather than cleared, to free its memory.
         self.held = Vec::new();
-        // The run keeps the order, the memory is free.
         self.bytes = 0;
         self.meter.clear_held();
-        // Beside the rows, which are on the disk now.
+        // The shared items stay in memory.
         self.meter.add_bytes(spilled.kept)?;
         spilled.runs.push((0, run));
-        // Enough runs of one level, counted from the last one.
+        // Returns how many of the last runs have one level, if that is enough to merge them.
         let full = |runs: &[(u32, Run)]| {
             let fan_in = fan_in(runs);
             let last = runs.len().checked_sub(fan_in).and_then(|from| runs.get(from..));
@@ -308,22 +296,21 @@ impl Sorter {
     }
 }
 
-/// How many bytes are held for a run while it is merged: its buffer, and a few copies of its
-/// largest record.
+/// Returns the memory of a run during a merge: its buffer, and a few copies of its largest record.
 fn merge_bytes(run: &Run) -> usize {
     run.reader_memory() + run.largest_record() * COPIES
 }
 
-/// How many of these runs can be merged at once.
-/// Two at least, so that merging always comes to an end.
+/// Returns how many of these runs can be merged at once; at least two, so that merging makes
+/// progress.
 fn fan_in(runs: &[(u32, Run)]) -> usize {
     let largest = runs.iter().map(|(_, run)| merge_bytes(run)).max().unwrap_or(1);
     (MERGE_BYTES / largest.max(1)).clamp(2, FAN_IN)
 }
 
 impl Spilled {
-    /// Writes sorted entries as a run. A record is the key, the document and where it came from.
-    /// The entries are in order. What their sources share is kept beside the file.
+    /// Writes sorted entries as a run. A record is the key, the document and the source. Shared
+    /// items of the sources stay in memory.
     fn write_entries(
         &mut self,
         entries: impl Iterator<Item = Entry>,
@@ -341,9 +328,8 @@ impl Spilled {
         writer.finish_run().map_err(file_failed)
     }
 
-    /// Puts one run in place of the last `count` ones. Records are copied as they are; only their
-    /// keys are read.
-    /// With a limit the new run is no longer than that.
+    /// Merges the last `count` runs into one, no longer than the limit. Records are copied as
+    /// bytes; only their keys are decoded.
     fn merge_last(
         &mut self,
         count: usize,
@@ -352,7 +338,7 @@ impl Spilled {
         context: &Context,
     ) -> Result<(), Error> {
         let last = self.runs.split_off(self.runs.len().saturating_sub(count));
-        // Its rows were merged once more than those of the longest-merged run.
+        // One more than the highest level of the merged runs.
         let level = last.iter().map(|(level, _)| *level).max().unwrap_or(0);
         let mut merge = Merge::new(last.into_iter().map(|(_, run)| run).collect(), sort)?;
         let mut writer = self.file.start_run();
@@ -367,8 +353,7 @@ impl Spilled {
         Ok(())
     }
 
-    /// The row of a record.
-    /// The key was read by the merge and is passed over.
+    /// Decodes the row of a record, skipping the key.
     fn row_of_record(&self, record: &[u8]) -> Option<Row> {
         let mut bytes = RecordBytes(record);
         bytes.read_bytes()?;
@@ -377,13 +362,13 @@ impl Spilled {
     }
 }
 
-/// Writes a record, and counts the work.
+/// Writes a record and counts the work.
 fn append_record(writer: &mut Writer, record: &[u8], context: &Context) -> Result<(), Error> {
     context.budget.spend(record.len())?;
     writer.append_record(record).map_err(file_failed)
 }
 
-/// A key as bytes: a document without names.
+/// Encodes a key as a document without names.
 fn key_bytes(key: SortKey) -> DocBuf {
     let mut fields = Document::new();
     key.0.into_iter().for_each(|value| fields.push("", value));
