@@ -1,28 +1,27 @@
-//! The least or greatest value; null and missing do not count.
+//! The least or greatest value, ignoring null and missing.
 
 use std::cmp::Ordering;
 
 use document::{Value, ValueRef, compare};
 
-/// The least or greatest value so far.
-/// Of values that are equal across types the first one stays: after `1`, `1.0` is not less.
+/// The least or greatest value so far. Of equal values of different types the first one is kept:
+/// after `1`, `1.0` is not less.
 #[derive(Clone, Debug)]
 pub struct Extreme {
-    /// Whether the greatest value is wanted, not the least.
+    /// Whether the greatest value is wanted.
     greatest: bool,
-    /// The value so far; missing values and nulls do not count.
+    /// The value so far.
     pub(crate) held: Option<Value>,
 }
 
 impl Extreme {
-    /// Nothing yet.
+    /// Creates an empty state.
     pub fn new(greatest: bool) -> Self {
         Self { greatest, held: None }
     }
 
-    /// Adds a value; returns by how many bytes the held one grew. A value of another type counts
-    /// too: all types have one order.
-    /// It returns 0 for a smaller value too: what was counted before is not given back.
+    /// Adds a value of any type, since all types have one order. Returns the growth in bytes, 0 if
+    /// the value became smaller.
     pub fn add_value(&mut self, value: ValueRef<'_>) -> usize {
         if value.is_nullish() {
             return 0;
@@ -37,7 +36,7 @@ impl Extreme {
         evaluation::memory_of(value).saturating_sub(before)
     }
 
-    /// The value; null when there was none.
+    /// Returns the value; null if there was none.
     pub fn into_extreme(self) -> Value {
         self.held.unwrap_or(Value::Null)
     }

@@ -1,4 +1,4 @@
-//! Accumulators that keep values: lists, sets, merged objects.
+//! Accumulators that collect values: lists, sets, merged objects.
 
 use std::collections::HashSet;
 
@@ -10,13 +10,12 @@ use evaluation::{Error, Evaluated, memory_of};
 
 use crate::failure::{invalid_request, type_mismatch};
 
-/// Every value that was there, in the order in which they came (`$push`).
-/// A missing value adds nothing; null is a value.
+/// All values in the order of their rows (`$push`), null included. Missing values are skipped.
 #[derive(Debug, Default)]
 pub struct PushedValues(pub(crate) Vec<Value>);
 
 impl PushedValues {
-    /// Adds a value if there is one; returns its bytes.
+    /// Adds a value unless it is missing; returns its bytes.
     pub(crate) fn add_value(&mut self, got: Evaluated<'_>) -> usize {
         let Some(value) = got.into_value() else { return 0 };
         let bytes = memory_of(value.as_ref());
@@ -24,32 +23,28 @@ impl PushedValues {
         bytes
     }
 
-    /// The values as an array.
     pub(crate) fn into_array(self) -> Value {
         Value::Array(self.0)
     }
 }
 
-/// Distinct values, in the order in which they came (`$addToSet`). They are told apart by their
-/// sortable keys, so that `1` and `1.0` are one.
-/// Documents with the same fields in another order are different values.
+/// Distinct values in the order of first occurrence (`$addToSet`). They are compared by their
+/// sortable keys, so that `1` equals `1.0`. Documents with the same fields in another order differ.
 #[derive(Debug, Default)]
 pub struct DistinctValues {
-    /// The values' keys.
+    /// The keys of the values.
     seen: HashSet<Box<[u8]>>,
-    /// Each once, in the order in which they came first.
+    /// The values, in the order of first occurrence.
     values: Vec<Value>,
 }
 
 impl DistinctValues {
-    /// Adds a value that is not there yet; returns by how many bytes the set grew, its key
-    /// included.
-    /// Long values are told apart by a hash of them, which is a part of their key.
+    /// Adds a value unless it exists; returns the growth in bytes, including its key. Keys of long
+    /// values contain a hash.
     pub(crate) fn add_distinct(&mut self, value: ValueRef<'_>) -> usize {
         let mut key = Vec::new();
         encode(value, TypeOrder::Bson, false, &mut key);
         let bytes = memory_of(value) + key.len();
-        // The key is dropped again where the value is known.
         if !self.seen.insert(key.into_boxed_slice()) {
             return 0;
         }
@@ -57,15 +52,13 @@ impl DistinctValues {
         bytes
     }
 
-    /// The distinct values as an array.
     pub(crate) fn into_distinct(self) -> Value {
         Value::Array(self.values)
     }
 }
 
-/// Adds the elements of an array to a set (`$setUnion`); nothing is added for a missing value, and
-/// anything else is an error.
-/// Null is such an error, too.
+/// Adds the elements of an array to a set (`$setUnion`). A missing value adds nothing; anything
+/// else, including null, is an error.
 pub(crate) fn add_elements(held: &mut DistinctValues, got: &Evaluated<'_>) -> Result<usize, Error> {
     match got.value() {
         None => Ok(0),
@@ -82,13 +75,13 @@ pub(crate) fn add_elements(held: &mut DistinctValues, got: &Evaluated<'_>) -> Re
     }
 }
 
-/// Arrays one after the other (`$concatArrays`).
+/// Concatenated arrays (`$concatArrays`).
 #[derive(Debug, Default)]
 pub struct JoinedArrays(pub(crate) Vec<Value>);
 
 impl JoinedArrays {
-    /// Adds the elements of an array; anything but an array or a missing value is an error.
-    /// Null is such an error. It returns the bytes that were added.
+    /// Appends the elements of an array and returns the bytes added. A missing value adds nothing;
+    /// anything else, including null, is an error.
     pub(crate) fn add_array(&mut self, got: &Evaluated<'_>) -> Result<usize, Error> {
         match got.value() {
             None => Ok(0),
@@ -106,15 +99,14 @@ impl JoinedArrays {
         }
     }
 
-    /// The elements of all arrays as one.
     pub(crate) fn into_joined(self) -> Value {
         Value::Array(self.0)
     }
 }
 
-/// Sets the fields of an object in another (`$mergeObjects`); later ones win.
-/// Null and missing change nothing. A field that comes again keeps its place and takes the new
-/// value; the bytes returned count it twice, which only makes the stage count too much.
+/// Merges the fields of an object into another (`$mergeObjects`); later values replace earlier ones
+/// in place. Null and missing change nothing. Returns the bytes added, which overestimates for
+/// replaced fields.
 pub(crate) fn merge_fields(merged: &mut Document, got: &Evaluated<'_>) -> Result<usize, Error> {
     match got.value() {
         None => Ok(0),

@@ -1,35 +1,34 @@
-//! The mean of a few numbers, rounded as MongoDB's `$avg` of arguments does it, which adds in
-//! doubles and looks at no more than the larger part of the sum. Groups are more exact.
+//! The mean of a few numbers, rounded like MongoDB's `$avg` over its arguments: it adds in doubles
+//! and uses only the main part of the compensated sum. In groups `$avg` is more exact.
 
 use document::{Value, ValueRef};
 
 use super::{Avg, sum::two_sum};
 
-/// A mean of arguments. Tests against the original hold it to the last digit.
-/// It keeps the sum in two forms, since only the end tells whether a decimal was among the
-/// arguments.
+/// The mean of arguments. Tests compare it with MongoDB's to the last digit. It keeps two forms of
+/// the sum, since decimals may occur among later arguments.
 #[derive(Clone, Debug, Default)]
 pub struct Mean {
-    /// Where there are decimals, and how many numbers there are.
+    /// The exact mean, which is the result if there are decimals, and the count.
     exact: Avg,
-    /// Whether there was a decimal: then the exact mean is the result.
+    /// Whether there was a decimal.
     has_decimal: bool,
-    /// The sum, rounded.
+    /// The rounded sum.
     sum: f64,
-    /// What rounding lost.
+    /// The accumulated rounding error.
     rest: f64,
-    /// The sum without its rest: where that is no number this one says why.
+    /// The sum without compensation, which tells NaN from infinities if `sum` is not finite.
     plain: f64,
 }
 
 impl Mean {
-    /// Adds a value, if it is a number.
+    /// Adds a value if it is a number.
     pub fn add_number(&mut self, value: ValueRef<'_>) {
         self.exact.add_number(value);
         match value {
             ValueRef::Int32(number) => self.add_double(f64::from(number)),
             ValueRef::Int64(number) => {
-                // Two halves that doubles hold exactly.
+                // Splits the integer into two parts that doubles represent exactly.
                 let high = number / (1 << 32) * (1 << 32);
                 self.add_double((number - high) as f64);
                 self.add_double(high as f64);
@@ -40,7 +39,7 @@ impl Mean {
         }
     }
 
-    /// Adds a double, and keeps what the sum lost by rounding.
+    /// Adds a double and accumulates the rounding error.
     fn add_double(&mut self, number: f64) {
         self.plain += number;
         let (number, rest) = two_sum(number, self.rest);
@@ -48,8 +47,8 @@ impl Mean {
         (self.sum, self.rest) = (sum, rest + lost);
     }
 
-    /// The mean; null without numbers.
-    /// It is never an integer: the mean of `1` and `1` is the double 1.
+    /// Returns the mean; null without numbers. It is never an integer: the mean of `1` and `1` is
+    /// the double 1.
     pub fn mean_value(&self) -> Value {
         if self.has_decimal || self.exact.number_count() == 0 {
             return self.exact.mean_value();

@@ -1,8 +1,8 @@
-//! What accumulators have computed so far, over values: sums, means, deviations, extremes, lists,
-//! percentiles. `group` makes the state of a group of them; functions over arrays use the same ones.
+//! States of accumulators over values: sums, means, deviations, extremes, lists, percentiles.
+//! `group` wraps them as the state of a group; array functions use them, too.
 //!
-//! A state is given one value at a time, says by how many bytes it grew, and becomes the result in
-//! the end. What is not a number does not count in a sum, a mean or a deviation.
+//! A state is given one value at a time, returns the bytes by which it grew, and is converted to
+//! the result at the end. Sums, means and deviations ignore values that are not numbers.
 
 mod deviation;
 mod extreme;

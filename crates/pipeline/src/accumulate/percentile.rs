@@ -1,35 +1,34 @@
-//! Percentiles of numbers, exactly: the numbers are kept.
+//! Exact percentiles of numbers, all of which are kept.
 
 use document::{Number, Value, ValueRef};
 use evaluation::Error;
 
 use crate::failure::invalid_request;
 
-/// Numbers, and which percentiles are asked of them.
-/// Memory grows with the numbers of a group, and is counted; nothing is approximated.
+/// The numbers and the requested percentiles. Memory grows with the numbers of a group, and is
+/// counted; nothing is approximated.
 #[derive(Debug, Default)]
 pub struct Percentiles {
     /// All numbers so far.
     pub(crate) numbers: Vec<f64>,
-    /// Which percentiles, from 0 to 1.
+    /// The requested percentiles, from 0 to 1.
     asked: Vec<f64>,
-    /// Whether the result is one number (`$median`) and not an array.
+    /// Whether the result is a single number (`$median`) and not an array.
     one: bool,
 }
 
 impl Percentiles {
-    /// The median: one percentile, which is not in an array.
+    /// Creates the state of `$median`.
     pub(crate) fn median() -> Self {
         Self { numbers: Vec::new(), asked: vec![0.5], one: true }
     }
 
-    /// Says which percentiles are asked for, once the group's key is known.
+    /// Sets the requested percentiles, which may depend on the group's key.
     pub(crate) fn ask_for(&mut self, percentages: Vec<f64>) {
         self.asked = percentages;
     }
 
-    /// Adds a value, if it is a number and not NaN; returns the bytes that it takes.
-    /// NaN has no place among sorted numbers.
+    /// Adds a value if it is a number and not NaN, which has no rank; returns its bytes.
     pub(crate) fn add_number(&mut self, value: ValueRef<'_>) -> usize {
         match Number::of(value).filter(|number| !number.is_nan()) {
             Some(number) => {
@@ -40,7 +39,7 @@ impl Percentiles {
         }
     }
 
-    /// Sorts the numbers, and reads those that are asked for.
+    /// Sorts the numbers and returns the percentiles.
     pub(crate) fn into_percentiles(mut self) -> Value {
         self.numbers.sort_by(f64::total_cmp);
         let mut all = self.asked.iter().map(|p| percentile_of(&self.numbers, *p));
@@ -51,18 +50,16 @@ impl Percentiles {
     }
 }
 
-/// The value at a percentage of sorted numbers; null without numbers. It is one of the numbers,
-/// never between two.
-/// The number at rank `ceil(n * percentage)`, counted from 1; 0 asks for the least one. `sorted`
-/// has to be in ascending order.
+/// Returns the value at a percentile: the number at the one-based rank `ceil(n * percentage)`, the
+/// least one for 0, or null without numbers. `sorted` must be in ascending order.
 pub fn percentile_of(sorted: &[f64], percentage: f64) -> Value {
     let rank = (sorted.len() as f64 * percentage).ceil() as usize;
-    // Within the list, whatever the product was rounded to.
+    // Clamped against rounding of the product.
     let at = rank.saturating_sub(1).min(sorted.len().saturating_sub(1));
     sorted.get(at).map_or(Value::Null, |value| Value::Double(*value))
 }
 
-/// Reads the percentages of `p`: an array of numbers from 0 to 1.
+/// Parses the percentages of `p`: an array of numbers from 0 to 1.
 pub fn parse_percentages(value: ValueRef<'_>) -> Result<Vec<f64>, Error> {
     let ValueRef::Array(values) = value else {
         let text = "The $percentile 'p' field must be an array of numbers from [0.0, 1.0]";

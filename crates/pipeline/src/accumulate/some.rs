@@ -1,5 +1,5 @@
-//! Accumulators of some values: the first or last, the least or greatest. They hold no more values
-//! than are asked for, so that they never grow with the number of rows.
+//! Accumulators of a fixed number of values: the first or last, the least or greatest. Their memory
+//! does not grow with the number of rows.
 
 use std::{cmp::Ordering, collections::VecDeque};
 
@@ -8,8 +8,8 @@ use evaluation::{Error, Evaluated, memory_of};
 
 use crate::{failure::invalid_request, shown::shown};
 
-/// Reads the argument `n`: a whole number above 0.
-/// `2.0` is whole. Each of the three failures has a number of its own, as clients know them.
+/// Parses the argument `n`: a whole number above 0, such as `2.0`. Each of the three errors has its
+/// own number, which clients know.
 pub fn parse_count(value: ValueRef<'_>) -> Result<usize, Error> {
     let shown = || shown(value);
     let Some(number) = Number::of(value) else {
@@ -29,8 +29,8 @@ pub fn parse_count(value: ValueRef<'_>) -> Result<usize, Error> {
     Ok(usize::try_from(whole).unwrap_or(usize::MAX))
 }
 
-/// Some elements of an array, as the accumulator of this name would keep them.
-/// Null and missing elements count for `$firstN` and `$lastN`, and not for the others.
+/// Returns the elements of an array that the accumulator with this name would keep. `$firstN` and
+/// `$lastN` include null and missing elements, the others do not.
 pub fn pick_n(name: &str, values: ArrayRef<'_>, count: usize) -> Vec<Value> {
     match name {
         "$firstN" => values.iter().take(count).map(ValueRef::to_value).collect(),
@@ -48,32 +48,30 @@ pub fn pick_n(name: &str, values: ArrayRef<'_>, count: usize) -> Vec<Value> {
     }
 }
 
-/// The first or last values, missing ones as null (`$firstN`, `$lastN`).
-/// A queue, since the last ones push the first ones out.
+/// The first or last values, with missing ones as null (`$firstN`, `$lastN`).
 #[derive(Debug)]
 pub struct Edge {
-    /// How many values are wanted.
+    /// Maximum number of values.
     most: usize,
-    /// Whether the last ones are.
+    /// Whether the last values are kept.
     last: bool,
-    /// The values, in their order.
+    /// The values in order.
     pub(crate) held: VecDeque<Value>,
 }
 
 impl Edge {
-    /// The first (or `last`) values, at most `most`.
+    /// Creates a state of at most `most` values: the first ones, or the last.
     pub(crate) fn with_count(most: usize, last: bool) -> Self {
         Self { most, last, held: VecDeque::new() }
     }
 
-    /// Adds a value, null for none; of last values the oldest goes. Returns by how many bytes the
-    /// state grew.
-    /// The first ones are full for good once there are `most`.
+    /// Adds a value, or null for a missing one. Of the last values, drops the oldest beyond `most`;
+    /// the first ones do not change any more once there are `most`. Returns the growth in bytes.
     pub(crate) fn add_value(&mut self, got: Evaluated<'_>) -> usize {
         if !self.last && self.held.len() >= self.most {
             return 0;
         }
-        // Missing values take a place, unlike for the least and greatest ones.
+        // Unlike for `$minN` and `$maxN`, missing values count.
         let value = got.into_value().unwrap_or(Value::Null);
         let mut grown = memory_of(value.as_ref());
         self.held.push_back(value);
@@ -84,42 +82,41 @@ impl Edge {
         grown
     }
 
-    /// The values as an array.
     pub(crate) fn into_edge(self) -> Value {
         Value::Array(self.held.into())
     }
 }
 
-/// The least or greatest values in order (`$minN`, `$maxN`); null and missing do not count.
+/// The least or greatest values in order (`$minN`, `$maxN`), ignoring null and missing.
 #[derive(Debug)]
 pub struct Ranked {
-    /// How many values are wanted.
+    /// Maximum number of values.
     most: usize,
-    /// Whether the greatest ones are.
+    /// Whether the greatest values are kept.
     greatest: bool,
-    /// The values, the first of the result first.
+    /// The values in the order of the result.
     pub(crate) held: Vec<Value>,
 }
 
 impl Ranked {
-    /// The least (or `greatest`) values, at most `most`.
+    /// Creates a state of at most `most` values: the least ones, or the greatest.
     pub(crate) fn with_count(most: usize, greatest: bool) -> Self {
         Self { most, greatest, held: Vec::new() }
     }
 
-    /// Orders two values so that the wanted ones come first.
+    /// Compares two values in the order of the result.
     fn compare_wanted(&self, a: ValueRef<'_>, b: ValueRef<'_>) -> Ordering {
         if self.greatest { compare(b, a) } else { compare(a, b) }
     }
 
-    /// Adds a value in its place, if it is among the wanted ones. Equal values stay in the order in
-    /// which they came.
+    /// Inserts a value at its position if it is among the kept ones, after equal values. Returns
+    /// the growth in bytes.
     pub(crate) fn add_value(&mut self, got: Evaluated<'_>) -> usize {
         if got.is_nullish() {
             return 0;
         }
         let value = got.operand();
-        // A value after all wanted ones is not copied: most rows end here.
+        // A value after all kept ones is not copied, which is the common case.
         let at =
             self.held.partition_point(|held| self.compare_wanted(held.as_ref(), value).is_le());
         if at >= self.most {
@@ -134,12 +131,11 @@ impl Ranked {
         grown
     }
 
-    /// The values.
     fn into_values(self) -> Vec<Value> {
         self.held
     }
 
-    /// The values as an array, the first of the result first.
+    /// Returns the values as an array, in order.
     pub(crate) fn into_ranked(self) -> Value {
         Value::Array(self.held)
     }

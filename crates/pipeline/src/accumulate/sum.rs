@@ -1,44 +1,40 @@
-//! Sums and means: integers exactly, doubles with a compensation, decimals as decimals. The type of
-//! a sum is the widest one that was added, as MongoDB has it; adding in another order can change
-//! the last digit only of doubles.
+//! Sums and means: exact for integers, compensated for doubles, decimal for decimals. The result
+//! has the widest type that was added, as in MongoDB. The order of additions affects only the last
+//! digit of doubles.
 
 use document::{Decimal128, Number, Value, ValueRef};
 
-/// A sum of numbers; other values do not count. Each type is summed for itself and the sums are
-/// joined at the end.
-/// Keeping types apart makes a sum of integers exact whatever doubles come between.
+/// A sum of numbers, ignoring other values. Each type is summed separately and the sums are
+/// combined at the end, so that integers are summed exactly even if doubles come in between.
 #[derive(Clone, Debug, Default)]
 pub struct Sum {
-    /// The sum of integers, exactly.
-    /// 2^64 integers of 64 bits fit, so that it never overflows.
+    /// The exact sum of integers. Cannot overflow: 2^64 integers of 64 bits fit.
     pub(crate) whole: i128,
     /// The sum of doubles.
     pub(crate) double: Compensated,
-    /// The sum of decimals, if there was one.
+    /// The sum of decimals, if any.
     pub(crate) decimal: Option<Decimal128>,
-    /// Whether a 64-bit integer was added: then an integer sum is one too.
+    /// Whether a 64-bit integer was added, which makes an integer result 64-bit.
     pub(crate) has_long: bool,
-    /// Whether a double was added: then the sum is no integer.
+    /// Whether a double was added, so that the result is not an integer.
     pub(crate) has_double: bool,
 }
 
-/// A sum of doubles with the part that the sum itself cannot hold (Kahan and Neumaier): `sum +
-/// rest` is the exact sum to about twice the digits of a double.
+/// A compensated sum of doubles (Kahan and Neumaier): `sum + rest` is the exact sum to about twice
+/// the digits of a double.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Compensated {
-    /// The sum, rounded.
+    /// The rounded sum.
     pub(crate) sum: f64,
-    /// What rounding lost so far.
+    /// The accumulated rounding error.
     pub(crate) rest: f64,
-    /// The sum without compensation. Infinities and NaN make the compensation meaningless, and this
-    /// one says which of them it is.
+    /// The sum without compensation, which tells NaN from infinities if `sum` is not finite.
     pub(crate) plain: f64,
 }
 
 impl Compensated {
-    /// Adds a number and what rounding lost so far; what this addition loses is kept.
-    /// The rest goes into the next addition, not only into the result, so that small numbers after
-    /// a large one are not lost.
+    /// Adds a number and accumulates the rounding error. The accumulated error is included in each
+    /// addition, and not only at the end, so that small numbers after a large one are not lost.
     fn add_double(&mut self, value: f64) {
         self.plain += value;
         let (value, lost) = two_sum(value, self.rest);
@@ -49,13 +45,13 @@ impl Compensated {
         self.sum = total;
     }
 
-    /// The sum to the last digit of a double.
+    /// Returns the sum as a double.
     fn total(&self) -> f64 {
         if self.sum.is_finite() { self.sum } else { self.plain }
     }
 
-    /// The sum as a decimal, to about twice the digits of a double: what the doubles lost by
-    /// rounding is a part of it.
+    /// Returns the sum as a decimal, with about twice the digits of a double, including the
+    /// rounding error.
     fn as_decimal(&self) -> Decimal128 {
         let total = Decimal128::from_f64_exact(self.total());
         if self.sum.is_finite() && self.rest != 0.0 {
@@ -65,7 +61,7 @@ impl Compensated {
     }
 }
 
-/// A sum and its rounding error, exactly, whatever the sizes of the two.
+/// Returns the sum of two doubles and its exact rounding error, for any magnitudes.
 pub(crate) fn two_sum(a: f64, b: f64) -> (f64, f64) {
     let sum = a + b;
     let part = sum - a;
@@ -73,7 +69,7 @@ pub(crate) fn two_sum(a: f64, b: f64) -> (f64, f64) {
 }
 
 impl Sum {
-    /// Adds a value, if it is a number.
+    /// Adds a value if it is a number.
     pub fn add_number(&mut self, value: ValueRef<'_>) {
         match value {
             ValueRef::Int32(v) => self.whole += i128::from(v),
@@ -92,24 +88,24 @@ impl Sum {
         }
     }
 
-    /// Adds a whole number so many times; any other value is not added.
+    /// Adds an integer `times` times; other values are ignored.
     pub(crate) fn add_repeated(&mut self, value: ValueRef<'_>, times: i64) {
         let (whole, long) = match value {
             ValueRef::Int32(v) => (i128::from(v), false),
             ValueRef::Int64(v) => (i128::from(v), true),
             _ => return,
         };
-        // Less than 2^63 of less than 2^63 fit.
+        // The product of two numbers below 2^63 fits.
         self.whole += whole * i128::from(times);
         self.has_long |= long;
     }
 
-    /// The sum of integers and doubles as a double. A large integer is added in two parts that
-    /// doubles hold.
+    /// Returns the sum of integers and doubles as a double. A large integer is added in two parts
+    /// that doubles represent exactly.
     fn binary_total(&self) -> f64 {
         let mut sum = self.double.clone();
         if self.whole != 0 {
-            // What the nearest double leaves is small enough to be one itself.
+            // The remainder fits a double.
             let high = self.whole as f64;
             sum.add_double(high);
             sum.add_double((self.whole - high as i128) as f64);
@@ -117,12 +113,12 @@ impl Sum {
         sum.total()
     }
 
-    /// The sum of everything as a decimal. Integers and doubles are added to each other before
-    /// they are added to the decimals, as MongoDB does it, which decides the last digits.
+    /// Returns the sum of everything as a decimal. Integers and doubles are added to each other
+    /// before the decimals, as in MongoDB, which decides the last digits.
     fn as_decimal(&self, decimal: Decimal128) -> Decimal128 {
         let mut others = None;
         if self.whole != 0 {
-            // By its text: a sum of integers may have more digits than an `i64` holds.
+            // Converted by text, since the sum may not fit an `i64`.
             others = Some(Decimal128::parse(&self.whole.to_string()).unwrap_or(Decimal128::NAN));
         }
         if self.has_double {
@@ -132,8 +128,8 @@ impl Sum {
         others.map_or(decimal, |others| decimal.add(others))
     }
 
-    /// The sum in the widest type that was added; integers that do not fit become doubles.
-    /// Without any number it is the integer 0.
+    /// Returns the sum in the widest type that was added, or the integer 0 without any number. An
+    /// integer sum that does not fit 64 bits becomes a double.
     pub fn sum_value(&self) -> Value {
         if let Some(decimal) = self.decimal {
             return Value::Decimal128(self.as_decimal(decimal));
@@ -149,18 +145,17 @@ impl Sum {
     }
 }
 
-/// A mean of numbers, for groups.
-/// The sum is divided once at the end, so that no addition rounds by the count.
+/// A mean of numbers, for groups. The sum is divided once at the end.
 #[derive(Clone, Debug, Default)]
 pub struct Avg {
     /// The sum of the numbers.
     pub(crate) sum: Sum,
-    /// How many they are.
+    /// The number of numbers.
     pub(crate) count: i64,
 }
 
 impl Avg {
-    /// Adds a value, if it is a number.
+    /// Adds a value if it is a number.
     pub fn add_number(&mut self, value: ValueRef<'_>) {
         if Number::of(value).is_some() {
             self.sum.add_number(value);
@@ -168,13 +163,12 @@ impl Avg {
         }
     }
 
-    /// How many numbers were added.
+    /// Returns the number of numbers.
     pub(crate) fn number_count(&self) -> i64 {
         self.count
     }
 
-    /// The mean; null without numbers.
-    /// It is a decimal where a decimal was added, else a double.
+    /// Returns the mean: a decimal if a decimal was added, else a double; null without numbers.
     pub fn mean_value(&self) -> Value {
         if self.count == 0 {
             return Value::Null;

@@ -1,23 +1,23 @@
-//! Sums, products and bit operations of numbers, in the narrowest type that holds the result.
+//! Sums, products and bit operations of numbers. Results have the wider type of the operands, or
+//! the next one if they do not fit.
 
 use document::{Decimal128, Value};
 
 use super::BitOperator;
 
-/// A sum; `None` when it overflows 64 bits.
+/// Adds two numbers; `None` on overflow of 64 bits.
 pub(super) fn add_numbers(a: &Value, b: &Value) -> Option<Value> {
     combine_numbers(a, b, i64::checked_add, |a, b| a + b, Decimal128::add)
 }
 
-/// A product; `None` when it overflows 64 bits.
+/// Multiplies two numbers; `None` on overflow of 64 bits.
 pub(super) fn multiply_numbers(a: &Value, b: &Value) -> Option<Value> {
     combine_numbers(a, b, i64::checked_mul, |a, b| a * b, Decimal128::multiply)
 }
 
-/// Combines two numbers in the widest of their types. Two 32-bit integers whose result does not fit
-/// become 64-bit.
-/// A double with an integer is a double, also where that loses digits; a 64-bit integer with one of
-/// 32 bits is 64-bit. `None` for values that are not numbers, too.
+/// Combines two numbers in the wider of their types. A result of 32-bit integers that does not fit
+/// becomes 64-bit. An integer and a double make a double, even if that loses digits. `None` for
+/// values that are not numbers.
 fn combine_numbers(
     a: &Value,
     b: &Value,
@@ -26,7 +26,7 @@ fn combine_numbers(
     decimal: fn(Decimal128, Decimal128) -> Decimal128,
 ) -> Option<Value> {
     match (a, b) {
-        // The widest type first: each arm may assume that none wider is there.
+        // Arms are ordered from the widest type.
         (Value::Decimal128(_), _) | (_, Value::Decimal128(_)) => {
             Some(Value::Decimal128(decimal(to_decimal(a)?, to_decimal(b)?)))
         }
@@ -41,8 +41,7 @@ fn combine_numbers(
     }
 }
 
-/// A number as a decimal.
-/// A double has 15 digits here, as wherever it meets a decimal.
+/// Converts a number to a decimal. Doubles are converted with 15 digits, as elsewhere.
 fn to_decimal(value: &Value) -> Option<Decimal128> {
     match value {
         Value::Decimal128(v) => Some(*v),
@@ -51,7 +50,7 @@ fn to_decimal(value: &Value) -> Option<Decimal128> {
     }
 }
 
-/// An integer or a double as a double.
+/// Converts an integer or a double to a double.
 fn to_double(value: &Value) -> Option<f64> {
     match value {
         Value::Double(v) => Some(*v),
@@ -59,8 +58,7 @@ fn to_double(value: &Value) -> Option<f64> {
     }
 }
 
-/// An integer of either width.
-/// Doubles are none, even when they are whole.
+/// Returns an integer of either width; `None` for doubles, even whole ones.
 fn to_whole(value: &Value) -> Option<i64> {
     match value {
         Value::Int32(v) => Some(i64::from(*v)),
@@ -69,8 +67,8 @@ fn to_whole(value: &Value) -> Option<i64> {
     }
 }
 
-/// A bit operation on two whole numbers; 32 bits wide if both are.
-/// `None` where one of them is a double, a decimal or no number.
+/// Applies a bit operation to two integers; the result is 32 bits wide if both are. `None` if one
+/// is not an integer.
 pub(super) fn apply_bits(operator: BitOperator, a: &Value, b: &Value) -> Option<Value> {
     if let (Value::Int32(a), Value::Int32(b)) = (a, b) {
         return Some(Value::Int32(match operator {

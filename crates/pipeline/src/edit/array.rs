@@ -1,4 +1,4 @@
-//! What edits do to arrays: add elements, keep a run of them in order, take elements out.
+//! Array edits: adding, sorting, slicing and removing elements.
 
 use std::cmp::Ordering;
 
@@ -10,46 +10,45 @@ use crate::{
     sort::{Sort, SortPart},
 };
 
-/// `$push` with its modifiers.
-/// `$push` without `$each` is one value and nothing else.
+/// `$push` with its modifiers; without `$each` it has one value and no modifiers.
 #[derive(Clone, Debug, Default)]
 pub struct Push {
-    /// The new elements.
+    /// The new elements (`$each`).
     pub values: Vec<Value>,
-    /// Where they go; negative counts from the end; without it at the end.
+    /// The position of the new elements; negative counts from the end, `None` appends.
     pub position: Option<i64>,
-    /// The order the whole array is put in afterwards.
+    /// The order to sort the whole array in afterwards (`$sort`).
     pub order: Option<PushOrder>,
-    /// How many elements stay at last: the first ones, or, when negative, the last ones.
+    /// How many elements to keep at the end: the first ones or, if negative, the last ones.
     pub slice: Option<i64>,
 }
 
-/// How `$push` orders an array.
+/// The sort order of `$push`.
 #[derive(Clone, Debug)]
 pub enum PushOrder {
-    /// By the elements themselves.
+    /// Sorts by the elements themselves.
     Whole {
-        /// Greatest first.
+        /// Whether the order is descending.
         descending: bool,
     },
-    /// By fields of the elements; arrays on the way are not walked.
+    /// Sorts by fields of the elements; arrays on the way are not traversed.
     Fields(Sort),
 }
 
-/// What `$pull` takes out.
+/// The condition of `$pull`.
 #[derive(Clone, Debug)]
 pub enum Pull {
-    /// Elements equal to a value.
+    /// Removes elements equal to this value.
     Equal(Value),
-    /// Documents that meet a filter.
+    /// Removes documents that match this filter.
     Filter(Filter),
-    /// Elements that meet a condition.
+    /// Removes elements that meet this condition.
     Condition(Condition),
 }
 
 impl Push {
-    /// Changes an array: new elements are put in, then the whole is ordered, then cut.
-    /// A position beyond either end is that end.
+    /// Inserts the new elements, then sorts, then slices the array. A position beyond an end is
+    /// that end.
     pub(super) fn push_into(&self, values: &mut Vec<Value>) {
         let len = values.len();
         let at = match self.position {
@@ -57,7 +56,7 @@ impl Push {
             Some(at) => match usize::try_from(at) {
                 Ok(at) => at.min(len),
                 Err(_) => {
-                    // Counted from the end as it was before the new elements.
+                    // Relative to the end before the insertion.
                     let back = usize::try_from(at.unsigned_abs()).unwrap_or(usize::MAX);
                     len.saturating_sub(back)
                 }
@@ -66,7 +65,7 @@ impl Push {
         values.splice(at..at, self.values.iter().cloned());
         match &self.order {
             None => {}
-            // The sort is stable: equal elements stay in the order that they have by now.
+            // Stable: equal elements keep their present order.
             Some(PushOrder::Whole { descending }) => values.sort_by(|a, b| {
                 let order = compare(a.as_ref(), b.as_ref());
                 if *descending { order.reverse() } else { order }
@@ -83,9 +82,8 @@ impl Push {
     }
 }
 
-/// Orders two elements by fields of theirs; one without a field has null.
-/// An array on the way has no fields, so the element counts as lacking the field. An element that
-/// is no document does too.
+/// Compares two elements by their fields; a missing field is null. An element that is not a
+/// document has no fields, and neither has an array on the way.
 fn by_fields(parts: &[SortPart], a: &Value, b: &Value) -> Ordering {
     let field = |value: &Value, path: &Path| -> Value {
         let mut current = value.as_ref();
@@ -104,14 +102,13 @@ fn by_fields(parts: &[SortPart], a: &Value, b: &Value) -> Ordering {
     orders.find(|order| order.is_ne()).unwrap_or(Ordering::Equal)
 }
 
-/// Adds the values that are not there yet; returns whether there were any. New values are sorted
-/// once, so that a long array is looked at once and not once for each of them.
-/// Values of `new` that are equal to one another are added once, in the order in which they were
-/// given first.
+/// Appends the values that do not exist yet, in the order given and each once; returns whether
+/// there were any. The new values are sorted once and looked up, so that a long array is scanned
+/// once.
 pub(super) fn add_to_set(values: &mut Vec<Value>, new: &[Value]) -> bool {
     let mut missing: Vec<(usize, &Value)> = new.iter().enumerate().collect();
     missing.sort_by(|(i, a), (j, b)| compare(a.as_ref(), b.as_ref()).then(i.cmp(j)));
-    // The sort was by position among equals, so the one that stays is the first.
+    // Equal values are sorted by position, so the first one stays.
     missing.dedup_by(|(_, later), (_, first)| later == first);
     let mut present = vec![false; missing.len()];
     for value in values.iter() {
@@ -122,21 +119,20 @@ pub(super) fn add_to_set(values: &mut Vec<Value>, new: &[Value]) -> bool {
     }
     let mut present = present.into_iter();
     missing.retain(|_| !present.next().unwrap_or(false));
-    // Back to the order of the request.
+    // Restores the order of the request.
     missing.sort_by_key(|(at, _)| *at);
     values.extend(missing.iter().map(|(_, value)| (*value).clone()));
     !missing.is_empty()
 }
 
 impl Pull {
-    /// Takes elements out; returns whether there were any.
-    /// After an error the array is empty: the caller drops the whole edit then.
+    /// Removes elements; returns whether there were any. After an error the array is empty, since
+    /// the caller discards the edit then.
     pub(super) fn pull_from(
         &self,
         values: &mut Vec<Value>,
         context: &Context,
     ) -> Result<bool, Error> {
-        // Nothing is written where no element goes.
         let before = values.len();
         let mut kept = Vec::with_capacity(before);
         for value in std::mem::take(values) {
@@ -148,10 +144,9 @@ impl Pull {
         Ok(values.len() != before)
     }
 
-    /// Whether an element is taken out. A condition on an array looks into it as a filter at a path
-    /// does.
-    /// A filter of documents takes out no other element; equality is by BSON's order, so that `1`
-    /// takes out `1.0`.
+    /// Returns whether an element is removed. Conditions are applied to an array as a filter at a
+    /// path would be. A filter removes documents only; equality is by BSON's order, so that `1`
+    /// removes `1.0`.
     fn takes_out(&self, value: &Value, context: &Context) -> Result<bool, Error> {
         match (self, value) {
             (Self::Equal(wanted), value) => Ok(wanted == value),
@@ -159,7 +154,8 @@ impl Pull {
                 filter.matches(DocRef::Tree(fields), context)
             }
             (Self::Filter(_), _) => Ok(false),
-            // Put at a path, since a filter at a path looks at an array and at its elements.
+            // A filter at a path tests an array and its elements, so the array is wrapped in a
+            // document.
             (Self::Condition(condition), Value::Array(_)) => {
                 let mut wrapped = Document::new();
                 wrapped.push("", value.clone());
@@ -171,8 +167,8 @@ impl Pull {
     }
 }
 
-/// Takes out all elements equal to one of these; returns whether there were any.
-/// The unwanted ones are sorted once and looked up, since both lists may be long.
+/// Removes all elements equal to one of these; returns whether there were any. The unwanted values
+/// are sorted and looked up, since both lists may be long.
 pub(super) fn pull_all(values: &mut Vec<Value>, unwanted: &[Value]) -> bool {
     let before = values.len();
     let mut sorted: Vec<&Value> = unwanted.iter().collect();
@@ -184,8 +180,8 @@ pub(super) fn pull_all(values: &mut Vec<Value>, unwanted: &[Value]) -> bool {
     values.len() != before
 }
 
-/// The array inside a value, to change in place; the value itself where it is not one.
-/// The caller words the error, which differs by operator.
+/// Returns the array in a value, or the value if it is none. The caller makes the error, which
+/// differs by operator.
 pub(super) fn array_of(value: &mut Value) -> Result<&mut Vec<Value>, ValueRef<'_>> {
     match value {
         Value::Array(values) => Ok(values),

@@ -1,12 +1,12 @@
-//! What every edited document has to keep to: its `_id`, a size and a depth.
+//! Rules for every edited document: its `_id`, size and depth.
 
 use document::{DocBuf, Document, Invalid, Value, ValueRef, limits, shell, validate_depth};
 use evaluation::{Error, Kind, limits::MAX_DOCUMENT_BYTES};
 
 use super::{Operator, PathOperator, is_identical};
 
-/// The `_id` is the same, bit by bit.
-/// Equal is not enough: `1` to `1.0` would change the stored bytes under the same key.
+/// Fails unless the `_id` is identical. Equality is not enough: `1.0` for `1` would change the
+/// stored bytes under the same key.
 pub(super) fn id_stays(old: Option<ValueRef<'_>>, new: &Document) -> Result<(), Error> {
     let same = match (old, new.get("_id")) {
         (Some(old), Some(new)) => is_identical(&old.to_value(), new),
@@ -19,13 +19,13 @@ pub(super) fn id_stays(old: Option<ValueRef<'_>>, new: &Document) -> Result<(), 
     Err(id_would_change())
 }
 
-/// The error for an operator on the `_id`.
+/// Returns the error of an operator on the `_id`.
 pub(super) fn id_would_change() -> Error {
     let text = "Performing an update on the path '_id' would modify the immutable field '_id'";
     Error::new(Kind::Immutable, 66, text)
 }
 
-/// The error for a document that came out with another `_id`.
+/// Returns the error of an edit that results in another `_id`.
 pub(super) fn id_altered(new: &Value) -> Error {
     let text = format!(
         "After applying the update, the (immutable) field '_id' was found to have been altered to \
@@ -35,8 +35,8 @@ pub(super) fn id_altered(new: &Value) -> Error {
     Error::new(Kind::Immutable, 66, text)
 }
 
-/// Names at the root of a stored document do not begin with `$`, but for those of a reference.
-/// It is called for replacements and for what operators put at the root.
+/// Fails if the name of a root field starts with `$`, except for those of a database reference.
+/// Called for replacements and for fields that operators create.
 pub fn root_name(name: &str) -> Result<(), Error> {
     if !name.starts_with('$') || matches!(name, "$ref" | "$id" | "$db") {
         return Ok(());
@@ -48,16 +48,16 @@ pub fn root_name(name: &str) -> Result<(), Error> {
     Err(Error::new(Kind::Invalid, 52, text))
 }
 
-/// Checks what operators put into a document that is there: names at its root do not begin with
-/// `$`, but for those of a reference. A document that they make may have any names.
+/// Fails if operators create root fields of an existing document whose names start with `$`, except
+/// for those of a database reference. Inserted documents may have any names.
 pub(super) fn check_names(leaves: &[PathOperator]) -> Result<(), Error> {
-    // `$setOnInsert` works only on a document that is made, which may have any names.
+    // `$setOnInsert` applies only to inserted documents.
     let creates = |leaf: &&PathOperator| {
         leaf.operator.creates_field() && !matches!(leaf.operator, Operator::SetOnInsert(_))
     };
     for leaf in leaves.iter().filter(creates) {
         root_name(leaf.path.root())?;
-        // The `$ref` of a database reference is text.
+        // The `$ref` of a database reference is a string.
         if let Operator::Set(value) = &leaf.operator
             && leaf.path.as_str() == "$ref"
             && value.kind() != document::Kind::String
@@ -70,7 +70,7 @@ pub(super) fn check_names(leaves: &[PathOperator]) -> Result<(), Error> {
     Ok(())
 }
 
-/// Checks the type of an `_id`: an array, a pattern and undefined cannot be one (53).
+/// Fails with 53 if an `_id` is an array, a regular expression or undefined.
 pub fn id_type(id: ValueRef<'_>) -> Result<(), Error> {
     match id {
         ValueRef::Array(_) | ValueRef::Regex { .. } | ValueRef::Undefined => {
@@ -81,8 +81,8 @@ pub fn id_type(id: ValueRef<'_>) -> Result<(), Error> {
     }
 }
 
-/// Fails with 54 where a replacement or a pipeline would make a new document whose `_id` is an
-/// array. Operators that do so are left to [`id_type`].
+/// Fails with 54 if a replacement or a pipeline inserts a document whose `_id` is an array. For
+/// operators [`id_type`] checks that.
 pub(super) fn new_id_is_no_array(id: Option<ValueRef<'_>>) -> Result<(), Error> {
     if !matches!(id, Some(ValueRef::Array(_))) {
         return Ok(());
@@ -92,8 +92,7 @@ pub(super) fn new_id_is_no_array(id: Option<ValueRef<'_>>) -> Result<(), Error> 
     Err(Error::new(Kind::Invalid, 54, text))
 }
 
-/// An `_id` holds no name at its top that begins with `$`.
-/// Deeper names are free. An `_id` that is no document has no names.
+/// Fails if an `_id` that is a document has a top-level field whose name starts with `$`.
 pub(super) fn id_storable(id: &Value) -> Result<(), Error> {
     let Value::Document(fields) = id else { return Ok(()) };
     match fields.fields().iter().find(|(name, _)| name.starts_with('$')) {
@@ -107,14 +106,14 @@ pub(super) fn id_storable(id: &Value) -> Result<(), Error> {
     }
 }
 
-/// The error of a document that is nested too deeply to be stored.
+/// Returns the error of a document that is nested too deeply to be stored.
 pub(super) fn too_deep() -> Error {
     let depth = limits::MAX_STORED_DEPTH;
     Error::new(Kind::TooLarge, 15, format!("Document exceeds maximum nesting depth of {depth}"))
 }
 
-/// Fails when the document is too large or nested too deeply to be stored.
-/// It looks at the finished bytes, so that no operator has to foresee what it adds up to.
+/// Fails if the document is too large or nested too deeply to be stored. Checks the finished bytes,
+/// so that operators need not anticipate the total.
 pub(super) fn check_storable(document: &DocBuf) -> Result<(), Error> {
     if document.bytes().len() > MAX_DOCUMENT_BYTES {
         let text = format!("Resulting document after update is larger than {MAX_DOCUMENT_BYTES}");

@@ -1,4 +1,4 @@
-//! From a path with positional steps to the concrete paths that it means in one document.
+//! Expands a path with positional steps to the concrete paths in one document.
 //!
 //! ```text
 //! a.$[].n   over {a: [{n: 1}, {n: 2}]}   ->   a.0.n, a.1.n
@@ -16,32 +16,32 @@ use super::{
 };
 use crate::{filter::Filter, limits::MAX_NAMED_BYTES};
 
-/// A filter of array elements that paths refer to by name.
+/// A filter of array elements that paths refer to by name (`arrayFilters`).
 #[derive(Clone, Debug)]
 pub struct ElementFilter {
-    /// Its name: the `x` of `$[x]`.
+    /// The name: the `x` of `$[x]`.
     pub name: String,
-    /// A filter of documents that hold the element under the name.
+    /// A filter of documents that contain the element in a field of that name.
     pub filter: Filter,
 }
 
-/// About what a name of a concrete path takes beside its bytes, and a path beside its names.
+/// Approximate memory of a name besides its bytes, and of a path besides its names.
 const PLACE: usize = 32;
 
-/// What turning a path into concrete ones needs.
+/// The inputs of the expansion of one path.
 pub(super) struct Expansion<'a> {
     pub(super) path: &'a EditPath,
     pub(super) filters: &'a [ElementFilter],
-    /// Where each filter of elements stands, by its name.
+    /// Index into `filters` by name.
     pub(super) by_name: &'a HashMap<String, usize>,
-    /// The index that the filter matched at, for `$`.
+    /// The array index at which the query matched, for `$`.
     pub(super) matched: Option<usize>,
     pub(super) context: &'a Context,
 }
 
 impl Expansion<'_> {
-    /// The concrete paths. `named` is what the paths of all operators hold.
-    /// Fails where a positional step does not fit the document.
+    /// Returns the concrete paths. `named` is the memory of the paths of all operators. Fails if a
+    /// positional step does not fit the document.
     pub(super) fn concrete_paths(
         &self,
         root: &mut Value,
@@ -93,7 +93,7 @@ impl Expansion<'_> {
         Ok(())
     }
 
-    /// The indexes of the elements that a named filter takes.
+    /// Returns the indexes of the elements that match a named filter.
     fn matching_indexes(&self, name: &str, values: &[Value]) -> Result<Vec<usize>, Error> {
         let Some(filter) = self.by_name.get(name).and_then(|at| self.filters.get(*at)) else {
             return Ok(Vec::new());
@@ -111,13 +111,13 @@ impl Expansion<'_> {
     }
 }
 
-/// Concrete paths that were found, and what those of all operators hold.
+/// The concrete paths found so far, and the memory of those of all operators.
 struct Found<'a> {
     named: &'a mut Share,
     paths: Vec<Vec<String>>,
 }
 
-/// The array at a concrete path, for a positional step; an error when there is none.
+/// Returns the array at a concrete path, for a positional step; fails if there is none.
 fn array_at<'a>(root: &'a mut Value, path: &[String]) -> Result<&'a [Value], Error> {
     match place::find_place(root, path) {
         PlaceFound::Value(Value::Array(values)) => Ok(values),

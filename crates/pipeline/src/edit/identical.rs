@@ -1,10 +1,10 @@
-//! Sameness of values in every bit, unlike equality by order, where `1` equals `1.0`.
+//! Bitwise identity of values, which is stricter than equality, where `1` equals `1.0`.
 
 use document::{Document, Value};
 
-/// Whether two values have the same type and the same bytes. An edit that changes nothing but a
-/// type (`1` to `1.0`) is a change, and is written.
-/// NaN is identical to itself with the same bits, and `0.0` is not identical to `-0.0`.
+/// Returns whether two values have the same type and bytes. An edit that changes only a type (`1`
+/// to `1.0`) is a change and is written. NaN is identical to a NaN with the same bits; `0.0` and
+/// `-0.0` differ.
 pub fn is_identical(a: &Value, b: &Value) -> bool {
     match (a, b) {
         (Value::Double(a), Value::Double(b)) => a.to_bits() == b.to_bits(),
@@ -17,12 +17,12 @@ pub fn is_identical(a: &Value, b: &Value) -> bool {
             Value::JavaScriptWithScope { code: a, scope: s },
             Value::JavaScriptWithScope { code: b, scope: t },
         ) => a == b && same_fields(s, t),
-        // Of all other kinds equal values of one kind have one form.
+        // In all other types, equal values of one type have one representation.
         (a, b) => a.kind() == b.kind() && a == b,
     }
 }
 
-/// Whether two documents have the same fields in the same order, bit by bit.
+/// Returns whether two documents have identical fields in the same order.
 fn same_fields(a: &Document, b: &Document) -> bool {
     a.len() == b.len()
         && a.fields().iter().zip(b.fields()).all(|((m, a), (n, b))| m == n && is_identical(a, b))

@@ -1,4 +1,4 @@
-//! The document that an upsert starts from: the fields a filter says are equal to something.
+//! The initial document of an upsert, from the equalities of the filter.
 
 use document::{Document, Path, Value, limits::MAX_STORED_DEPTH};
 use evaluation::{Context, Error, Growth, Kind, limits::STEP};
@@ -6,21 +6,19 @@ use evaluation::{Context, Error, Growth, Kind, limits::STEP};
 use super::{check, place};
 use crate::filter::{Comparison, Filter, PathTest};
 
-/// A document of the fields that every matching document has to have, by the equalities of the
-/// filter: what an upsert starts from.
-/// Paths are put in by their order as text. Fails where two equalities are about one path, or where
-/// one lies inside the other.
+/// Returns the initial document of an upsert: the fields that the filter requires to equal a value.
+/// Fails if two equalities concern the same path, or one path is inside the other.
 pub(super) fn from_equalities(filter: &Filter, context: &Context) -> Result<Document, Error> {
     let mut equalities = Vec::new();
     gather_equalities(filter, &mut equalities);
     refuse_doubles(&equalities)?;
-    // The same filter makes the same document, in whatever order it was written.
+    // Sorted by path, so that the order within the filter does not matter.
     equalities.sort_by_key(|(path, _)| path.as_str());
     let mut root = Value::Document(Document::new());
     let mut growth = Growth::with_held(0, context);
     for (path, value) in equalities {
-        // A filter's path may be of any length. What is made of it is walked by recursion, also when
-        // it is dropped, so that it must not be made first.
+        // A filter's path may be of any length. The document is processed by recursion, even when
+        // it is dropped, so it must not be built first.
         if MAX_STORED_DEPTH < path.len() {
             return Err(check::too_deep());
         }
@@ -34,9 +32,8 @@ pub(super) fn from_equalities(filter: &Filter, context: &Context) -> Result<Docu
     }
 }
 
-/// The `_id` that a filter says.
-/// `None` where it says nothing of it. An equality inside the `_id` is an error: an `_id` is given
-/// whole.
+/// Returns the `_id` that the filter requires, if any. An equality inside the `_id` is an error: an
+/// `_id` must be given as a whole.
 pub(super) fn id_of(filter: &Filter) -> Result<Option<Value>, Error> {
     let mut equalities = Vec::new();
     gather_equalities(filter, &mut equalities);
@@ -51,8 +48,7 @@ pub(super) fn id_of(filter: &Filter) -> Result<Option<Value>, Error> {
     Ok(id.map(|(_, value)| value.clone()))
 }
 
-/// Puts the `_id` in front.
-/// Stored documents have it there, where reads find it at once.
+/// Moves the `_id` to the front, where stored documents have it.
 pub(super) fn id_first(mut document: Document) -> Document {
     let first = document.fields().first().is_some_and(|(name, _)| name == "_id");
     if !first && let Some(id) = document.remove("_id") {
@@ -61,10 +57,8 @@ pub(super) fn id_first(mut document: Document) -> Document {
     document
 }
 
-/// Adds the equalities that every matching document has to meet: those of the filter itself and of
-/// its conjunctions.
-/// `$or` with one branch and `$in` with one value are equalities, too. Other tests say nothing that
-/// a new document could be made of.
+/// Collects the equalities that every matching document must meet: those of the filter and its
+/// conjunctions, of `$or` with one branch and of `$in` with one value.
 fn gather_equalities<'a>(filter: &'a Filter, found: &mut Vec<(&'a Path, &'a Value)>) {
     match filter {
         Filter::And(all) => all.iter().for_each(|filter| gather_equalities(filter, found)),
@@ -83,12 +77,12 @@ fn gather_equalities<'a>(filter: &'a Filter, found: &mut Vec<(&'a Path, &'a Valu
     }
 }
 
-/// Fails when two equalities are about the same path, or one lies inside the other.
+/// Fails if two equalities concern the same path, or one path is inside the other.
 fn refuse_doubles(equalities: &[(&Path, &Value)]) -> Result<(), Error> {
     let mut paths: Vec<&Path> = equalities.iter().map(|(path, _)| *path).collect();
     paths.sort_by(|a, b| a.parts().cmp(b.parts()));
     for pair in paths.windows(2) {
-        // Sorted part by part, a path stands right before those inside it.
+        // Sorted part by part, a path comes right before those inside it.
         let [outer, inner] = pair else { continue };
         let text = if outer == inner {
             format!("cannot infer query fields to set, path '{inner}' is matched twice")

@@ -1,7 +1,7 @@
-//! Edits: what an update does to a document, or what it inserts where there is none.
+//! Edits: the effect of an update on a document, or the document that an upsert inserts.
 //!
-//! What every edit keeps to, whatever its form: the `_id` stays, the document fits, nothing is
-//! written where no bit changed.
+//! Every edit keeps the `_id`, produces a storable document, and reports a change only if a bit
+//! changed.
 
 mod arithmetic;
 mod array;
@@ -32,11 +32,10 @@ pub use operator::{BitOperator, Operator};
 pub use operators::{Operators, PathOperator};
 pub use path::{EditPath, EditStep};
 
-/// What an update does.
-/// Made by the parser, which has checked what can be known without a document.
+/// The change that an update makes. The parser has made all checks that need no document.
 #[derive(Clone, Debug)]
 pub enum Edit {
-    /// Puts another document in place; the `_id` stays.
+    /// Replaces the document, keeping the `_id`.
     Replacement(Document),
     /// Applies operators to fields.
     Operators(Operators),
@@ -44,22 +43,19 @@ pub enum Edit {
     Pipeline(Vec<Stage>),
 }
 
-/// A document as an edit leaves it, and whether that is to be written.
+/// The result of an edit.
 #[derive(Clone, Debug)]
 pub struct EditOutcome {
-    /// The document.
-    /// The old bytes where nothing changed.
+    /// The new document, or the old bytes if nothing changed.
     pub document: DocBuf,
-    /// Whether it is to be written: it differs from the old one in any byte, or replaces it.
+    /// Whether it must be written: it differs in any byte, or is a replacement.
     pub changed: bool,
 }
 
 impl Edit {
-    /// Edits a document. `filter` is the one it met, for the positional `$`. Fails when an operator
-    /// does not fit the document, when the `_id` would change, or when the result could not be
-    /// stored.
-    /// The document is always returned, also where it need not be written: a command may have to
-    /// return it.
+    /// Edits a document. `filter` is the filter it matched, for the positional `$`. Fails if an
+    /// operator does not fit the document, if the `_id` would change, or if the result cannot be
+    /// stored. The document is returned even if it is unchanged, since some commands return it.
     pub fn apply(
         &self,
         old: DocRef<'_>,
@@ -75,20 +71,20 @@ impl Edit {
                 }
                 let new = replaced(new, old.get("_id").map(|id| id.to_value()))?;
                 let mut outcome = outcome_of(old, new.to_buf())?;
-                // MongoDB compares the replacement as it came: one without an `_id` never equals.
+                // MongoDB compares the replacement as received, so one without an `_id` always
+                // counts as a change.
                 outcome.changed |= !whole;
                 Ok(outcome)
             }
             Self::Operators(operators) => {
-                // The tree is larger than the bytes; its memory is held until the edit is done.
+                // The tree is larger than the bytes; its memory is reserved until the edit is done.
                 let _held = context.holding.share_for_tree(old)?;
                 let (new, changed) =
                     operators.apply_to(old.to_tree(), false, filter, Some(old), context)?;
                 if !changed {
                     return Ok(EditOutcome { document: old.to_buf(), changed: false });
                 }
-                // Only an edit that changes something is held to the rules: one without effect
-                // passes.
+                // The rules apply only to an edit that changes something.
                 check::check_names(operators.leaf_operators())?;
                 check::id_stays(old.get("_id"), &new)?;
                 outcome_of(old, new.to_buf())
@@ -98,18 +94,19 @@ impl Edit {
                 new.get("_id").map_or(Ok(()), check::id_type)?;
                 let (new, moved) = with_id_of(old, new)?;
                 let mut outcome = outcome_of(old, new)?;
-                // MongoDB compares what the pipeline made before the `_id` is put in front.
+                // MongoDB compares the result of the pipeline before the `_id` is moved to the
+                // front.
                 outcome.changed |= moved;
                 Ok(outcome)
             }
         }
     }
 
-    /// The document to insert where no document met the filter: what its equalities say, then the
-    /// edit. An `_id` stands first; without one the caller has to make it.
-    /// Unlike for a document that is there, names at the root are not checked here.
+    /// Returns the document that an upsert inserts: the equalities of the filter, then the edit. An
+    /// `_id` comes first; without one the caller has to generate it. Unlike for an existing
+    /// document, names of root fields are not checked.
     pub fn insert(&self, filter: &Filter, context: &Context) -> Result<DocBuf, Error> {
-        // An expression says nothing that a new document could begin with.
+        // An expression implies no field values.
         if filter.has_expression() {
             let text = "$expr is not allowed in the query predicate for an upsert";
             return Err(Error::new(Kind::Invalid, 224, text));
@@ -122,8 +119,7 @@ impl Edit {
             }
             Self::Operators(operators) => {
                 let start = insert::from_equalities(filter, context)?;
-                // Operators may set an `_id` where the filter says none, not change one that it
-                // says.
+                // Operators may set the `_id` unless the filter contains it.
                 let id = start.get("_id").cloned();
                 let (new, _) = operators.apply_to(start, true, None, None, context)?;
                 if id.is_some() {
@@ -145,9 +141,9 @@ impl Edit {
         Ok(document)
     }
 
-    /// Whether the edit names this root field: by a replacement that holds it, or by an operator
-    /// on it, inside it, from it or to it. What a pipeline sets is not known beforehand and not
-    /// counted: compare before and after.
+    /// Returns whether the edit names this root field: a replacement that contains it, or an
+    /// operator on it, inside it, or that renames it. Fields set by a pipeline are unknown
+    /// beforehand and not reported.
     pub fn touches_root(&self, name: &str) -> bool {
         match self {
             Self::Replacement(new) => new.get(name).is_some(),
@@ -156,19 +152,19 @@ impl Edit {
         }
     }
 
-    /// Whether it is computed by a pipeline.
+    /// Returns whether a pipeline computes the document.
     pub fn is_pipeline(&self) -> bool {
         matches!(self, Self::Pipeline(_))
     }
 
-    /// Whether the filter is needed to apply it, for the positional `$`.
+    /// Returns whether the filter is needed to apply it, for the positional `$`.
     pub fn needs_filter(&self) -> bool {
         matches!(self, Self::Operators(operators) if operators.is_positional())
     }
 }
 
-/// The outcome of a new document: checked, and compared with the old one byte by byte.
-/// Only bytes tell whether something is to be written: values may be equal and differ in type.
+/// Checks a new document and compares it with the old one byte by byte, since equal values may
+/// differ in type.
 fn outcome_of(old: DocRef<'_>, new: DocBuf) -> Result<EditOutcome, Error> {
     check::check_storable(&new)?;
     let changed = match old {
@@ -178,9 +174,8 @@ fn outcome_of(old: DocRef<'_>, new: DocBuf) -> Result<EditOutcome, Error> {
     Ok(EditOutcome { document: new, changed })
 }
 
-/// A replacement with the `_id` it has to have in front; another `_id` in the replacement is an
-/// error.
-/// Equality by order is enough here: the replacement's own form of the `_id` is kept.
+/// Returns a replacement with the `_id` in front. Another `_id` in the replacement is an error; an
+/// equal one keeps the replacement's representation.
 fn replaced(new: &Document, id: Option<Value>) -> Result<Document, Error> {
     let mut new = new.clone();
     if let Some(id) = id {
@@ -196,9 +191,9 @@ fn replaced(new: &Document, id: Option<Value>) -> Result<Document, Error> {
     Ok(insert::id_first(new))
 }
 
-/// Returns what a pipeline made of a document with the `_id` first, and whether the `_id` had to be
-/// put there. The pipeline may leave it out, and may not change it.
-/// Without an `_id` in the old document the pipeline may make one.
+/// Returns the result of a pipeline with the `_id` first, and whether the `_id` had to be moved or
+/// added. The pipeline may omit the `_id` but not change it. If the old document has none, the
+/// pipeline may create one.
 fn with_id_of(old: DocRef<'_>, new: DocBuf) -> Result<(DocBuf, bool), Error> {
     let id = match (old.get("_id"), new.get("_id")) {
         (Some(id), Some(held)) if document::compare(held, id).is_ne() => {
@@ -215,7 +210,7 @@ fn with_id_of(old: DocRef<'_>, new: DocBuf) -> Result<(DocBuf, bool), Error> {
     builder.append("_id", id);
     let mut passed = new.get("_id").is_none();
     for (name, value) in new.as_ref().iter() {
-        // A second field of that name stays, and is refused where the document is written.
+        // A second field of that name is kept, and refused when the document is written.
         if name == "_id" && !std::mem::replace(&mut passed, true) {
             continue;
         }

@@ -1,4 +1,4 @@
-//! What one operator does to the value at one path.
+//! The effect of one operator on the value at one path.
 
 use document::{Value, compare, shell};
 use evaluation::{Context, Error, Kind, memory_of};
@@ -10,87 +10,85 @@ use super::{
     path::EditPath,
 };
 
-/// An operator with its operand.
+/// An update operator with its operand.
 #[derive(Clone, Debug)]
 pub enum Operator {
-    /// Sets the value.
+    /// `$set`: sets the value.
     Set(Value),
-    /// Sets the value of a document that is inserted.
+    /// `$setOnInsert`: sets the value in an inserted document.
     SetOnInsert(Value),
-    /// Removes the field.
+    /// `$unset`: removes the field.
     Unset,
-    /// Adds a number.
+    /// `$inc`: adds a number.
     Add(Value),
-    /// Multiplies by a number.
+    /// `$mul`: multiplies by a number.
     Multiply(Value),
-    /// Sets the value if it is less.
+    /// `$min`: sets the value if it is less.
     Min(Value),
-    /// Sets the value if it is greater.
+    /// `$max`: sets the value if it is greater.
     Max(Value),
-    /// Moves the value of another field here.
+    /// `$rename`: moves the value of another field here.
     RenameFrom(EditPath),
-    /// Sets the instant as a date.
+    /// `$currentDate`: sets the operation's instant as a date.
     CurrentDate,
-    /// Sets the instant as a timestamp.
+    /// `$currentDate`: sets the operation's instant as a timestamp.
     CurrentTimestamp,
-    /// Adds elements to an array.
+    /// `$push`: adds elements to an array.
     Push(Push),
-    /// Adds elements that are not there yet.
+    /// `$addToSet`: adds elements that do not exist yet.
     AddToSet(Vec<Value>),
-    /// Takes out the first element.
+    /// `$pop`: removes the first element.
     PopFirst,
-    /// Takes out the last element.
+    /// `$pop`: removes the last element.
     PopLast,
-    /// Takes out elements that meet a condition.
+    /// `$pull`: removes elements that meet a condition.
     Pull(Pull),
-    /// Takes out elements equal to one of these.
+    /// `$pullAll`: removes elements equal to one of these.
     PullAll(Vec<Value>),
-    /// Bit operations, one after the other.
+    /// `$bit`: bit operations, applied in order.
     Bits(Vec<(BitOperator, Value)>),
 }
 
 /// A bit operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BitOperator {
-    /// Both bits.
+    /// Bitwise AND.
     And,
-    /// Either bit.
+    /// Bitwise OR.
     Or,
-    /// One bit but not the other.
+    /// Bitwise XOR.
     Xor,
 }
 
-/// Where an operator is applied, for messages.
-/// A value it cannot work on is named by path and `_id`, as MongoDB's texts do.
+/// The target of an operator. Error texts name it by path and `_id`, like MongoDB's.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct TargetSpot<'a> {
-    /// Where, without positional steps.
+    /// The concrete path.
     pub(super) path: &'a [String],
-    /// `_id: 1`, or what stands for it.
+    /// The text of the `_id`, such as `_id: 1`.
     pub(super) id: &'a str,
-    /// The operation, whose instant dates are set to.
+    /// The operation's context, whose instant `$currentDate` uses.
     pub(super) context: &'a Context,
 }
 
 impl TargetSpot<'_> {
-    /// The last name of the path.
+    /// Returns the last name of the path.
     fn field_name(&self) -> &str {
         self.path.last().map_or("", String::as_str)
     }
 }
 
-/// The error of a value that the operator cannot work on.
+/// Returns the error of a value that the operator cannot change.
 fn bad_value(text: String) -> Error {
     Error::new(Kind::Invalid, 2, text)
 }
 
-/// The error of a value whose type the operator does not take.
+/// Returns the error of a value with a wrong type.
 fn type_mismatch(text: String) -> Error {
     Error::new(Kind::TypeMismatch, 14, text)
 }
 
-/// Replaces a value; returns whether any bit of it changed.
-/// The new value takes the place also where it is the same, which costs nothing.
+/// Replaces a value; returns whether any bit changed.
 fn replace_value(value: &mut Value, new: Value) -> bool {
     let changed = !is_identical(value, &new);
     *value = new;
@@ -98,8 +96,7 @@ fn replace_value(value: &mut Value, new: Value) -> bool {
 }
 
 impl Operator {
-    /// Whether the operator makes a field that is missing.
-    /// `$rename` counts as making one: it does at its new place.
+    /// Returns whether the operator creates a missing field. `$rename` does, at its target.
     pub fn creates_field(&self) -> bool {
         !matches!(
             self,
@@ -107,8 +104,8 @@ impl Operator {
         )
     }
 
-    /// About the memory of the value that the operator puts somewhere.
-    /// Counted before the operator is applied. Operators that add no values of the request are 0.
+    /// Returns the approximate memory of the values that the operator adds from the request.
+    /// Counted before the operator is applied.
     pub(super) fn added_memory(&self) -> usize {
         let all = |values: &[Value]| values.iter().map(|value| memory_of(value.as_ref())).sum();
         match self {
@@ -120,9 +117,8 @@ impl Operator {
         }
     }
 
-    /// The value of a field that was missing; nothing for operators that only change or remove.
-    /// `$inc` starts from nothing, and so sets its operand; `$mul` gives zero of the operand's
-    /// type.
+    /// Returns the value for a missing field; `None` for operators that only change or remove.
+    /// `$inc` sets its operand, `$mul` a zero of the operand's type.
     pub(super) fn new_value(&self, spot: TargetSpot<'_>) -> Option<Value> {
         Some(match self {
             Self::Set(value) | Self::SetOnInsert(value) => value.clone(),
@@ -146,17 +142,17 @@ impl Operator {
         })
     }
 
-    /// Changes a value; returns whether any bit of it changed, so that an edit without effect
-    /// writes nothing.
+    /// Changes a value; returns whether any bit changed, so that an edit without effect writes
+    /// nothing.
     pub(super) fn modify_value(
         &self,
         value: &mut Value,
         spot: TargetSpot<'_>,
     ) -> Result<bool, Error> {
         match self {
-            // The caller leaves `$setOnInsert` out where the document was there.
+            // The caller omits `$setOnInsert` for existing documents.
             Self::Set(new) | Self::SetOnInsert(new) => Ok(replace_value(value, new.clone())),
-            // By the order over all types: a number is less than a text.
+            // In the order of all types: a number is less than a string.
             Self::Min(new) => {
                 let less = compare(new.as_ref(), value.as_ref()).is_lt();
                 Ok(less && replace_value(value, new.clone()))
@@ -194,19 +190,17 @@ impl Operator {
             Self::PullAll(unwanted) => {
                 Ok(pull_all(array_of(value).map_err(not_pullable)?, unwanted))
             }
-            // Both are done by path before this is called.
+            // The caller handles these by path.
             Self::Unset | Self::RenameFrom(_) => Ok(false),
         }
     }
 
-    /// Takes out the first or the last element.
-    /// An empty array stays as it is, and nothing has changed.
+    /// Removes the first or the last element; returns whether there was one.
     fn pop_element(&self, value: &mut Value, spot: TargetSpot<'_>) -> Result<bool, Error> {
         let values = array_of(value).map_err(|other| {
             let (path, kind) = (spot.path.join("."), other.kind().name());
             type_mismatch(format!("Path '{path}' contains an element of non-array type '{kind}'"))
         })?;
-        // Nothing changes in an empty array, so that it is not written.
         let held = !values.is_empty();
         if held && matches!(self, Self::PopFirst) {
             values.remove(0);
@@ -217,22 +211,21 @@ impl Operator {
     }
 }
 
-/// The error of `$pull` on anything but an array.
+/// Returns the error of `$pull` on anything but an array.
 fn not_pullable(_: document::ValueRef<'_>) -> Error {
     bad_value("Cannot apply $pull to a non-array value".to_owned())
 }
 
-/// A timestamp of an instant: seconds, and within a second the milliseconds from 1 on, so that
-/// later instants are greater.
-/// An instant before 1970 has the seconds 0.
+/// Returns the timestamp of an instant: the seconds, and the milliseconds within the second plus
+/// one as increment, so that later instants are greater. Instants before 1970 have 0 seconds.
 fn timestamp_of(now_ms: i64) -> Value {
     let seconds = u64::try_from(now_ms.div_euclid(1000)).unwrap_or(0);
     let increment = u64::try_from(now_ms.rem_euclid(1000)).unwrap_or(0) + 1;
     Value::Timestamp(seconds << 32 | increment)
 }
 
-/// Adds to a number or multiplies it.
-/// `name` is the operator's, for messages. Overflow of 64 bits is an error, never a double.
+/// Adds to a number or multiplies it. `name` is the operator's, for messages. Overflow of 64 bits
+/// is an error.
 fn modify_number(
     value: &mut Value,
     operand: &Value,
@@ -250,8 +243,8 @@ fn modify_number(
         )));
     }
     match combine(value, operand) {
-        // An equal number of the same type is no change, so that -0.0 and the zeros behind a
-        // decimal's digits stay.
+        // An equal number of the same type is no change, so that -0.0 and a decimal's trailing
+        // zeros are kept.
         Some(new)
             if new.kind() == value.kind() && compare(new.as_ref(), value.as_ref()).is_eq() =>
         {
@@ -259,7 +252,7 @@ fn modify_number(
         }
         Some(new) => Ok(replace_value(value, new)),
         None => {
-            // Only 64 bits overflow; the name is that of the field's own type.
+            // Only 64-bit results overflow; the message names the field's own type.
             let kind = if matches!(value, Value::Int32(_)) { "NumberInt" } else { "NumberLong" };
             Err(bad_value(format!(
                 "Failed to apply {name} operations to current value (({kind}){}) for document \
@@ -271,14 +264,14 @@ fn modify_number(
     }
 }
 
-/// Bit operations, one after the other; nothing where a value is not an integer.
+/// Applies bit operations in order; `None` if a value is not an integer.
 fn apply_all_bits(operations: &[(BitOperator, Value)], start: Value) -> Option<Value> {
     operations.iter().try_fold(start, |value, (operator, operand)| {
         arithmetic::apply_bits(*operator, &value, operand)
     })
 }
 
-/// `$bit` on an integer.
+/// Applies `$bit` to an integer.
 fn modify_bits(
     operations: &[(BitOperator, Value)],
     value: &mut Value,
@@ -296,7 +289,7 @@ fn modify_bits(
     }
 }
 
-/// `$push`; with an order or a cut the array may come out as it was.
+/// Applies `$push`; with an order or a slice the array may be unchanged.
 fn modify_push(push: &Push, value: &mut Value, spot: TargetSpot<'_>) -> Result<bool, Error> {
     let values = array_of(value).map_err(|other| {
         bad_value(format!(
@@ -306,8 +299,7 @@ fn modify_push(push: &Push, value: &mut Value, spot: TargetSpot<'_>) -> Result<b
             spot.id
         ))
     })?;
-    // Appending changes the array whenever there is something to append: no copy has to be
-    // compared.
+    // Appending at least one element always changes the array, so no copy is needed to compare.
     let only_appends = push.order.is_none() && push.slice.is_none();
     if only_appends {
         push.push_into(values);

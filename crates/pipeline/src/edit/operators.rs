@@ -1,9 +1,9 @@
-//! All operators of one update: expanded to concrete paths of a document and applied in order.
+//! All operators of one update, expanded to concrete paths of a document and applied in order.
 //!
-//! A path with positional steps (`$`, `$[]`, `$[x]`) means several concrete paths, which depend on
-//! the document. All of them are found before anything is changed, as the changes would move
-//! elements. They are then applied in the order of their paths, as MongoDB does; two that touch the
-//! same place are an error.
+//! A path with positional steps (`$`, `$[]`, `$[x]`) expands to several concrete paths, which
+//! depend on the document. All of them are found before anything is changed, as changes would move
+//! elements. They are then applied in the order of their paths, as in MongoDB; conflicting paths
+//! are an error.
 //!
 //! ```text
 //! {$inc: {"a.$[].n": 1}}  over {a: [{n: 1}, {n: 2}]}   ->   a.0.n, a.1.n
@@ -24,42 +24,40 @@ use super::{
 };
 use crate::filter::Filter;
 
-/// Work of looking at a field, and of moving it when one before it is taken out.
+/// Work per field of searching it, or moving it after one before it was removed.
 const MOVED: usize = 16;
 
 /// One operator at one path.
 #[derive(Clone, Debug)]
 pub struct PathOperator {
-    /// Where.
+    /// The path.
     pub path: EditPath,
-    /// What.
+    /// The operator.
     pub operator: Operator,
 }
 
-/// The operators of one update, checked against each other.
+/// The operators of one update, checked for conflicts.
 #[derive(Clone, Debug)]
 pub struct Operators {
-    /// In the order in which they were given.
+    /// In the order of application: sorted by path.
     leaves: Vec<PathOperator>,
-    /// In the order in which they were given.
+    /// In the order of the request.
     filters: Vec<ElementFilter>,
-    /// Where each filter of elements stands, by its name.
+    /// Index into `filters` by name.
     by_name: HashMap<String, usize>,
     /// Whether a path has a positional step.
     dynamic: bool,
 }
 
-/// A concrete path with its operator.
+/// An operator at a concrete path.
 struct ConcreteTarget<'a> {
     /// Names and indexes only.
     path: Vec<String>,
-    /// What is done there.
     operator: &'a Operator,
 }
 
 impl Operators {
-    /// Checks the operators of an update: refuses those that conflict, and names of filters that
-    /// are missing.
+    /// Checks the operators of an update: fails if paths conflict, or if a named filter is missing.
     pub fn new(leaves: Vec<PathOperator>, filters: Vec<ElementFilter>) -> Result<Self, Error> {
         let by_name: HashMap<String, usize> =
             (0..).zip(&filters).map(|(at, filter)| (filter.name.clone(), at)).collect();
@@ -80,8 +78,7 @@ impl Operators {
                 }
             }
         }
-        // Two operators on one path, or on a path and what is inside it, have no order that the
-        // request could mean.
+        // Operators on one path, or on a path and one inside it, have no defined order.
         check_conflicts(&paths)?;
         drop(paths);
         let mut leaves = leaves;
@@ -90,17 +87,17 @@ impl Operators {
         Ok(Self { leaves, filters, by_name, dynamic })
     }
 
-    /// The operators in the order they are applied.
+    /// Returns the operators in the order of application.
     pub fn leaf_operators(&self) -> &[PathOperator] {
         &self.leaves
     }
 
-    /// The filters of array elements.
+    /// Returns the filters of array elements.
     pub fn element_filters(&self) -> &[ElementFilter] {
         &self.filters
     }
 
-    /// Whether an operator changes the field of this name at the root, or something inside it.
+    /// Returns whether an operator changes the root field with this name, or something inside it.
     pub(super) fn touches_root(&self, name: &str) -> bool {
         self.leaves.iter().any(|leaf| {
             let from = match &leaf.operator {
@@ -111,13 +108,13 @@ impl Operators {
         })
     }
 
-    /// Whether a path has the step `$`, for which the filter's matching element is needed.
+    /// Returns whether a path has the step `$`, which needs the index at which the filter matched.
     pub(super) fn is_positional(&self) -> bool {
         self.leaves.iter().any(|leaf| leaf.path.steps().contains(&EditStep::Matched))
     }
 
-    /// Applies them to a document; returns it with whether any bit of it changed. `inserted` says
-    /// that an upsert makes the document.
+    /// Applies the operators to a document; returns it with whether any bit changed. `inserted`
+    /// tells that an upsert creates the document.
     pub(super) fn apply_to(
         &self,
         document: Document,
@@ -133,7 +130,7 @@ impl Operators {
         } else {
             None
         };
-        // Messages say which document it was.
+        // For error messages.
         let id = match document.get("_id") {
             Some(id) => format!("_id: {}", shell(id.as_ref())),
             None => "no id".to_owned(),
@@ -146,7 +143,8 @@ impl Operators {
         let mut vacated = Vec::new();
         for target in &targets {
             context.budget.spend(STEP * target.path.len())?;
-            // Before it is put there: many operators could build a document many times too large.
+            // Counted before it is added: many operators could build a document many times too
+            // large.
             growth.hold_beside(target.operator.added_memory())?;
             let spot = TargetSpot { path: &target.path, id: &id, context };
             changed |= match target.operator {
@@ -164,7 +162,7 @@ impl Operators {
         }
     }
 
-    /// The concrete paths of all operators in the order in which they are applied.
+    /// Returns the concrete paths of all operators in the order of application.
     fn concrete_targets(
         &self,
         root: &mut Value,
@@ -175,7 +173,8 @@ impl Operators {
     ) -> Result<Vec<ConcreteTarget<'_>>, Error> {
         let mut targets = Vec::with_capacity(self.leaves.len());
         for leaf in &self.leaves {
-            // It is checked all the same: its positional steps have to fit the document.
+            // `$setOnInsert` with positional steps is expanded even if it is not applied, since the
+            // steps have to fit the document.
             let skipped = matches!(leaf.operator, Operator::SetOnInsert(_)) && !inserted;
             if skipped && !leaf.path.is_dynamic() {
                 continue;
@@ -201,7 +200,7 @@ impl Operators {
             }
         }
         if self.dynamic {
-            // Concrete paths may be in another order than those they came from.
+            // Concrete paths may sort differently from those with positional steps.
             targets.sort_by(|a, b| compare_names(&a.path, &b.path));
             check_concrete(targets.iter().map(|target| &target.path))?;
         }
@@ -209,7 +208,7 @@ impl Operators {
     }
 }
 
-/// Applies an operator at a concrete path; a field that is missing is made by those that do.
+/// Applies an operator at a concrete path; creates a missing field if the operator does that.
 fn apply_one(
     root: &mut Value,
     operator: &Operator,
@@ -227,9 +226,9 @@ fn apply_one(
     }
 }
 
-/// Takes a field out; an element of an array becomes null, so that the others keep their places.
-/// A field of a document is noted in `vacated`, to be removed with others at the end: no operator
-/// of an update is about what another one takes out.
+/// Removes a field. An element of an array is set to null, so that the others keep their positions.
+/// A field of a document is recorded in `vacated` and removed with others at the end; paths do not
+/// conflict, so no operator depends on it.
 fn unset_field<'p>(
     root: &mut Value,
     path: &'p [String],
@@ -250,14 +249,14 @@ fn unset_field<'p>(
     }
 }
 
-/// Removes the fields of documents that were taken out or moved, those of one document together:
-/// each removal by itself would move up all fields behind it.
+/// Removes the recorded fields, those of one document together: individual removals would move the
+/// fields after them each time.
 fn remove_vacated(
     root: &mut Value,
     mut vacated: Vec<Cow<'_, [String]>>,
     context: &Context,
 ) -> Result<(), Error> {
-    // Those of one document come to stand beside each other.
+    // Sorted, so that those of one document are adjacent.
     vacated.sort_unstable();
     let before = |path: &[String]| path.len().saturating_sub(1);
     for beside in vacated.chunk_by(|a, b| a.get(..before(a)) == b.get(..before(b))) {
@@ -271,7 +270,7 @@ fn remove_vacated(
     Ok(())
 }
 
-/// Moves a field; where it was is noted in `vacated`. Neither end may lie in an array.
+/// Moves a field, recording its old path in `vacated`. Neither path may be in an array.
 fn rename_field(
     root: &mut Value,
     source: &EditPath,
@@ -309,7 +308,7 @@ fn rename_field(
     Ok(true)
 }
 
-/// Neither end of a renaming may lie in an array.
+/// Fails if a path of `$rename` goes through an array.
 fn refuse_array(
     root: &mut Value,
     path: &[String],

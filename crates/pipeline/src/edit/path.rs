@@ -1,39 +1,36 @@
-//! The dotted paths of edits: field names, array indexes and the three positional steps.
+//! The dotted paths of edits: field names, array indexes and the three kinds of positional steps.
 
 use std::{cmp::Ordering, collections::HashMap, fmt};
 
 use evaluation::{Error, Kind};
 
-/// Most parts of a path.
+/// Maximum number of parts of a path.
 const MAX_PARTS: usize = 200;
 
-/// One part of a path.
-/// Whether a name is a field or an index depends on what stands there.
+/// One part of a path. Whether a name is a field or an index depends on the value there.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum EditStep {
     /// A field of a document or an index of an array.
     Name(String),
-    /// `$`: the element that met the filter.
+    /// `$`: the element that matched the query.
     Matched,
     /// `$[]`: every element.
     Every,
-    /// `$[x]`: every element that meets the filter of this name.
+    /// `$[x]`: every element that matches the filter with this name.
     Filtered(String),
 }
 
-/// A path.
+/// A parsed path of an update.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EditPath {
-    /// As it was written, for messages.
+    /// The dotted text, for messages.
     text: String,
-    /// Its parts.
     steps: Vec<EditStep>,
 }
 
 impl EditPath {
-    /// Splits a path and checks its parts: no empty names, not too many, one `$` at most, and none
-    /// of the positional steps first.
-    /// `$[x]` may stand several times. A part such as `$x` is a plain name here.
+    /// Parses a path. Fails for empty names, too many parts, more than one `$`, and a positional
+    /// step in front. `$[x]` may occur several times. A part such as `$x` is a plain name here.
     pub fn parse(text: &str) -> Result<Self, Error> {
         if text.is_empty() {
             return Err(Error::new(Kind::Invalid, 56, "An empty update path is not valid."));
@@ -44,7 +41,7 @@ impl EditPath {
             );
             return Err(Error::new(Kind::Invalid, 56, text));
         }
-        // An update may have a great many: none has room to spare.
+        // Exact capacity, since an update may have very many paths.
         let mut steps = Vec::with_capacity(text.split('.').count());
         steps.extend(text.split('.').map(parse_step));
         if steps.len() > MAX_PARTS {
@@ -65,33 +62,32 @@ impl EditPath {
         Err(Error::new(Kind::Invalid, 2, text))
     }
 
-    /// The dotted text.
+    /// Returns the dotted text.
     pub fn as_str(&self) -> &str {
         &self.text
     }
 
-    /// Its parts.
+    /// Returns the parts.
     pub fn steps(&self) -> &[EditStep] {
         &self.steps
     }
 
-    /// The field at the root.
+    /// Returns the name of the root field.
     pub fn root(&self) -> &str {
         self.text.split('.').next().unwrap_or_default()
     }
 
-    /// Whether a part is positional.
+    /// Returns whether a part is positional.
     pub fn is_dynamic(&self) -> bool {
         self.steps.iter().any(|step| !matches!(step, EditStep::Name(_)))
     }
 
-    /// The order in which it is edited among others, as that of [`order`].
+    /// Compares two paths in the order of application.
     pub(super) fn compare_paths(&self, other: &Self) -> Ordering {
         in_order(self.text.split('.'), other.text.split('.'))
     }
 
-    /// The parts as text.
-    /// Only for paths without positional steps, whose parts are names.
+    /// Returns the parts as text, for paths without positional steps.
     pub(super) fn field_names(&self) -> Vec<String> {
         self.text.split('.').map(str::to_owned).collect()
     }
@@ -103,7 +99,7 @@ impl fmt::Display for EditPath {
     }
 }
 
-/// The step that a part of a path is.
+/// Parses one part of a path.
 fn parse_step(part: &str) -> EditStep {
     match part.strip_prefix("$[").and_then(|rest| rest.strip_suffix(']')) {
         Some("") => EditStep::Every,
@@ -113,26 +109,25 @@ fn parse_step(part: &str) -> EditStep {
     }
 }
 
-/// The array index that a part is: digits only.
-/// Leading zeros are digits, too. A number that does not fit into 32 bits is a name.
+/// Returns the array index that a part denotes: digits only, with or without leading zeros, that
+/// fit 32 bits.
 pub(super) fn array_index(part: &str) -> Option<usize> {
     let digits = !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
     if digits { part.parse::<u32>().ok().and_then(|at| usize::try_from(at).ok()) } else { None }
 }
 
-/// The order in which edits take place: part by part, numbers by value, else by bytes.
+/// Compares paths in the order of application: part by part, numbers by value, else by bytes.
 pub(super) fn compare_names(a: &[String], b: &[String]) -> Ordering {
     in_order(a.iter().map(String::as_str), b.iter().map(String::as_str))
 }
 
-/// The number by which a part is ordered among others: digits without leading zeros. `01` is
-/// ordered as text, although it is an index of an array.
+/// Returns the number by which a part is sorted: digits without leading zeros. `01` is sorted as
+/// text, although it is a valid array index.
 fn order_number(part: &str) -> Option<usize> {
     if part.starts_with('0') && part != "0" { None } else { array_index(part) }
 }
 
-/// Orders two paths part by part, numbers by their values; one that begins with the other comes
-/// after it.
+/// Compares two paths part by part, numbers by value; a prefix comes first.
 fn in_order<'t>(
     mut a: impl Iterator<Item = &'t str>,
     mut b: impl Iterator<Item = &'t str>,
@@ -152,22 +147,21 @@ fn in_order<'t>(
     }
 }
 
-/// What stands at the paths so far.
-/// At the start of each part, by the text before it: one path may be a part of several.
+/// How a path prefix is used so far.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Taken {
-    /// An operator.
+    /// By an operator.
     Leaf,
-    /// Something of which parts are named.
+    /// By paths below it.
     Inner,
-    /// An array whose elements are taken by filter.
+    /// By an array whose elements are selected by filter.
     Filtered,
 }
 
-/// An error when one of these paths, in the order of the request, is another or inside it, or when
-/// one takes elements of an array by filter and another in a different way.
-/// Positional parts are compared as text, so that `a.$` and `a.0` do not conflict here; that is
-/// seen when they are concrete.
+/// Fails if one of these paths, in the order of the request, equals another or is inside it, or if
+/// one selects elements of an array by filter and another in a different way. Positional parts are
+/// compared as text, so that `a.$` and `a.0` do not conflict here; concrete paths are checked
+/// later.
 pub(super) fn check_conflicts(paths: &[&EditPath]) -> Result<(), Error> {
     let mut taken: HashMap<&str, Taken> = HashMap::new();
     for path in paths {
@@ -179,9 +173,9 @@ pub(super) fn check_conflicts(paths: &[&EditPath]) -> Result<(), Error> {
         for step in &path.steps {
             let by_filter = matches!(step, EditStep::Every | EditStep::Filtered(_));
             let kind = if by_filter { Taken::Filtered } else { Taken::Inner };
-            // The empty text stands for the root, which every path passes through.
+            // The empty prefix is the root, which every path has.
             let before = path.text.get(..end).unwrap_or_default();
-            // The prefix is an operator's path already, or its array is taken in the other way.
+            // The prefix is the path of an operator, or its array is selected in the other way.
             if *taken.entry(before).or_insert(kind) != kind {
                 return conflict(before);
             }
@@ -189,7 +183,7 @@ pub(super) fn check_conflicts(paths: &[&EditPath]) -> Result<(), Error> {
             let rest = path.text.get(start..).unwrap_or_default();
             end = rest.find('.').map_or(path.text.len(), |dot| start + dot);
         }
-        // The same path again, or one of which parts were named before.
+        // The same path again, or a path with operators below it.
         if taken.insert(&path.text, Taken::Leaf).is_some() {
             return conflict(&path.text);
         }
@@ -197,8 +191,8 @@ pub(super) fn check_conflicts(paths: &[&EditPath]) -> Result<(), Error> {
     Ok(())
 }
 
-/// An error when two concrete paths in [`order`] meet.
-/// In that order a path comes right before those inside it.
+/// Fails if two concrete paths conflict, given in the order of application, in which a path comes
+/// right before those inside it.
 pub(super) fn check_concrete<'a>(
     sorted: impl Iterator<Item = &'a Vec<String>>,
 ) -> Result<(), Error> {

@@ -1,45 +1,45 @@
-//! Finds the value at a concrete path of a document, and makes it where it is missing.
+//! Finds the value at a concrete path of a document, and creates it if it is missing.
 
 use document::{ArrayRef, Document, Value, ValueRef, shell};
 use evaluation::{Error, Growth, Kind};
 
 use super::path::array_index;
 
-/// Most nulls that are put before a new element.
-/// A short path such as `a.999999999` would otherwise make a document that no memory holds.
+/// Maximum number of nulls inserted before a new element. A short path such as `a.999999999` could
+/// otherwise exhaust the memory.
 const MAX_PADDING: usize = 1_500_000;
 
-/// What is at a concrete path.
-/// The caller decides by its operator whether a missing place is made or left alone.
+/// The result of following a concrete path. The operator decides whether a missing value is
+/// created.
 #[derive(Debug)]
 pub(super) enum PlaceFound<'a> {
-    /// A value.
+    /// The value.
     Value(&'a mut Value),
-    /// Nothing, but it could be made.
+    /// Missing, but it could be created.
     Missing,
-    /// Something on the way that has no such part.
+    /// A value on the way has no such part.
     Blocked(Blocked),
 }
 
-/// What stands in the way of a path: a value that has no such part.
+/// A value on a path that has no such part.
 #[derive(Debug)]
 pub(super) struct Blocked {
     /// The part that could not be followed.
     pub(super) part: String,
     /// The part before it.
     pub(super) before: String,
-    /// The value there, with its name, as text.
+    /// The text of the value with its name.
     pub(super) element: String,
 }
 
 impl Blocked {
-    /// The error of an operator that would make the field.
+    /// Returns the error of an operator that would create the field.
     pub(super) fn cannot_create(&self) -> Error {
         let text = format!("Cannot create field '{}' in element {}", self.part, self.element);
         Error::new(Kind::Invalid, 28, text)
     }
 
-    /// The error of an operator that needs the field.
+    /// Returns the error of an operator that needs the field.
     pub(super) fn cannot_use(&self, path: &str) -> Error {
         let text = format!(
             "Cannot use the part ({}) of ({path}) to traverse the element ({})",
@@ -49,9 +49,8 @@ impl Blocked {
     }
 }
 
-/// Follows a path to the value there, to change in place.
-/// A part that is a number is an index in an array and a name in a document. An index past the end
-/// is missing; a name in an array blocks the path.
+/// Follows a path to a value that can be changed. A numeric part is an index in an array and a name
+/// in a document. An index past the end is missing; a name in an array blocks the path.
 pub(super) fn find_place<'a>(root: &'a mut Value, path: &[String]) -> PlaceFound<'a> {
     let mut current = root;
     for (at, part) in path.iter().enumerate() {
@@ -59,7 +58,7 @@ pub(super) fn find_place<'a>(root: &'a mut Value, path: &[String]) -> PlaceFound
         current = match current {
             Value::Document(fields) => match fields.get_mut(part) {
                 Some(value) => value,
-                // It may be made: a document takes any name.
+                // A document accepts any name.
                 None => return PlaceFound::Missing,
             },
             Value::Array(values) => match array_index(part) {
@@ -78,7 +77,7 @@ pub(super) fn find_place<'a>(root: &'a mut Value, path: &[String]) -> PlaceFound
     PlaceFound::Value(current)
 }
 
-/// What stands in the way, as messages show it.
+/// Describes the blocking value for messages.
 fn blocked_by(part: &str, before: &str, value: ValueRef<'_>) -> Blocked {
     Blocked {
         part: part.to_owned(),
@@ -87,10 +86,9 @@ fn blocked_by(part: &str, before: &str, value: ValueRef<'_>) -> Blocked {
     }
 }
 
-/// Puts a value at a path that [`find_place`] called missing. Documents on the way are made; an
-/// array is filled with nulls up to the new element.
-/// `growth` counts the nulls before they are made. A name in an array, and anything that is not a
-/// document or an array, is an error.
+/// Creates a value at a path that [`find_place`] reported missing, with documents on the way; an
+/// array is padded with nulls. `growth` counts the nulls first. A name in an array, and a value
+/// that is neither document nor array, is an error.
 pub(super) fn create_place(
     root: &mut Value,
     path: &[String],
@@ -120,9 +118,8 @@ pub(super) fn create_place(
                 let text = format!("can't backfill more than {MAX_PADDING} elements");
                 return Err(Error::new(Kind::TooLarge, 34, text));
             }
-            // Nulls in between take memory that no value of the request accounts for.
+            // Padding takes memory that no value of the request accounts for.
             growth.hold_beside((at - values.len()).saturating_mul(size_of::<Value>()))?;
-            // Positions in between have to be there for the new one to have its own.
             values.resize(at, Value::Null);
             values.push(in_documents(rest, value));
             Ok(())
@@ -131,8 +128,8 @@ pub(super) fn create_place(
     }
 }
 
-/// A value inside new documents, one for each part of the path.
-/// A number makes a field of that name, never an array.
+/// Wraps a value in new documents, one for each part of the path. A numeric part becomes a field
+/// name.
 fn in_documents(path: &[String], value: Value) -> Value {
     path.iter().rev().fold(value, |inner, part| {
         let mut fields = Document::new();

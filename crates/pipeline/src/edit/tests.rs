@@ -1,4 +1,4 @@
-//! The parts of edits by themselves; whole ones are tested where they are parsed.
+//! Parts of edits; whole updates are tested where they are parsed.
 
 use document::{Decimal128, Value, array, doc};
 use evaluation::Kind;
@@ -29,7 +29,7 @@ fn identical_is_stricter_than_equal() {
 fn paths_are_applied_numbers_first_by_value() {
     let parts = |text: &str| text.split('.').map(str::to_owned).collect::<Vec<String>>();
     let sorted = ["9", "10", "B", "a", "a.2", "a.10", "a.b", "b"];
-    // Only numbers without leading zeros are ordered by value.
+    // Only numbers without leading zeros are sorted by value.
     let padded = ["0001", "001", "002", "01", "02", "1", "2", "10"];
     for pair in sorted.windows(2).chain(padded.windows(2)) {
         assert!(compare_names(&parts(pair[0]), &parts(pair[1])).is_lt(), "{pair:?}");

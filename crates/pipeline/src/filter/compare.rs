@@ -1,12 +1,11 @@
-//! Comparisons of one value with an operand. A comparison holds only within the operand's class of
-//! types (type bracketing): `{$lt: 5}` is met by numbers alone.
+//! Comparisons of one value with an operand. They hold only within the operand's class of types
+//! (type bracketing): `{$lt: 5}` matches numbers only.
 
 use std::cmp::Ordering;
 
 use document::{Kind, Number, ValueRef, canonical_class, compare};
 
-/// A comparison operator.
-/// There is no variant for "not equal": it is a filter around `Eq`.
+/// A comparison operator. "Not equal" is a negated `Eq`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Comparison {
     /// Equal.
@@ -22,7 +21,7 @@ pub enum Comparison {
 }
 
 impl Comparison {
-    /// Returns the comparison that a function of expressions makes; `None` for any other function.
+    /// Returns the comparison of an expression function with this name, if it is one.
     pub fn of_function(name: &str) -> Option<Self> {
         Some(match name {
             "$eq" => Self::Eq,
@@ -34,8 +33,7 @@ impl Comparison {
         })
     }
 
-    /// Whether the comparison holds for a value in this order to the operand.
-    /// `order` is that of the value to the operand, not the other way round.
+    /// Returns whether the comparison holds, given the order of the value relative to the operand.
     pub fn holds_for(self, order: Ordering) -> bool {
         match self {
             Self::Eq => order.is_eq(),
@@ -47,16 +45,16 @@ impl Comparison {
     }
 }
 
-/// Whether a value (`None`: missing) meets a comparison with an operand. Missing equals null;
-/// NaN equals only NaN and is neither less nor greater than a number; only `MinKey` and `MaxKey`
-/// compare with values of every class.
+/// Returns whether a value (`None`: missing) meets a comparison. Missing equals null; NaN equals
+/// only NaN and is neither less nor greater than a number; only `MinKey` and `MaxKey` compare with
+/// values of every class.
 pub fn meets_comparison(
     comparison: Comparison,
     value: Option<ValueRef<'_>>,
     operand: ValueRef<'_>,
 ) -> bool {
     let Some(value) = value else {
-        // A missing value is treated as null only against null itself.
+        // A missing value counts as null only for the operand null.
         return match operand.kind() {
             Kind::Null => comparison.holds_for(Ordering::Equal),
             Kind::MinKey => comparison.holds_for(Ordering::Greater),
@@ -70,7 +68,7 @@ pub fn meets_comparison(
         }
         return comparison.holds_for(compare(value, operand));
     }
-    // Classes are those of the order of values: numbers are one, null and undefined are two.
+    // All number types form one class; null and undefined are two.
     let comparable = canonical_class(value.kind()) == canonical_class(operand.kind())
         || matches!(operand.kind(), Kind::MinKey | Kind::MaxKey);
     comparable && comparison.holds_for(compare(value, operand))

@@ -1,9 +1,9 @@
-//! Filters: which documents an operation means. A tree of tests on paths that a planner can read
-//! and that matches raw documents without decoding them.
+//! Filters of documents: a tree of tests on paths, which the planner can analyze and which matches
+//! raw documents without decoding them.
 //!
-//! A test at a path holds when one of the values that the path leads to meets it. That is why `{a:
-//! {$gt: 1, $lt: 3}}` holds for `{a: [0, 5]}`, where different elements meet the two, and why a
-//! negation is not a test but a filter around one.
+//! A test at a path holds if any of the values at the path meets it. Therefore
+//! `{a: {$gt: 1, $lt: 3}}` matches `{a: [0, 5]}`, where different elements meet the two tests, and
+//! a negation is not a test but a filter around one.
 
 mod bits;
 mod compare;
@@ -25,42 +25,40 @@ pub use set::InSet;
 pub use test::{Condition, PathTest};
 pub use types::TypeSet;
 
-/// Bytes of a document that are looked through in about the time of a unit of work.
+/// Bytes of a document that are searched per unit of work.
 const LOOKED: usize = 8;
 
-/// A condition on a document.
-/// It is read by the planner, too, which looks for tests on indexed paths.
+/// A condition on a document. The planner searches it for tests on indexed paths.
 #[derive(Clone, Debug)]
 pub enum Filter {
-    /// All of them; none of them given: always true.
+    /// All of these match; an empty list always does.
     And(Vec<Filter>),
-    /// At least one of them.
+    /// At least one of these matches.
     Or(Vec<Filter>),
-    /// None of them.
-    /// With none given it is always true.
+    /// None of these matches; an empty list always does.
     Nor(Vec<Filter>),
-    /// Not this one.
+    /// This one does not match.
     Not(Box<Filter>),
-    /// The values at a path, arrays on the way and at its end walked.
+    /// A value at the path meets the test; arrays on the path and at its end are traversed.
     Path(Path, PathTest),
-    /// An expression is true.
+    /// The expression is true.
     Expr(Box<Expr>),
-    /// Never true.
+    /// Never matches.
     Never,
 }
 
 impl Filter {
-    /// The filter that every document meets.
+    /// Returns the filter that every document matches.
     pub fn always() -> Self {
         Self::And(Vec::new())
     }
 
-    /// Whether every document meets the filter, as far as that can be seen.
+    /// Returns whether the filter trivially matches every document.
     pub fn is_always(&self) -> bool {
         matches!(self, Self::And(all) if all.iter().all(Self::is_always))
     }
 
-    /// All of these: one alone stays itself.
+    /// Returns the conjunction of filters; a single one is returned itself.
     pub fn all(mut filters: Vec<Filter>) -> Self {
         match filters.len() {
             1 => filters.pop().unwrap_or(Self::Never),
@@ -68,15 +66,15 @@ impl Filter {
         }
     }
 
-    /// Whether a document meets the condition.
-    /// Fails when an expression in it fails, or the operation is to end.
+    /// Returns whether a document matches. Fails if an expression in the filter fails, or if the
+    /// operation must end.
     pub fn matches(&self, document: DocRef<'_>, context: &Context) -> Result<bool, Error> {
         self.check(document, context, &mut None)
     }
 
-    /// Whether a document meets the condition and, if an array was walked on the way, the index of
-    /// the element that met it: what the positional `$` stands for. The last condition that walked
-    /// an array decides; negated ones and alternatives do not count.
+    /// Returns the array index at which the document matched, if it matched in an array, for the
+    /// positional `$`. The last condition that traversed an array decides; negated ones and
+    /// alternatives do not count.
     pub fn matched_index(
         &self,
         document: DocRef<'_>,
@@ -87,8 +85,8 @@ impl Filter {
         Ok(index.filter(|_| matched))
     }
 
-    /// Whether a document meets the condition. `index` is set as
-    /// [`matched_index`](Self::matched_index) has it.
+    /// Returns whether a document matches, and sets `index` as for
+    /// [`matched_index`](Self::matched_index).
     fn check(
         &self,
         document: DocRef<'_>,
@@ -99,8 +97,8 @@ impl Filter {
             Self::And(all) => {
                 for filter in all {
                     if !filter.check(document, context, index)? {
-                        // What an earlier condition set means nothing where the whole does not
-                        // hold.
+                        // The index of an earlier condition is meaningless if the conjunction does
+                        // not hold.
                         *index = None;
                         return Ok(false);
                     }
@@ -117,7 +115,7 @@ impl Filter {
             }
             Self::Nor(none) => {
                 for filter in none {
-                    // A condition under a negation holds for no element in particular.
+                    // A negated condition matches at no particular element.
                     if filter.check(document, context, &mut None)? {
                         return Ok(false);
                     }
@@ -126,8 +124,9 @@ impl Filter {
             }
             Self::Not(filter) => Ok(!filter.check(document, context, &mut None)?),
             Self::Path(path, test) => {
-                // Before the walk: a document costs something also where the path leads nowhere. A
-                // wide one costs more, as the path's first name is looked for among all others.
+                // Counted before the search, since a document costs work even if the path does not
+                // exist. A wide document costs more, as the first name of the path is searched
+                // among all fields.
                 let looked = readable_bytes(ValueRef::Document(document)) / LOOKED;
                 context.budget.spend(test.work_units() + looked)?;
                 test.meets_at(path, document, context, index)
@@ -140,8 +139,8 @@ impl Filter {
         }
     }
 
-    /// Whether an expression occurs anywhere in the filter.
-    /// Expressions cannot say what a new document begins with, and no index serves them.
+    /// Returns whether the filter contains an expression, which implies no field values of an
+    /// upsert and is not served by indexes.
     pub fn has_expression(&self) -> bool {
         match self {
             Self::And(filters) | Self::Or(filters) | Self::Nor(filters) => {
@@ -153,9 +152,8 @@ impl Filter {
         }
     }
 
-    /// Calls `visit` with every path that the filter names; paths inside `$elemMatch` are not among
-    /// them.
-    /// Nor are those of expressions.
+    /// Calls `visit` with every path of the filter, except for paths inside `$elemMatch` and
+    /// expressions.
     pub fn visit_paths<'a>(&'a self, visit: &mut dyn FnMut(&'a Path)) {
         match self {
             Self::And(filters) | Self::Or(filters) | Self::Nor(filters) => {

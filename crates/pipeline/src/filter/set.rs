@@ -1,23 +1,22 @@
-//! The operand of `$in`: values in order, searched by halves, and patterns.
+//! The operand of `$in`: sorted values for a binary search, and regular expressions.
 
 use document::{Kind, Value, ValueRef, compare};
 use evaluation::{Context, Error, Pattern};
 
-/// Values and patterns of which one has to match. A list of thousands of values is searched by
-/// halves, and indexes look the values up one by one.
+/// Values and regular expressions of which one has to match. Values are found by binary search, and
+/// indexes look them up one by one.
 #[derive(Clone, Debug, Default)]
 pub struct InSet {
-    /// Distinct, in ascending order.
+    /// Distinct values in ascending order.
     values: Vec<Value>,
-    /// In the order in which they were given.
+    /// In the order of the request.
     patterns: Vec<Pattern>,
-    /// Whether null is among the values: then a missing field is in the set.
+    /// Whether null is among the values, so that a missing field matches.
     has_null: bool,
 }
 
 impl InSet {
-    /// Sorts the values and drops repeated ones.
-    /// `1` and `1.0` are repeated.
+    /// Creates a set; sorts the values and drops duplicates, including `1.0` for `1`.
     pub fn new(mut values: Vec<Value>, patterns: Vec<Pattern>) -> Self {
         values.sort_by(|a, b| compare(a.as_ref(), b.as_ref()));
         values.dedup_by(|a, b| compare(a.as_ref(), b.as_ref()).is_eq());
@@ -25,18 +24,18 @@ impl InSet {
         Self { values, patterns, has_null }
     }
 
-    /// The distinct values in ascending order.
+    /// Returns the distinct values in ascending order.
     pub fn values(&self) -> &[Value] {
         &self.values
     }
 
-    /// The patterns.
+    /// Returns the regular expressions.
     pub fn patterns(&self) -> &[Pattern] {
         &self.patterns
     }
 
-    /// Whether a value (`None`: missing) is in the set or meets a pattern.
-    /// Values are looked up first: patterns are more work, which is counted.
+    /// Returns whether a value (`None`: missing) is in the set or matches a regular expression.
+    /// Values are checked first, because regular expressions cost more work, which is counted.
     pub fn meets_value(
         &self,
         value: Option<ValueRef<'_>>,

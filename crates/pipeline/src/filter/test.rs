@@ -6,62 +6,57 @@ use evaluation::{Context, Error, Pattern};
 use super::{BitTest, Comparison, Filter, InSet, TypeSet, bits, compare};
 use crate::path::{PathEnd, any_value};
 
-/// A test of the values at a path. Where the path ends at an array, `ElemMatch`, `ElemValue` and
-/// `Size` look at the array; all others at its elements and at the array itself.
+/// A test of the values at a path. If the path ends at an array, `ElemMatch`, `ElemValue` and
+/// `Size` test the array; all others test its elements and the array itself.
 #[derive(Clone, Debug)]
 pub enum PathTest {
-    /// Comparison with a value (`null` equals missing).
-    /// An array as operand is compared with whole arrays, too.
+    /// Comparison with a value; `null` equals missing. An array operand is compared with whole
+    /// arrays, too.
     Compare(Comparison, Value),
-    /// One of a set of values and patterns.
+    /// Equal to a value, or matching a regular expression, of a set.
     In(InSet),
-    /// There is a value; missing is the negation.
-    /// Null is a value.
+    /// Any value exists, including null.
     Exists,
-    /// Its type is one of a set.
+    /// The type is in a set.
     Type(TypeSet),
-    /// A whole number leaves this remainder.
+    /// An integer with this remainder.
     Mod {
         /// Never zero.
         divisor: i64,
-        /// With the dividend's sign.
+        /// Has the dividend's sign.
         remainder: i64,
     },
-    /// Text matches a pattern.
+    /// A string that matches a regular expression.
     Pattern(Pattern),
-    /// Bits are set or clear.
+    /// A test of bits.
     Bits(BitTest),
-    /// An array of this length.
-    /// A negative length is met by none.
+    /// An array of this length; never met if negative.
     Size(i64),
-    /// An array with an element, itself a document or array, that meets a filter.
+    /// An array with an element, itself a document or array, that matches a filter.
     ElemMatch(Box<Filter>),
-    /// An array with an element that meets a condition on values.
+    /// An array with an element that meets a condition.
     ElemValue(Condition),
 }
 
-/// Work of one test, about.
-/// In the units of the budget.
+/// Approximate work of one test, in units of the budget.
 const TEST: usize = 64;
 
-/// A condition on values without a path: what an element of an array has to meet, or, put at a
-/// path, a filter.
-/// `$elemMatch` with operators and `$not` are made of it.
+/// A condition on a value without a path: on an element of an array or, applied to a path, a
+/// filter. Used for `$elemMatch` with operators, `$not` and `$pull`.
 #[derive(Clone, Debug)]
 pub enum Condition {
-    /// All of them.
+    /// All of these hold.
     All(Vec<Condition>),
-    /// Not this one.
+    /// This one does not hold.
     Not(Box<Condition>),
-    /// A test.
+    /// The test holds.
     Test(Box<PathTest>),
-    /// Never true.
-    /// So that an impossible operand needs no filter of its own.
+    /// Never holds.
     Never,
 }
 
 impl PathTest {
-    /// What the test looks at where the path ends at an array.
+    /// Returns how an array at the end of the path is tested.
     fn leaf_of_path(&self) -> PathEnd {
         match self {
             Self::Size(_) | Self::ElemMatch(_) | Self::ElemValue(_) => PathEnd::Whole,
@@ -69,9 +64,8 @@ impl PathTest {
         }
     }
 
-    /// Whether one of the values at a path meets the test; `index` is set to the array index that
-    /// led there.
-    /// It stops at the first value that does.
+    /// Returns whether any value at a path meets the test, and sets `index` to the array index of
+    /// that value. Stops at the first one.
     pub(super) fn meets_at(
         &self,
         path: &Path,
@@ -83,14 +77,14 @@ impl PathTest {
             let mut inner = None;
             let met = self.meets_value(seen.value, context, &mut inner)?;
             if met {
-                // The outermost array counts: it is the one that a positional `$` refers to.
+                // The positional `$` refers to the outermost array.
                 *index = seen.index.or(inner).or(*index);
             }
             Ok(met)
         })
     }
 
-    /// Whether one value (`None`: missing) meets the test; arrays are not walked, except by the
+    /// Returns whether one value (`None`: missing) meets the test. Arrays are traversed only by the
     /// tests of arrays, which set `index`.
     pub fn meets_value(
         &self,
@@ -102,23 +96,21 @@ impl PathTest {
             (Self::Compare(comparison, operand), value) => {
                 return Ok(compare::meets_comparison(*comparison, value, operand.as_ref()));
             }
-            // These three have a rule for missing values.
             (Self::In(set), value) => return set.meets_value(value, context),
             (Self::Exists, value) => return Ok(value.is_some()),
             _ => {}
         }
-        // Of all tests only the three above can hold for a missing value.
+        // Only the three tests above can hold for a missing value.
         let Some(value) = value else { return Ok(false) };
         Ok(match (self, value) {
             (Self::Type(types), value) => types.contains(value.kind()),
             (Self::Mod { divisor, remainder }, value) => bits::truncated_number(value)
-                // The least integer by -1 overflows, and leaves 0.
+                // The least integer by -1 overflows; the remainder is 0.
                 .is_some_and(|number| number.wrapping_rem(*divisor) == *remainder),
             (Self::Pattern(pattern), value) => {
                 return pattern.matches_value(value, &|units| context.budget.spend(units));
             }
             (Self::Bits(test), value) => test.meets_value(value),
-            // A negative size is no length.
             (Self::Size(size), ValueRef::Array(array)) => {
                 usize::try_from(*size).is_ok_and(|size| array.len() == size)
             }
@@ -138,8 +130,8 @@ impl PathTest {
 }
 
 impl PathTest {
-    /// About how much work it is to meet the test once, beside reading the value.
-    /// Looking a value up in a set is taken as one test, however long the set is.
+    /// Returns the approximate work of one test, besides reading the value. A lookup in a set
+    /// counts as one test for any length.
     pub(crate) fn work_units(&self) -> usize {
         match self {
             Self::In(set) => TEST + TEST * set.patterns().len(),
@@ -149,7 +141,7 @@ impl PathTest {
 }
 
 impl Condition {
-    /// The condition on the values at a path.
+    /// Converts the condition to a filter on the values at a path.
     pub fn at_path(self, path: &Path) -> Filter {
         match self {
             Self::All(all) => Filter::all(all.into_iter().map(|one| one.at_path(path)).collect()),
@@ -159,8 +151,7 @@ impl Condition {
         }
     }
 
-    /// Whether one element meets the condition.
-    /// The element is taken as a value: an array in an array is not walked.
+    /// Returns whether one element meets the condition. An array in an array is not traversed.
     pub fn meets_element(&self, value: ValueRef<'_>, context: &Context) -> Result<bool, Error> {
         match self {
             Self::All(all) => {
@@ -178,8 +169,7 @@ impl Condition {
     }
 }
 
-/// Whether an element meets a test; `index` is set to the first one that does.
-/// Elements after it are not looked at.
+/// Returns whether any element meets a test, and sets `index` to the first one that does.
 fn first_meeting(
     array: ArrayRef<'_>,
     index: &mut Option<usize>,
@@ -194,9 +184,9 @@ fn first_meeting(
     Ok(false)
 }
 
-/// Whether an element that is a document or an array meets a filter. Arrays inside arrays are met
-/// as documents with the fields "0", "1", ...
-/// Any other element meets no filter, not even an empty one.
+/// Returns whether an element that is a document or an array matches a filter. An array inside an
+/// array is matched like a document with the fields "0", "1", ... Any other element matches no
+/// filter, not even an empty one.
 fn element_meets(filter: &Filter, element: ValueRef<'_>, context: &Context) -> Result<bool, Error> {
     match element {
         ValueRef::Document(inner) => filter.matches(inner, context),

@@ -1,4 +1,4 @@
-//! The parts of filters by themselves; whole filters are tested where they are parsed.
+//! Parts of filters; whole filters are tested where they are parsed.
 
 use document::{Value, array};
 use evaluation::Pattern;

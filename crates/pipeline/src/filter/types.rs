@@ -2,13 +2,12 @@
 
 use document::Kind;
 
-/// A set of kinds.
-/// One bit for each kind.
+/// A set of types, as a bitmap.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TypeSet(u32);
 
-/// The bit of a kind.
-/// Codes of kinds are below 20, but for those of the two keys, which have bits of their own.
+/// Returns the bit of a type. Type codes are below 20, except for those of MinKey and MaxKey, which
+/// have separate bits.
 fn bit_of(kind: Kind) -> u32 {
     match kind {
         Kind::MinKey => 1 << 30,
@@ -18,7 +17,7 @@ fn bit_of(kind: Kind) -> u32 {
 }
 
 impl TypeSet {
-    /// The four kinds of numbers.
+    /// Returns the set of the four number types.
     pub fn number_kinds() -> Self {
         let mut set = Self::default();
         [Kind::Double, Kind::Int32, Kind::Int64, Kind::Decimal128]
@@ -27,22 +26,22 @@ impl TypeSet {
         set
     }
 
-    /// Adds a kind.
+    /// Adds a type.
     pub fn insert(&mut self, kind: Kind) {
         self.0 |= bit_of(kind);
     }
 
-    /// Adds the kinds of another set.
+    /// Adds the types of another set.
     pub fn extend(&mut self, other: Self) {
         self.0 |= other.0;
     }
 
-    /// Whether a kind is in the set.
+    /// Returns whether a type is in the set.
     pub fn contains(self, kind: Kind) -> bool {
         self.0 & bit_of(kind) != 0
     }
 
-    /// Whether no kind is in the set.
+    /// Returns whether the set is empty.
     pub fn is_empty(self) -> bool {
         self.0 == 0
     }

@@ -1,8 +1,8 @@
-//! Accumulators: what a group computes from its rows. One table row each; the state of a group is
-//! an enum, so that adding a row is a jump and not a lookup.
+//! Accumulators of groups. Each is a table row; the state of a group is an enum, so that adding a
+//! row needs neither a virtual call nor a lookup.
 //!
-//! `exec/group` has the groups, this module what they compute, `accumulate` the states over values.
-//! A state can be saved as a value and restored (`saved`), for groups that memory does not hold.
+//! `exec/group` contains the groups, this module their accumulators, `accumulate` the states over
+//! values. A state can be saved as a value and restored (`saved`), for groups that are spilled.
 
 mod saved;
 mod state;

@@ -1,10 +1,8 @@
-//! What a group has computed so far as a value, for groups that wait in a temporary file. Restored
-//! into the state of a new group it goes on as if nothing had happened: results are the same to the
-//! last digit.
+//! Saves the state of a group as a value while the group is spilled. A restored state continues
+//! exactly: results are the same to the last digit.
 //!
-//! A state is saved as a BSON value, since partitions are written as documents. What the
-//! accumulator's row of the table says, such as how many values are wanted, is known where it is
-//! restored, and not saved.
+//! The value is BSON, since partitions are written as documents. Arguments of the accumulator, such
+//! as the number of values to keep, are known when it is restored and are not saved.
 
 use document::{Document, Value};
 use evaluation::memory_of;
@@ -16,14 +14,13 @@ use crate::{
 };
 
 impl GroupState {
-    /// All of the state but what the accumulator's own arguments say.
-    /// The state is given up: the group leaves memory.
+    /// Converts the state to a value, without the accumulator's arguments.
     pub(crate) fn into_saved(self) -> Value {
         match self {
             Self::Sum(sum) => save_sum(&sum),
             Self::Avg(avg) => Value::Array(vec![save_sum(&avg.sum), Value::Int64(avg.count)]),
             Self::Count(count) => Value::Int64(count),
-            // An empty array for none, which null would not tell from a held null.
+            // An empty array if there is no value, to tell it from null.
             Self::Extreme(extreme) => Value::Array(extreme.held.into_iter().collect()),
             Self::First(held) => Value::Array(held.into_iter().collect()),
             Self::Last(held) => held,
@@ -43,16 +40,15 @@ impl GroupState {
                 Value::Array(top.held.into_iter().map(pair).collect())
             }
             Self::Percentiles(held) => {
-                // As bytes, so that a great many numbers take no more than they did.
+                // Binary, so that many numbers take no more memory than in the state.
                 let bytes = held.numbers.iter().flat_map(|number| number.to_le_bytes()).collect();
                 Value::Binary { subtype: 0, bytes }
             }
         }
     }
 
-    /// Makes the state of a new group what was saved. Returns by how many bytes it grew; nothing
-    /// where the value was not saved by such a state, as when a temporary file was damaged.
-    /// The state has been made for the same field, so that its variant is the right one.
+    /// Restores a saved state into that of a new group of the same field. Returns the growth in
+    /// bytes; `None` if the value does not fit, as after damage to a temporary file.
     pub(crate) fn restore_from(&mut self, saved: Value) -> Option<usize> {
         let bytes = memory_of(saved.as_ref());
         match (self, saved) {
@@ -69,7 +65,7 @@ impl GroupState {
             (Self::Last(last), saved) => *last = saved,
             (Self::Push(held), Value::Array(values)) => held.0 = values,
             (Self::Unique(held) | Self::Union(held), Value::Array(values)) => {
-                // Keys are made again from the values and not saved.
+                // Keys are not saved but computed from the values.
                 return Some(values.iter().map(|value| held.add_distinct(value.as_ref())).sum());
             }
             (Self::Joined(held), Value::Array(values)) => held.0 = values,
@@ -98,15 +94,14 @@ impl GroupState {
     }
 }
 
-/// A sort key and a value that were saved together.
+/// Splits a saved pair of sort key and value.
 fn saved_pair(saved: Value) -> Option<(SortKey, Value)> {
     let Value::Array(pair) = saved else { return None };
     let [Value::Array(key), value] = <[Value; 2]>::try_from(pair).ok()? else { return None };
     Some((SortKey(key), value))
 }
 
-/// A sum with everything that its last digit depends on.
-/// The order of additions would otherwise show in the last digit.
+/// Saves a sum with all components, so that restoring does not change the last digit.
 fn save_sum(sum: &Sum) -> Value {
     let mut saved = Document::new();
     let whole = sum.whole.to_le_bytes();
@@ -121,8 +116,7 @@ fn save_sum(sum: &Sum) -> Value {
     Value::Document(saved)
 }
 
-/// A sum that was saved; nothing where the value is not one.
-/// A sum without a decimal has no such field.
+/// Restores a sum; `None` if the value is not one. Without decimals it has no such field.
 fn restore_sum(saved: Value) -> Option<Sum> {
     let Value::Document(saved) = saved else { return None };
     let Value::Binary { bytes, .. } = saved.get("whole")? else { return None };

@@ -1,5 +1,5 @@
-//! What a group has computed so far. An enum in place of trait objects: groups may be many, a state
-//! is small, and adding a row is a jump.
+//! The state of a group's accumulator. An enum instead of trait objects: there may be many groups,
+//! states are small, and adding a row needs no virtual call.
 //!
 //! ```text
 //! {$group: {_id: "$k", n: {$sum: 1}, first: {$first: "$x"}}}
@@ -17,51 +17,49 @@ use crate::accumulate::{
     StandardDeviation, Sum, add_elements, merge_fields,
 };
 
-/// What a group has computed so far for one field. A variant for each kind of state; several
-/// accumulators may share one.
-/// The accumulator's row in the table says which one a new group begins with.
+/// The state of one computed field of a group. There is a variant for each kind of state; several
+/// accumulators may share one. The accumulator's table row creates the initial state.
 #[derive(Debug)]
 pub enum GroupState {
-    /// `$sum`: numbers of different types, each summed for itself.
+    /// `$sum`: a sum per number type.
     Sum(Sum),
-    /// `$avg`: a sum and how many numbers it has.
+    /// `$avg`: the sum and the count of numbers.
     Avg(Avg),
-    /// `$count`: rows.
+    /// `$count`: the number of rows.
     Count(i64),
-    /// `$min`, `$max`: one value.
+    /// `$min`, `$max`: the value so far.
     Extreme(Extreme),
-    /// `$first`: the value of the first row; none before it has come.
+    /// `$first`: the value of the first row; `None` before it.
     First(Option<Value>),
     /// `$last`: the value of the last row so far.
     Last(Value),
-    /// `$push`: all values, repeated ones too.
+    /// `$push`: all values, including duplicates.
     Push(PushedValues),
-    /// `$addToSet`: values, each once.
+    /// `$addToSet`: the distinct values.
     Unique(DistinctValues),
-    /// `$setUnion`: elements of arrays, each once.
+    /// `$setUnion`: the distinct elements of arrays.
     Union(DistinctValues),
-    /// `$concatArrays`: elements of arrays.
+    /// `$concatArrays`: the elements of arrays.
     Joined(JoinedArrays),
     /// `$stdDevPop`, `$stdDevSamp`: mean and squares, not the numbers themselves.
     Deviation(StandardDeviation),
     /// `$mergeObjects`: the fields so far.
     Merged(Document),
-    /// `$firstN`, `$lastN`: no more values than are wanted.
+    /// `$firstN`, `$lastN`: at most n values.
     Edge(Edge),
-    /// `$minN`, `$maxN`: no more values than are wanted, in order.
+    /// `$minN`, `$maxN`: at most n values, in order.
     Ranked(Ranked),
-    /// `$top`, `$bottom` and their like: outputs with what they are ordered by.
+    /// `$top`, `$bottom`, `$topN`, `$bottomN`: outputs with their sort keys.
     Top(Top),
     /// `$median`, `$percentile`: all numbers, since any of them may be the result.
     Percentiles(Percentiles),
 }
 
 impl GroupState {
-    /// Adds the value of a row to the state, a missing one too; returns by how many bytes the state
-    /// grew. Counts and `$top` take whole rows, and do not come here.
-    /// Fails only for accumulators that refuse values of other types.
+    /// Adds the value of a row, which may be missing; returns the growth in bytes. Not called for
+    /// counts and `$top`, which need the whole row. Fails only for accumulators that refuse values
+    /// of other types.
     pub(super) fn take_value(&mut self, got: Evaluated<'_>) -> Result<usize, Error> {
-        // About the bytes that a kept value takes.
         let weigh = |value: &Value| evaluation::memory_of(value.as_ref());
         match self {
             Self::Sum(sum) => sum.add_number(got.operand()),
@@ -70,14 +68,14 @@ impl GroupState {
             Self::Extreme(extreme) => {
                 return Ok(got.value().map_or(0, |value| extreme.add_value(value)));
             }
-            // Later rows do not come here.
+            // Not called for later rows.
             Self::First(held) => {
                 let value = got.into_value().unwrap_or(Value::Null);
                 let bytes = weigh(&value);
                 *held = Some(value);
                 return Ok(bytes);
             }
-            // It replaces the one before, so that only the difference is held more.
+            // The previous value is released.
             Self::Last(held) => {
                 let value = got.into_value().unwrap_or(Value::Null);
                 let grown = weigh(&value).saturating_sub(weigh(held));
@@ -99,13 +97,12 @@ impl GroupState {
         Ok(0)
     }
 
-    /// The result, once all rows have come.
-    /// A group has at least one row, so that nothing here is empty for lack of rows.
+    /// Returns the result, after the last row. A group has at least one row.
     pub fn into_value(self) -> Value {
         match self {
             Self::Sum(sum) => sum.sum_value(),
             Self::Avg(avg) => avg.mean_value(),
-            // A count is an `int` as long as it can be.
+            // A count is an `int` if it fits, else a `long`.
             Self::Count(count) => i32::try_from(count).map_or(Value::Int64(count), Value::Int32),
             Self::Extreme(extreme) => extreme.into_extreme(),
             Self::First(held) => held.unwrap_or(Value::Null),

@@ -1,5 +1,5 @@
-//! All accumulators by name, and the fields that groups compute with them. A row of the table says
-//! what an accumulator takes, and makes the state of a new group.
+//! The table of accumulators, and the fields that groups compute with them. A table row describes
+//! the arguments of an accumulator and creates the state of a new group.
 //!
 //! ```text
 //! {n: {$firstN: {input: "$x", n: 2}}}
@@ -24,17 +24,17 @@ use crate::{
     expr::Env,
 };
 
-/// A row of the table: an accumulator by its name.
+/// An accumulator: a row of the table.
 #[derive(Clone, Copy)]
 pub struct Accumulator {
-    /// Its name, with the `$`.
+    /// Its name, including the `$`.
     pub name: &'static str,
-    /// What it takes.
+    /// Its arguments.
     pub shape: AccumulatorShape,
-    /// What it is for.
+    /// A short description.
     pub about: &'static str,
-    /// Makes the state of a new group, given what the use says and the count `n`.
-    /// A function pointer, so that the table is a constant.
+    /// Creates the state of a new group from the arguments and the count `n`. A function pointer,
+    /// so that the table is a constant.
     start: fn(&Taken, usize) -> GroupState,
 }
 
@@ -45,18 +45,16 @@ impl std::fmt::Debug for Accumulator {
 }
 
 /// One computed field of a group.
-/// The field of the group's row that it becomes has this name.
 #[derive(Clone, Debug)]
 pub struct Field {
-    /// Its name.
+    /// The field's name in the result.
     pub name: String,
-    /// How it is computed.
+    /// The accumulator that computes it.
     pub accumulator: &'static Accumulator,
-    /// Of what.
+    /// The accumulator's arguments.
     pub taken: Taken,
 }
 
-/// A row of the table.
 const fn row(
     name: &'static str,
     shape: AccumulatorShape,
@@ -66,7 +64,6 @@ const fn row(
     Accumulator { name, shape, about, start }
 }
 
-/// All accumulators, by name.
 static TABLE: [Accumulator; 24] = [
     row(
         "$addToSet",
@@ -209,22 +206,21 @@ static TABLE: [Accumulator; 24] = [
     ),
 ];
 
-/// Every accumulator.
+/// Returns all accumulators.
 pub fn all_accumulators() -> impl Iterator<Item = &'static Accumulator> {
     TABLE.iter()
 }
 
-/// The accumulator of this name (with the `$`). There are few, so that they are looked through.
+/// Returns the accumulator with this name (including the `$`), by linear search in the short table.
 pub fn find_accumulator(name: &str) -> Option<&'static Accumulator> {
     TABLE.iter().find(|accumulator| accumulator.name == name)
 }
 
 impl Field {
-    /// The state of a new group; `env` is over the group's key, which is all that `n` and `p` may
-    /// depend on: with `_id: {k: "$a"}` an `n` of `$k` is the `k` of the key.
-    /// Fails where `n` is no whole number above 0, or `p` no list of percentages.
+    /// Returns the state of a new group. `env` is over the group's key, on which `n` and `p` may
+    /// depend: with `_id: {k: "$a"}` an `n` of `$k` is the `k` of the key. Fails if `n` is not a
+    /// whole number above 0, or `p` not a list of percentages.
     pub fn start_state(&self, env: &Env<'_>) -> Result<GroupState, Error> {
-        // Evaluated over the group's key, once for each group.
         let n = match self.accumulator.shape {
             AccumulatorShape::N | AccumulatorShape::TopN => {
                 parse_count(self.taken.n.evaluate_borrowed(env)?.or_null())?
@@ -232,7 +228,7 @@ impl Field {
             _ => 1,
         };
         let mut state = (self.accumulator.start)(&self.taken, n);
-        // Which percentiles are asked for may depend on the key.
+        // The percentages may depend on the key.
         if let (GroupState::Percentiles(held), AccumulatorShape::Percentile) =
             (&mut state, self.accumulator.shape)
         {
@@ -241,8 +237,7 @@ impl Field {
         Ok(state)
     }
 
-    /// Adds a row; returns by how many bytes the state grew.
-    /// `env` is over the row.
+    /// Adds the row of `env`; returns the growth in bytes.
     pub fn add_row(&self, state: &mut GroupState, env: &Env<'_>) -> Result<usize, Error> {
         match state {
             // It has no input to evaluate.
@@ -258,8 +253,8 @@ impl Field {
         }
     }
 
-    /// Adds a row whose input was read already, together with others of the same row.
-    /// A missing value is `None`.
+    /// Like `add_row`, given the value of a plain input field (`None`: missing), which was read
+    /// together with other fields.
     pub(crate) fn add_value(
         &self,
         state: &mut GroupState,
@@ -267,7 +262,7 @@ impl Field {
         env: &Env<'_>,
     ) -> Result<usize, Error> {
         match state {
-            // These read no input, or their own.
+            // These read no input, or evaluate it themselves.
             GroupState::Count(_) | GroupState::First(Some(_)) | GroupState::Top(_) => {
                 self.add_row(state, env)
             }

@@ -1,14 +1,13 @@
-//! What an accumulator takes, and what one use of it was given.
+//! The argument forms of accumulators, and the arguments of one use.
 
 use crate::{expr::Expr, sort::Sort};
 
-/// What an accumulator takes.
-/// The parser reads arguments by it.
+/// The form of an accumulator's arguments, for the parser.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AccumulatorShape {
     /// One expression.
     Value,
-    /// Nothing.
+    /// No arguments.
     Nothing,
     /// `{input, n}`.
     N,
@@ -22,14 +21,14 @@ pub enum AccumulatorShape {
     Percentile,
 }
 
-/// What one use of an accumulator was given, as the parser reads it.
-/// What a shape does not have is an empty expression or order.
+/// The parsed arguments of one use of an accumulator. Arguments that its form does not have are
+/// empty.
 #[derive(Clone, Debug)]
 pub struct Taken {
     /// The value of a row: the input or output.
     pub input: Expr,
-    /// How many, or which percentages; evaluated over the group's key.
+    /// The count or the percentages; evaluated over the group's key.
     pub n: Expr,
-    /// By what `$top` and its like order.
+    /// The sort order of `$top`, `$bottom`, `$topN` and `$bottomN`.
     pub sort: Sort,
 }

@@ -1,4 +1,4 @@
-//! Accumulators of the first or last rows by an order: `$top`, `$bottom` and their like.
+//! Accumulators of the first or last rows in a sort order: `$top`, `$bottom`, `$topN`, `$bottomN`.
 
 use std::collections::VecDeque;
 
@@ -12,9 +12,9 @@ use crate::{
     sort::{Sort, SortKey, SortPart},
 };
 
-/// What a row is ranked by. Paths are read as expressions do, so that an array is compared as a
-/// whole, unlike in `$sort`.
-/// A missing value is null; an empty array comes before null, as undefined does.
+/// Returns the sort key of a row. Paths are read as in expressions, so that arrays are compared as
+/// a whole, unlike in `$sort`. A missing value is null; an empty array sorts before null, like
+/// undefined.
 fn key_of(sort: &Sort, env: &Env<'_>) -> SortKey {
     let value = |part: &SortPart| match read_path(env.root, &part.path, 0).into_value() {
         None => Value::Null,
@@ -24,16 +24,16 @@ fn key_of(sort: &Sort, env: &Env<'_>) -> SortKey {
     SortKey(sort.parts.iter().map(value).collect())
 }
 
-/// Outputs of the first or last rows by an order, with their keys.
+/// The outputs of the first or last rows in a sort order, with their keys.
 #[derive(Debug)]
 pub struct Top {
-    /// How many outputs are kept.
+    /// Maximum number of outputs.
     most: usize,
-    /// Whether the result is one output and not an array.
+    /// Whether the result is a single output and not an array.
     one: bool,
-    /// Whether the last rows of the order are wanted.
+    /// Whether the last rows are kept.
     bottom: bool,
-    /// Outputs with their keys, the first in the order in front.
+    /// Outputs with their keys, in order.
     pub(super) held: VecDeque<(SortKey, Value)>,
 }
 
@@ -42,23 +42,21 @@ impl Top {
         Self { most, one: false, bottom, held: VecDeque::new() }
     }
 
-    /// `$top` or `$bottom`: one output.
+    /// Creates the state of `$top` or `$bottom`.
     pub(super) fn only_one(taken: &Taken, bottom: bool) -> Self {
         Self { one: true, ..Self::new(taken, 1, bottom) }
     }
 
-    /// Adds a row if it is among the wanted ones; its output is evaluated only then. Returns by how
-    /// many bytes the state grew.
-    /// The bytes of keys are not counted.
+    /// Adds a row if it is among the kept ones; only then is its output evaluated. Returns the
+    /// growth in bytes, without keys.
     pub(super) fn add_row(&mut self, taken: &Taken, env: &Env<'_>) -> Result<usize, Error> {
         let key = key_of(&taken.sort, env);
         let after = |held: &(SortKey, Value)| taken.sort.compare(&held.0, &key).is_le();
-        // After those that are equal, so that the order of rows decides among them.
+        // After equal keys, in the order of rows.
         let at = self.held.partition_point(after);
-        // For the last rows the front is the one that goes; a row that is not after it is not
-        // wanted.
+        // For the last rows, the front is dropped; a row that is not after it is not kept.
         let full = self.held.len() >= self.most;
-        // Among equals the ones that came first stay.
+        // Of equal rows the earlier ones are kept.
         let first = self.held.front().filter(|_| self.bottom);
         let beaten =
             first.map_or(at >= self.most, |(least, _)| taken.sort.compare(&key, least).is_le());
@@ -75,7 +73,7 @@ impl Top {
         Ok(grown)
     }
 
-    /// The outputs in order, or the only one.
+    /// Returns the outputs in order, or the single one.
     pub(super) fn into_output(self) -> Value {
         let mut values = self.held.into_iter().map(|(_, value)| value);
         match self.one {

@@ -1,11 +1,11 @@
 //! Dotted paths over documents. Filters and expressions read the same path differently: a filter
-//! walks every value it leads to (`walk`), an expression makes one value of it (`read`).
+//! visits every value at it (`walk`), an expression reads a single value (`read`).
 //!
 //! For the path `a.b` over `{a: [{b: 1}, {b: [2, 3]}]}`:
 //!
 //! ```text
-//! walk   1, 2, 3, [2, 3]          each value, and arrays at the end as such
-//! read   [1, [2, 3]]              one array of what the documents hold
+//! walk   1, 2, 3, [2, 3]          each value, and arrays at the end as a whole
+//! read   [1, [2, 3]]              one array of the documents' values
 //! ```
 
 mod read;

@@ -1,13 +1,12 @@
-//! Field paths read in place. Arrays on the way give arrays of what their documents hold; a
-//! number in a path is a field name, not a position.
+//! Reads field paths as expressions do. An array on the path yields an array of its documents'
+//! values; a numeric part is a field name, not an index.
 
 use document::{ArrayRef, DocRef, Path, Value, ValueRef};
 use evaluation::Evaluated;
 
-/// The value at a path, from its part `from` on; borrowed unless an array on the way makes a new
-/// one.
-/// Missing where a value on the way is neither a document nor an array. A path that is used up is
-/// the document itself.
+/// Returns the value at a path from its part `from` on; borrowed unless an array on the path
+/// requires a new one. Missing if a value on the path is neither a document nor an array. Past the
+/// end of the path it is the document itself.
 pub fn read_path<'a>(fields: DocRef<'a>, path: &Path, from: usize) -> Evaluated<'a> {
     let mut fields = fields;
     for at in from..path.len() {
@@ -22,27 +21,25 @@ pub fn read_path<'a>(fields: DocRef<'a>, path: &Path, from: usize) -> Evaluated<
     Evaluated::Ref(ValueRef::Document(fields))
 }
 
-/// What the documents of an array hold at the rest of a path.
-/// Elements that are no documents, or lack the field, are left out; arrays inside are not entered.
+/// Returns an array of the documents' values at the rest of a path. Omits elements that are not
+/// documents or lack the field, so it may be shorter; arrays inside the array are not traversed.
 pub(crate) fn read_in_array<'a>(values: ArrayRef<'a>, path: &Path, from: usize) -> Evaluated<'a> {
-    // So the result may be shorter than the array.
     let documents = values.iter().filter_map(ValueRef::as_document);
     Evaluated::Own(Value::Array(
         documents.filter_map(|fields| read_path(fields, path, from).into_value()).collect(),
     ))
 }
 
-/// The values at a path that a join compares: arrays at the end give their elements, arrays on the
-/// way both their documents and, where the part is a number, the element at that position.
-/// Nothing where the field is missing, which a join treats as null.
+/// Returns the values at a path that a join compares: the elements of an array at the end; for an
+/// array on the path those of its documents and, if the part is a number, of the element at that
+/// index. Empty if the field is missing, which a join treats as null.
 pub fn values_for_join(fields: DocRef<'_>, path: &Path) -> Vec<Value> {
     let mut found = Vec::new();
     visit_values(ValueRef::Document(fields), path, 0, &mut found);
     found
 }
 
-/// Adds the values that lie at the rest of a path.
-/// An array inside an array is entered by a position only.
+/// Adds the values at the rest of a path. An array inside an array is traversed by index only.
 fn visit_values(value: ValueRef<'_>, path: &Path, at: usize, found: &mut Vec<Value>) {
     if at == path.len() {
         match value {
@@ -58,7 +55,7 @@ fn visit_values(value: ValueRef<'_>, path: &Path, at: usize, found: &mut Vec<Val
             }
         }
         ValueRef::Array(values) => {
-            // A part may be both a position and a name: the two are added up.
+            // A numeric part is both an index and a name: both are added.
             let position = path.part(at).parse().ok();
             if let Some(below) = position.and_then(|position| values.get(position)) {
                 visit_values(below, path, at + 1, found);

@@ -1,4 +1,4 @@
-//! Where paths lead.
+//! The values that paths visit.
 
 use document::{DocRef, Document, Path, array, doc, shell};
 use evaluation::Error;

@@ -1,32 +1,29 @@
-//! The values that a dotted path leads to: embedded documents are entered, arrays on the way are
-//! walked element by element, and a numeric part is both an array index and a field name.
+//! Visits the values at a dotted path: embedded documents are entered, arrays on the path are
+//! traversed, and a numeric part is both an array index and a field name.
 
 use document::{ArrayRef, DocRef, Path, ValueRef};
 
-/// What is visited where the path ends at an array.
+/// How an array at the end of the path is visited.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PathEnd {
-    /// Its elements and then the array itself.
+    /// Its elements, then the array itself.
     Elements,
     /// Only the array itself.
     Whole,
 }
 
-/// A visited value.
-/// A missing value is seen so that tests such as equality with null can hold for it.
+/// A visited value. Missing values are visited so that tests such as equality with null can hold.
 #[derive(Clone, Copy, Debug)]
 pub struct SeenValue<'a> {
-    /// The value; `None` where the path leads nowhere.
+    /// The value; `None` if it is missing.
     pub value: Option<ValueRef<'a>>,
-    /// Index in the outermost array that was walked to get here; a part of the path that is itself
-    /// an index is no walk.
-    /// It is what a positional `$` stands for.
+    /// The index in the outermost array that was traversed, for the positional `$`. An index in the
+    /// path itself is not a traversal.
     pub index: Option<usize>,
 }
 
-/// Visits the values at a path until `visit` returns true; returns whether it did. A value that is
-/// missing is visited too, once for each document that lacks it.
-/// An error of `visit` ends the walk.
+/// Visits the values at a path until `visit` returns true or fails; returns whether it returned
+/// true. A missing value is visited once for each document that lacks it.
 pub fn any_value<'a, E>(
     document: DocRef<'a>,
     path: &Path,
@@ -36,8 +33,7 @@ pub fn any_value<'a, E>(
     PathWalk { path, leaf }.walk_document(document, 0, None, visit)
 }
 
-/// The index that a path part is, when it is a decimal number without leading zeros.
-/// `00` is a name only, as it would be another text when written back.
+/// Returns the array index that a path part denotes: a decimal number without leading zeros.
 pub fn array_index(part: &str) -> Option<usize> {
     let digits = part.as_bytes();
     let plain = digits.first().is_some_and(|first| *first != b'0' || digits.len() == 1)
@@ -45,23 +41,20 @@ pub fn array_index(part: &str) -> Option<usize> {
     if plain { part.parse().ok() } else { None }
 }
 
-/// A path and what is visited at its end.
+/// A path, and how an array at its end is visited.
 struct PathWalk<'p> {
-    /// The whole path.
     path: &'p Path,
-    /// What is visited where an array stands at its end.
     leaf: PathEnd,
 }
 
 impl<'p> PathWalk<'p> {
-    /// Whether a part is the last one.
     fn is_last(&self, part: usize) -> bool {
         part + 1 >= self.path.len()
     }
 
-    /// Visits the values of `document` at the path from `part` on.
-    /// It goes on in a loop through documents and recurses for arrays only. A value that ends the
-    /// path too early counts as missing.
+    /// Visits the values of `document` at the path from `part` on. It loops through documents and
+    /// recurses for arrays only. A value that is not a document before the end of the path counts
+    /// as missing.
     fn walk_document<'a, E>(
         &self,
         mut document: DocRef<'a>,
@@ -73,7 +66,7 @@ impl<'p> PathWalk<'p> {
             let value = document.get(self.path.part(part));
             match value {
                 Some(ValueRef::Array(array)) => {
-                    // Also at the end of the path: what is visited there is for the array to say.
+                    // `walk_array` also handles the end of the path.
                     return self.walk_array(array, part + 1, index, visit);
                 }
                 Some(ValueRef::Document(inner)) if !self.is_last(part) => {
@@ -81,7 +74,7 @@ impl<'p> PathWalk<'p> {
                     part += 1;
                 }
                 _ => {
-                    // A plain value on the way holds nothing below it.
+                    // A scalar before the end of the path has no fields.
                     let value = value.filter(|_| self.is_last(part));
                     return visit(SeenValue { value, index });
                 }
@@ -89,11 +82,9 @@ impl<'p> PathWalk<'p> {
         }
     }
 
-    /// Visits the values of an array, the path from `part` on still before it: those of each
-    /// document in it, and, where the part is a number, those of the element at that index. An
-    /// array inside the array is entered by index only.
-    /// Nothing is visited for elements that are neither, so that an array of plain values has no
-    /// missing field.
+    /// Visits the values of an array at the path from `part` on: those of each document in it and,
+    /// if the part is a number, of the element at that index. An array inside the array is entered
+    /// by index only. Other elements are not visited, so an array of scalars has no missing field.
     fn walk_array<'a, E>(
         &self,
         array: ArrayRef<'a>,
@@ -104,10 +95,10 @@ impl<'p> PathWalk<'p> {
         if part >= self.path.len() {
             return self.leaf_array(array, outer, visit);
         }
-        // Both readings are tried for each element: the index, and a field of that name.
+        // A part is tried both as an index and as a field name.
         let wanted = array_index(self.path.part(part));
         for (at, element) in array.iter().enumerate() {
-            // Only the outermost array says which element it was.
+            // Only the index in the outermost array is reported.
             let index = outer.or(Some(at));
             if let ValueRef::Document(inner) = element
                 && self.walk_document(inner, part, index, visit)?
@@ -118,7 +109,7 @@ impl<'p> PathWalk<'p> {
                 continue;
             }
             let met = match element {
-                // An element that is picked by index is visited as it is, an array as a whole.
+                // An element selected by index is visited as a whole, even if it is an array.
                 _ if self.is_last(part) => visit(SeenValue { value: Some(element), index: outer })?,
                 ValueRef::Document(inner) => self.walk_document(inner, part + 1, outer, visit)?,
                 ValueRef::Array(inner) => self.walk_array(inner, part + 1, outer, visit)?,
@@ -131,8 +122,8 @@ impl<'p> PathWalk<'p> {
         Ok(false)
     }
 
-    /// Visits an array at the end of the path: its elements, if asked for, then the array itself.
-    /// The array itself counts as a value too: `{a: [1]}` equals `{a: [1]}`.
+    /// Visits an array at the end of the path: its elements, if `leaf` asks for them, then the
+    /// array itself, since `{a: [1]}` equals `{a: [1]}`.
     fn leaf_array<'a, E>(
         &self,
         array: ArrayRef<'a>,

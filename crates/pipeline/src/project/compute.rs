@@ -1,4 +1,4 @@
-//! Sets the computed fields of a projection in what was copied.
+//! Sets the computed fields of a projection in the copied document.
 
 use document::{Document, Value};
 use evaluation::{Error, Growth, Size, limits::STEP};
@@ -6,9 +6,8 @@ use evaluation::{Error, Growth, Size, limits::STEP};
 use super::{Item, Node};
 use crate::expr::Env;
 
-/// Sets the computed fields of a document, bounded while they grow.
-/// `env` is over the original document, not over what was copied. A missing value takes the field
-/// out.
+/// Sets the computed fields of a document, checking their size. `env` is over the original
+/// document, not over the copy. A missing value removes the field.
 pub(super) fn compute_fields(
     out: &mut Document,
     node: &Node,
@@ -30,13 +29,13 @@ pub(super) fn compute_fields(
                 match got.into_value() {
                     Some(value) => out.insert(name.as_str(), value),
                     None => {
-                        // It is looked for among all fields, and those behind it move up.
+                        // Removal searches all fields and moves those after it.
                         env.context.budget.spend_bounded(out.len())?;
                         out.remove(name);
                     }
                 }
             }
-            // Where the copy has no such field a document is made for what is computed below it.
+            // If the copy lacks the field, a document is created for the computed fields below it.
             Item::Node(inner) if inner.has_computed() => match out.get_mut(name) {
                 Some(held) => compute_value(held, inner, env, growth)?,
                 None => {
@@ -51,8 +50,8 @@ pub(super) fn compute_fields(
     Ok(())
 }
 
-/// Sets them in every document of an array; what is no document becomes one.
-/// The same values go into each.
+/// Sets the computed fields in a value: in every document of an array, and in a new document in
+/// place of a scalar. The same values are set in each.
 fn compute_value(
     held: &mut Value,
     node: &Node,
@@ -67,7 +66,6 @@ fn compute_value(
         other => {
             let mut made = Document::new();
             compute_fields(&mut made, node, env, growth)?;
-            // A plain value gives way to the document that the computed field needs.
             *other = Value::Document(made);
             Ok(())
         }

@@ -4,18 +4,16 @@ use document::{ArrayBuilder, ArrayRef, DocBuf, DocBuilder, DocRef, Reader, Value
 
 use super::{Item, Mode, Node};
 
-/// The copy.
-/// Computed fields are left for the next pass: an inclusion leaves them out, an exclusion keeps
-/// what stood there, so that they are set in their place.
+/// Copies the fields of a projection. Computed fields are set in the next pass: an inclusion omits
+/// them, an exclusion keeps their old values, so that they are replaced in place.
 pub(super) fn copy_document(document: DocRef<'_>, node: &Node, mode: Mode) -> DocBuf {
     let mut out = DocBuilder::new();
     copy_fields(document, node, mode, &mut out);
     out.finish()
 }
 
-/// Copies the fields of a document that stay. Values that stay whole are copied without being
-/// decoded.
-/// Fields stay in the order of the document, not of the projection.
+/// Copies the fields that stay, in the order of the document. Whole values are copied without
+/// decoding.
 fn copy_fields(document: DocRef<'_>, node: &Node, mode: Mode, out: &mut DocBuilder) {
     match document {
         DocRef::Raw(bytes) => {
@@ -51,27 +49,26 @@ fn copy_fields(document: DocRef<'_>, node: &Node, mode: Mode, out: &mut DocBuild
     }
 }
 
-/// Copies a field of which only parts are named: they are chosen in a document, and in each
-/// document of an array.
+/// Copies a field of which only parts are named: from a document, or from each document of an
+/// array.
 fn copy_nested(name: &str, value: ValueRef<'_>, node: &Node, mode: Mode, out: &mut DocBuilder) {
     match value {
         ValueRef::Document(inner) => out.document(name, |out| copy_fields(inner, node, mode, out)),
         ValueRef::Array(array) => out.array(name, |out| copy_elements(array, node, mode, out)),
-        // A computed field turns a plain value into a document later, where it stands.
+        // A computed field replaces the scalar by a document later.
         value if mode == Mode::Exclusion || node.has_computed() => out.append(name, value),
         _ => {}
     }
 }
 
-/// Copies the elements of an array: of documents the fields that stay, of anything else the whole,
-/// where the projection leaves it.
-/// Arrays inside arrays are entered at any depth.
+/// Copies the elements of an array: the remaining fields of documents, and other elements as the
+/// mode requires. Nested arrays are traversed at any depth.
 fn copy_elements(array: ArrayRef<'_>, node: &Node, mode: Mode, out: &mut ArrayBuilder<'_>) {
     for value in array.iter() {
         match value {
             ValueRef::Document(inner) => out.document(|out| copy_fields(inner, node, mode, out)),
             ValueRef::Array(inner) => out.array(|out| copy_elements(inner, node, mode, out)),
-            // A computed field turns plain elements into documents later.
+            // A computed field replaces scalars by documents later.
             value if mode == Mode::Exclusion || node.has_computed() => out.push(value),
             _ => {}
         }

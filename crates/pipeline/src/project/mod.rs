@@ -1,8 +1,9 @@
-//! Projections: which part of a document is returned, and what is computed beside it.
+//! Projections: the part of a document to return, and computed fields.
 //!
-//! Three passes, each over what the one before made: fields are copied or left out (`copy`), from
-//! raw bytes to raw bytes; computed fields are set (`compute`) over the original document; parts of
-//! arrays are cut (`special`). Most projections need the first pass alone, and decode nothing.
+//! There are three passes, each over the result of the one before: fields are copied or omitted
+//! (`copy`), from raw bytes to raw bytes; computed fields, evaluated over the original document,
+//! are set (`compute`); parts of arrays are selected (`special`). Most projections need only the
+//! first pass and decode nothing.
 
 mod compute;
 mod copy;
@@ -25,35 +26,36 @@ use crate::{expr::Env, filter::Filter};
 pub use node::{Collision, Computed, Item, Node};
 pub use special::Special;
 
-/// What the named fields are.
+/// The meaning of the named fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
-    /// The ones that stay.
+    /// The named fields are kept.
     Inclusion,
-    /// The ones that go.
+    /// The named fields are removed.
     Exclusion,
 }
 
 /// A projection.
 #[derive(Clone, Debug)]
 pub struct Projection {
-    /// Computed fields are there in both.
+    /// Both modes may have computed fields.
     mode: Mode,
     node: Node,
-    /// In the order in which they are done.
+    /// In the order of application.
     specials: Vec<Special>,
-    /// The filter that rows of a pipeline met, for the positional `$`.
+    /// The filter that rows of a pipeline have matched, for the positional `$`.
     over: Option<Arc<Filter>>,
 }
 
 impl Projection {
-    /// Includes or excludes the fields of a tree, computes others, then does what is special.
+    /// Creates a projection from a tree of included, excluded or computed fields, and array
+    /// operations.
     pub fn new(mode: Mode, node: Node, specials: Vec<Special>) -> Self {
         Self { mode, node, specials, over: None }
     }
 
-    /// The same projection of rows that met this filter, which is kept if the projection needs it.
-    /// For a find that runs as a pipeline: the engine has matched the filter before rows come here.
+    /// Attaches the filter that the rows have matched, if the projection needs it. For a find that
+    /// runs as a pipeline, whose rows the engine has filtered.
     pub fn over_filter(mut self, filter: &Filter) -> Self {
         if self.needs_filter() {
             self.over = Some(Arc::new(filter.clone()));
@@ -61,37 +63,36 @@ impl Projection {
         self
     }
 
-    /// What the named fields are.
+    /// Returns the meaning of the named fields.
     pub fn mode(&self) -> Mode {
         self.mode
     }
 
-    /// The named fields.
+    /// Returns the named fields.
     pub fn node(&self) -> &Node {
         &self.node
     }
 
-    /// Whether every document stays as it is.
-    /// Then its bytes are returned without a pass over the fields.
+    /// Returns whether the projection leaves every document unchanged.
     pub fn is_identity(&self) -> bool {
         self.mode == Mode::Exclusion && self.node.is_empty() && self.specials.is_empty()
     }
 
-    /// Whether the filter that a document met is needed to project it: for the positional `$`.
+    /// Returns whether the filter is needed to project a document, for the positional `$`.
     pub fn needs_filter(&self) -> bool {
         self.specials.iter().any(|special| matches!(special, Special::Positional { .. }))
     }
 
-    /// The dotted paths of a pure inclusion: what an index would have to hold to answer alone.
-    /// Nothing for any other projection.
+    /// Returns the dotted paths of a pure inclusion, which an index would have to contain to cover
+    /// it. `None` for any other projection.
     pub fn paths_needed(&self) -> Option<Vec<String>> {
         let pure =
             self.mode == Mode::Inclusion && self.specials.is_empty() && !self.node.has_computed();
         pure.then(|| self.node.dotted_paths())
     }
 
-    /// The projected document. `filter` is the one that the document met, for the positional `$`.
-    /// Fails when a computed field fails, or the result is too large.
+    /// Projects a document. `filter` is the filter it matched, for the positional `$`. Fails if a
+    /// computed field fails, or if the result is too large.
     pub fn apply(
         &self,
         document: DocRef<'_>,
@@ -106,16 +107,17 @@ impl Projection {
         if self.specials.is_empty() && !self.node.has_computed() {
             return Ok(copied);
         }
-        // The copy becomes a tree, which takes several times its bytes for as long as it is there.
+        // The tree takes several times the bytes of the copy while it exists.
         let _held = context.holding.share_for_tree(copied.as_ref())?;
         let mut tree = copied.as_ref().to_tree();
-        // Expressions see the document as it was, not what the copy left of it.
+        // Expressions see the original document, not the copy.
         let env = Env::new(document, context);
         compute::compute_fields(&mut tree, &self.node, &env, &mut env.new_growth())?;
         for special in &self.specials {
             special.apply_to(&mut tree, document, filter, context)?;
         }
-        // It may be several times as large as a stored one, and is there as a tree and as bytes.
+        // The result may be several times as large as a stored document, and exists as a tree and
+        // as bytes.
         let bytes = ValueRef::Document(DocRef::Tree(&tree)).encoded_len();
         if bytes > MAX_MADE_BYTES {
             return Err(too_large(bytes));

@@ -1,4 +1,4 @@
-//! The tree of a projection: field names with what happens to each.
+//! The tree of a projection: field names and their treatment.
 
 use std::collections::HashMap;
 
@@ -10,15 +10,14 @@ use crate::{
     filter::PathTest,
 };
 
-/// What happens to one field.
-/// Whether it is an inclusion or an exclusion is said by the projection as a whole.
+/// The treatment of one field. The projection's mode tells inclusion from exclusion.
 #[derive(Clone, Debug)]
 pub enum Item {
-    /// It stays in an inclusion and goes in an exclusion.
+    /// Kept in an inclusion, removed in an exclusion.
     Named,
-    /// It gets a computed value.
+    /// Set to a computed value.
     Computed(Box<Computed>),
-    /// The fields inside of it are named.
+    /// Contains further named fields.
     Node(Node),
 }
 
@@ -27,7 +26,7 @@ pub enum Item {
 pub enum Computed {
     /// By an expression.
     Expr(Expr),
-    /// An array of the first element of the field that meets a test of arrays.
+    /// An array of the first element of a field that meets a test of arrays.
     FirstElement {
         /// The field, at the root of the document.
         field: String,
@@ -36,49 +35,47 @@ pub enum Computed {
     },
 }
 
-/// A second path that leads to or through a path that is already there.
-/// The parser words the error by it.
+/// A conflict of a new path with an existing one, which decides the parser's error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Collision {
-    /// The new path ends where another one is or passes.
+    /// The new path ends at an existing path or at a prefix of one.
     Here,
-    /// The new path passes where another one ends; this many parts of it remain.
+    /// The new path continues below the end of an existing one, with this number of further parts.
     Through(usize),
 }
 
-/// Fields and what happens to each, in the order they were given. A path with dots is a node inside
-/// a node.
-/// Two lists, as the order matters for computed fields and the names for finding them.
+/// Fields and their treatment, in the order of the specification. A path with dots is a node inside
+/// a node. It is a list for the order of computed fields, and a map for finding a name.
 #[derive(Clone, Debug, Default)]
 pub struct Node {
-    /// In the order in which they were given.
+    /// In the order of the specification.
     fields: Vec<(String, Item)>,
-    /// Where each of them stands.
+    /// Index into `fields` by name.
     by_name: HashMap<String, usize>,
-    /// Whether something is computed anywhere in it.
+    /// Whether the tree contains a computed field.
     computed: bool,
 }
 
-/// Up to this many fields a search in order beats a map.
+/// Maximum number of fields for which a linear search is faster than the map.
 const SEARCHED_IN_ORDER: usize = 8;
 
 impl Node {
-    /// The fields in the order they were given.
+    /// Returns the fields in the order of the specification.
     pub fn fields(&self) -> &[(String, Item)] {
         &self.fields
     }
 
-    /// Whether no field is named.
+    /// Returns whether no field is named.
     pub fn is_empty(&self) -> bool {
         self.fields.is_empty()
     }
 
-    /// Whether something is computed anywhere in it.
+    /// Returns whether the tree contains a computed field.
     pub fn has_computed(&self) -> bool {
         self.computed
     }
 
-    /// What happens to a field.
+    /// Returns the treatment of a field.
     pub fn get(&self, name: &str) -> Option<&Item> {
         if self.fields.len() <= SEARCHED_IN_ORDER {
             return self.fields.iter().find(|(field, _)| field == name).map(|(_, item)| item);
@@ -86,17 +83,16 @@ impl Node {
         self.by_name.get(name).and_then(|at| self.fields.get(*at)).map(|(_, item)| item)
     }
 
-    /// Adds an item at a path; fails when the path meets another one.
-    /// After a failure the tree is not used.
+    /// Adds an item at a path; fails if it conflicts with another path. After a failure the tree
+    /// must not be used.
     pub fn insert(&mut self, path: &[&str], item: Item) -> Result<(), Collision> {
         let Some((name, rest)) = path.split_first() else { return Err(Collision::Here) };
         let computed = matches!(item, Item::Computed(_));
         let known = self.by_name.get(*name).and_then(|at| self.fields.get_mut(*at));
         match known {
-            // A name may come once, whatever is done with it.
+            // A name may occur once only.
             Some(_) if rest.is_empty() => return Err(Collision::Here),
             Some((_, Item::Node(inner))) => inner.insert(rest, item)?,
-            // Something ends here already, and the new path would go on below it.
             Some(_) => return Err(Collision::Through(rest.len())),
             None if rest.is_empty() => self.push(name, item),
             None => {
@@ -109,14 +105,12 @@ impl Node {
         Ok(())
     }
 
-    /// Adds a field behind the others.
     fn push(&mut self, name: &str, item: Item) {
         self.by_name.insert(name.to_owned(), self.fields.len());
         self.fields.push((name.to_owned(), item));
     }
 
-    /// The dotted paths of the named fields.
-    /// A computed field counts as named.
+    /// Returns the dotted paths of the named fields, including computed ones.
     pub(super) fn dotted_paths(&self) -> Vec<String> {
         let mut paths = Vec::new();
         for (name, item) in &self.fields {
@@ -132,7 +126,7 @@ impl Node {
 }
 
 impl Computed {
-    /// The value over a document; `None` is missing.
+    /// Evaluates the value over a document.
     pub(super) fn computed_value<'e>(&'e self, env: &Env<'e>) -> Result<Evaluated<'e>, Error> {
         match self {
             Self::Expr(expr) => expr.evaluate_borrowed(env),
@@ -141,8 +135,8 @@ impl Computed {
     }
 }
 
-/// An array of the first element of a field that meets a test; nothing when there is none.
-/// A field that is no array, or is missing, gives nothing.
+/// Returns an array of the first element of a field that meets a test; `None` if there is none or
+/// the field is not an array.
 fn first_element(field: &str, test: &PathTest, env: &Env<'_>) -> Result<Option<Value>, Error> {
     let document: DocRef<'_> = env.root;
     let Some(ValueRef::Array(array)) = document.get(field) else { return Ok(None) };

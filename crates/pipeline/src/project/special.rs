@@ -1,35 +1,34 @@
-//! What a find's projection does beyond fields: parts of arrays by position.
+//! Array operations of a find's projection: slices and the positional `$`.
 
 use document::{DocRef, Document, Path, Value};
 use evaluation::{Context, Error, Kind};
 
 use crate::filter::Filter;
 
-/// One such step, done in place on the projected document.
-/// It needs the position of elements, which copying field by field does not see.
+/// One array operation, applied in place to the projected document. It needs the positions of
+/// elements, which field-wise copying does not have.
 #[derive(Clone, Debug)]
 pub enum Special {
-    /// Keeps a run of an array's elements.
+    /// Keeps a range of an array's elements.
     Slice {
-        /// Where the array is.
+        /// The path of the array.
         path: Path,
-        /// Where the run begins, from the end when negative; without it the run begins at the
-        /// start, or at the end when `limit` is negative.
+        /// Start of the range, from the end if negative. `None` for the first elements, or for the
+        /// last ones if `limit` is negative.
         skip: Option<i64>,
-        /// How many elements.
+        /// Number of elements.
         limit: i64,
     },
-    /// Keeps the element that met the filter.
+    /// Keeps the element at which the filter matched.
     Positional {
-        /// Where the array is, without the `$`.
+        /// The path of the array, without the `$`.
         path: Path,
     },
 }
 
 impl Special {
-    /// Does the step on the projected document `out`. `original` is the document as it was, over
-    /// which the filter has to be matched.
-    /// `filter` is the find's own; without one a positional step fails.
+    /// Applies the operation to the projected document `out`. The filter of the find is matched
+    /// against the `original` document; without one a positional operation fails.
     pub(super) fn apply_to(
         &self,
         out: &mut Document,
@@ -50,12 +49,12 @@ impl Special {
                         "positional operator '.$' couldn't find a matching element in the array";
                     return Err(Error::new(Kind::Invalid, 51246, text));
                 };
-                // The projection may have cut the array before.
+                // The projection may have shortened the array before.
                 if index >= values.len() {
                     let text = "positional operator '.$' element mismatch";
                     return Err(Error::new(Kind::Invalid, 51247, text));
                 }
-                // The end first, so that the index still holds for the start.
+                // The end first, so that the index stays valid for the start.
                 values.truncate(index + 1);
                 values.drain(..index);
                 Ok(())
@@ -64,8 +63,8 @@ impl Special {
     }
 }
 
-/// Keeps a run of the array at a path; arrays of documents on the way are entered.
-/// What is not an array at the end of the path stays.
+/// Slices the array at a path, traversing arrays of documents on the path. Other values at the end
+/// of the path are unchanged.
 fn slice_at(out: &mut Document, path: &Path, part: usize, skip: Option<i64>, limit: i64) {
     let last = part + 1 == path.len();
     match out.get_mut(path.part(part)) {
@@ -82,8 +81,8 @@ fn slice_at(out: &mut Document, path: &Path, part: usize, skip: Option<i64>, lim
     }
 }
 
-/// Keeps a run of elements: from `skip`, which counts from the end when negative, so many.
-/// A run that begins after the end is empty.
+/// Keeps `limit` elements from `skip` on, which counts from the end if negative. A range that
+/// starts after the end is empty.
 fn slice_values(values: &mut Vec<Value>, skip: Option<i64>, limit: i64) {
     let len = i64::try_from(values.len()).unwrap_or(i64::MAX);
     let (start, count) = match skip {
@@ -98,8 +97,8 @@ fn slice_values(values: &mut Vec<Value>, skip: Option<i64>, limit: i64) {
     values.drain(..usize::try_from(start).unwrap_or(0).min(values.len()));
 }
 
-/// The first array on a path, to change in place: the one that a positional `$` is about.
-/// It does not enter arrays: what follows the array in the path says nothing more.
+/// Returns the first array on a path, which the positional `$` refers to. The parts after it do not
+/// matter.
 fn first_array<'a>(out: &'a mut Document, path: &Path, part: usize) -> Option<&'a mut Vec<Value>> {
     match out.get_mut(path.part(part))? {
         Value::Array(values) => Some(values),

@@ -1,4 +1,4 @@
-//! The parts of projections by themselves; whole ones are tested where they are parsed.
+//! Parts of projections; whole ones are tested where they are parsed.
 
 use document::{Value, array, doc};
 

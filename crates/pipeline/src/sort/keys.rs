@@ -1,9 +1,9 @@
-//! The values that a document sorts by: the combinations that an index over the paths would hold,
-//! and the first of them.
+//! The sort key of a document: the first of the combinations of values that an index over the paths
+//! would contain for it.
 //!
-//! Each path is followed until it ends at a value or meets an array. Paths that meet the same array
-//! go on together, element by element, as an index entry has them from one element. Paths that meet
-//! different arrays have no common entry (parallel arrays).
+//! Each path is followed until it reaches a value or an array. Paths that reach the same array
+//! continue together, element by element, since an index entry takes its values from one element.
+//! Paths that reach different arrays have no common entry (parallel arrays).
 //!
 //! ```text
 //! {a: [{x: 1, y: 9}, {x: 2, y: 1}]}   by a.x, a.y   ->   (1, 9), (2, 1)   first: (1, 9)
@@ -16,14 +16,14 @@ use document::{ArrayRef, DocRef, Path, Value, ValueRef, compare};
 use super::{Sort, SortPart};
 use crate::path::array_index;
 
-/// The first of a document's combinations in the sort's order. The flag says that there were none
-/// because two parts lead through different arrays; then it is each part's own first value.
-/// One part has combinations of its own values only, and so is done by itself.
+/// Returns the first of a document's combinations in the sort order. The flag tells that there is
+/// none because two parts go through different arrays; then the key has each part's own first
+/// value.
 pub(super) fn first_key(sort: &Sort, document: DocRef<'_>) -> (Vec<Value>, bool) {
     let mut found: Option<Vec<ValueRef<'_>>> = None;
     let parts = &sort.parts;
     if let [part] = parts.as_slice()
-        // A stored `_id` is never an array; a group's may be one, and is taken whole.
+        // A stored `_id` is never an array; that of a group may be one, and is compared as a whole.
         && part.path.as_str() == "_id"
     {
         return (vec![whole_value(document, &part.path).to_value()], false);
@@ -31,19 +31,19 @@ pub(super) fn first_key(sort: &Sort, document: DocRef<'_>) -> (Vec<Value>, bool)
     let start: Vec<KeySpot<'_>> =
         parts.iter().map(|part| enter_path(document, &part.path, 0)).collect();
     let parallel = parts.len() > 1 && !try_combinations(parts, start.clone(), &mut found);
-    // Walking combinations of one part is the same as looking for its first value, only slower.
+    // For a single part, its own first value is the same and cheaper to find.
     if parallel || parts.len() == 1 {
         found = Some(one_by_one(parts, start));
     }
     let values = found.unwrap_or_default();
-    // An index on the way picks one element, so two such paths may well meet different arrays.
+    // An index in a path selects one element, so two such paths may go through different arrays.
     let picks = |part: &SortPart| part.path.parts().any(|part| array_index(part).is_some());
     let parallel = parallel && !parts.iter().any(picks);
     (values.into_iter().map(ValueRef::to_value).collect(), parallel)
 }
 
-/// What stands at a path through documents and positions in arrays; null when nothing does.
-/// An array at the end is taken as a whole, unlike in `first_key`.
+/// Returns the value at a path through documents and array indexes; null if it is missing. An array
+/// at the end is returned as a whole, unlike in `first_key`.
 pub(super) fn whole_value<'a>(document: DocRef<'a>, path: &Path) -> ValueRef<'a> {
     let step = |value: ValueRef<'a>, part: &str| match value {
         ValueRef::Document(fields) => fields.get(part),
@@ -53,7 +53,7 @@ pub(super) fn whole_value<'a>(document: DocRef<'a>, path: &Path) -> ValueRef<'a>
     path.parts().try_fold(ValueRef::Document(document), step).unwrap_or(ValueRef::Null)
 }
 
-/// The one value at a path; `None` where an array would have to be walked.
+/// Returns the single value at a path; `None` if an array would have to be traversed.
 pub(super) fn plain_value<'a>(document: DocRef<'a>, path: &Path) -> Option<ValueRef<'a>> {
     match enter_path(document, path, 0) {
         KeySpot::Value(value) => Some(value),
@@ -61,19 +61,18 @@ pub(super) fn plain_value<'a>(document: DocRef<'a>, path: &Path) -> Option<Value
     }
 }
 
-/// How far a path has been followed: to a value, or to an array with the next part of the path. In
-/// `{a: {b: [{c: 1}]}}` the path `a.b.c` gets as far as the array, with `c` next.
-/// Several parts at the same array go on with each of its elements together.
+/// The progress of a path: a value, or an array and the next part of the path. In
+/// `{a: {b: [{c: 1}]}}` the path `a.b.c` reaches the array, with `c` next. Several parts at the
+/// same array continue with each of its elements together.
 #[derive(Clone, Copy)]
 enum KeySpot<'a> {
-    /// To its value.
+    /// The path has reached a value.
     Value(ValueRef<'a>),
-    /// To an array that has to be walked; this part comes next.
+    /// The path has reached an array to traverse; the number is that of the next part.
     Array(ArrayRef<'a>, usize),
 }
 
-/// Follows a path from a document to a value or to the first array.
-/// A value that ends the path too early is null.
+/// Follows a path from a document to a value or to the first array. A missing value is null.
 fn enter_path<'a>(mut document: DocRef<'a>, path: &Path, mut part: usize) -> KeySpot<'a> {
     loop {
         match document.get(path.part(part)) {
@@ -89,11 +88,11 @@ fn enter_path<'a>(mut document: DocRef<'a>, path: &Path, mut part: usize) -> Key
     }
 }
 
-/// An array on the way: a numeric part picks one element, all else walks it. In `a.0.b` the part
-/// `0` is an index where the array has that element, and otherwise the name of a field of its
-/// elements.
+/// Handles an array on a path: a numeric part selects one element, otherwise the array is
+/// traversed. In `a.0.b` the part `0` is an index if the array has that element, else a field name
+/// of its elements.
 fn at_array<'a>(array: ArrayRef<'a>, path: &Path, part: usize) -> KeySpot<'a> {
-    // Past the end of the path there is no part, and the array is walked.
+    // Past the end of the path the array is traversed.
     let picked = array_index(path.part(part)).and_then(|index| array.get(index));
     match picked.filter(|_| part < path.len()) {
         Some(ValueRef::Array(inner)) if part + 1 < path.len() => at_array(inner, path, part + 1),
@@ -103,8 +102,8 @@ fn at_array<'a>(array: ArrayRef<'a>, path: &Path, part: usize) -> KeySpot<'a> {
     }
 }
 
-/// Follows a path on from an element of an array.
-/// An element that is neither the end of the path nor a document holds nothing, which is null.
+/// Continues a path from an element of an array. An element that is not a document before the end
+/// of the path has no value, which is null.
 fn spot_inside<'a>(value: ValueRef<'a>, path: &Path, part: usize) -> KeySpot<'a> {
     match value {
         value if part >= path.len() => KeySpot::Value(value),
@@ -113,31 +112,29 @@ fn spot_inside<'a>(value: ValueRef<'a>, path: &Path, part: usize) -> KeySpot<'a>
     }
 }
 
-/// What a path comes to in an empty array.
-/// An empty array at the end sorts as undefined, before null; one on the way is null.
+/// Returns the value of a path in an empty array: at the end it sorts as undefined, before null; on
+/// the path it is null.
 fn empty_spot<'a>(path: &Path, part: usize) -> ValueRef<'a> {
     if part >= path.len() { ValueRef::Undefined } else { ValueRef::Null }
 }
 
-/// Whether a value comes before another one in a part's order.
+/// Returns whether a value comes before another one in a part's order.
 fn is_better(part: &SortPart, a: ValueRef<'_>, b: ValueRef<'_>) -> bool {
     compare_parts(part, a, b).is_lt()
 }
 
-/// Orders two values of a part, which may be descending.
+/// Compares two values in a part's order, which may be descending.
 fn compare_parts(part: &SortPart, a: ValueRef<'_>, b: ValueRef<'_>) -> Ordering {
     let order = compare(a, b);
     if part.descending { order.reverse() } else { order }
 }
 
-/// Every part's own first value.
-/// Used where arrays are parallel, so that there is an order all the same.
+/// Returns every part's own first value, which is the order for parallel arrays.
 fn one_by_one<'a>(parts: &[SortPart], spots: Vec<KeySpot<'a>>) -> Vec<ValueRef<'a>> {
     parts.iter().zip(spots).map(|(part, spot)| own_first(part, spot)).collect()
 }
 
-/// The first value of one part by itself, where parts have no combination.
-/// The least one, or the greatest in a descending part.
+/// Returns the first value of one part alone: the least one, or the greatest if it is descending.
 fn own_first<'a>(part: &SortPart, spot: KeySpot<'a>) -> ValueRef<'a> {
     let (array, next) = match spot {
         KeySpot::Value(value) => return value,
@@ -153,9 +150,9 @@ fn own_first<'a>(part: &SortPart, spot: KeySpot<'a>) -> ValueRef<'a> {
     best.unwrap_or_else(|| empty_spot(&part.path, next))
 }
 
-/// Tries all combinations; false when two parts lead through different arrays. It calls itself for
-/// each element of the array that the paths have come to, until no path is at an array.
-/// `found` is the first combination so far.
+/// Tries all combinations; returns false if two parts go through different arrays. Recurses for
+/// each element of the array that the paths have reached, until no path is at an array. `found` is
+/// the first combination so far.
 fn try_combinations<'a>(
     parts: &[SortPart],
     spots: Vec<KeySpot<'a>>,
@@ -170,12 +167,12 @@ fn try_combinations<'a>(
         }
         shared = Some(*array);
     }
-    // No part has an array left: this is a combination.
+    // All parts have reached a value: this is a combination.
     let Some(array) = shared else {
         keep_first(parts, spots, found);
         return true;
     };
-    // All parts that stopped at this array go on inside the same element.
+    // All parts at this array continue in the same element.
     let replaced = |element: Option<ValueRef<'a>>| -> Vec<KeySpot<'a>> {
         let step = |(part, spot): (&SortPart, &KeySpot<'a>)| match (spot, element) {
             (KeySpot::Value(_), _) => *spot,
@@ -184,15 +181,14 @@ fn try_combinations<'a>(
         };
         parts.iter().zip(&spots).map(step).collect()
     };
-    // An empty array has one entry: undefined, or null for what would lie inside.
+    // An empty array has one entry: undefined, or null for a path into it.
     if array.is_empty() {
         return try_combinations(parts, replaced(None), found);
     }
     array.iter().all(|element| try_combinations(parts, replaced(Some(element)), found))
 }
 
-/// Keeps a combination if it comes before the one that was kept.
-/// All spots are values by then.
+/// Keeps a combination if it comes before the present one. All parts have reached values.
 fn keep_first<'a>(
     parts: &[SortPart],
     spots: Vec<KeySpot<'a>>,
@@ -202,7 +198,7 @@ fn keep_first<'a>(
         .into_iter()
         .map(|spot| match spot {
             KeySpot::Value(value) => value,
-            // It does not occur: a combination is kept only when no array is left.
+            // Unreachable: all parts have reached values.
             KeySpot::Array(..) => ValueRef::Null,
         })
         .collect();
@@ -217,8 +213,8 @@ fn keep_first<'a>(
     }
 }
 
-/// Whether two borrowed arrays are the very same one, by their place in memory.
-/// Equal contents do not count: two fields may hold equal arrays.
+/// Returns whether two borrowed arrays are the same object in memory. Equal contents do not count:
+/// two fields may contain equal arrays.
 fn is_same_array(a: ArrayRef<'_>, b: ArrayRef<'_>) -> bool {
     match (a, b) {
         (ArrayRef::Raw(a), ArrayRef::Raw(b)) => std::ptr::eq(a, b),

@@ -1,8 +1,8 @@
-//! Sort orders over documents: keys by dotted path, arrays by their least or greatest element.
+//! Sort orders over documents, by dotted paths; arrays sort by their least or greatest element.
 //!
-//! A document may have several values at a path. An index would have an entry for each combination
-//! of them, and the document sorts by the entry that comes first in the order. So sorting in memory
-//! and walking an index give the same order.
+//! A document may have several values at a path. An index has an entry for each combination of
+//! them, and the document sorts by the entry that comes first in the order. So sorting in memory
+//! and scanning an index yield the same order.
 
 mod keys;
 #[cfg(test)]
@@ -14,46 +14,44 @@ use document::{DocRef, Path, Value, compare};
 
 use evaluation::{Error, Kind};
 
-/// Most keys a sort may have.
-/// The parser refuses more.
+/// Maximum number of parts of a sort; the parser refuses more.
 pub const MAX_SORT_PARTS: usize = 32;
 
-/// One key of a sort.
+/// One part of a sort order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SortPart {
-    /// Where the value is.
+    /// The path of the value.
     pub path: Path,
-    /// Greatest first.
+    /// Whether the order is descending.
     pub descending: bool,
 }
 
 /// A sort order: the first part decides, then the second, and so on.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Sort {
-    /// Its keys.
+    /// The parts in order of significance.
     pub parts: Vec<SortPart>,
 }
 
-/// The values that a document sorts by, one for each part of the order.
-/// It is only compared with keys of the same order.
+/// The sort key of a document: a value for each part. Keys of different sorts must not be compared.
 #[derive(Clone, Debug)]
 pub struct SortKey(pub Vec<Value>);
 
 impl Sort {
-    /// What a document sorts by: of all combinations of values that an index over these paths would
-    /// hold for it, the one that this order puts first. A missing value reads as null, an empty
-    /// array as undefined. Paths through different arrays, which no index can hold, are taken one
-    /// by one. A sort by `_id` alone takes it whole: a stored one is not an array, and a group's
-    /// may be one.
+    /// Returns the sort key of a document: of all combinations of values that an index over these
+    /// paths would contain for it, the one that comes first in this order. A missing value is null,
+    /// an empty array undefined. For paths through different arrays, which no index can have, each
+    /// part's own first value is used. A sort by `_id` alone uses the whole value: a stored `_id`
+    /// is never an array, but that of a group may be one.
     pub fn key_of(&self, document: DocRef<'_>) -> SortKey {
         SortKey(keys::first_key(self, document).0)
     }
 
-    /// The same, but paths through different arrays are refused.
+    /// Like [`key_of`](Self::key_of), but fails for paths through different arrays.
     pub fn strict_key(&self, document: DocRef<'_>) -> Result<SortKey, Error> {
         match keys::first_key(self, document) {
             (values, false) => Ok(SortKey(values)),
-            // The order of each part by itself is no order of the document.
+            // The parts' own first values do not order documents.
             (_, true) => {
                 let text = "cannot sort with keys that are parallel arrays";
                 Err(Error::new(Kind::Invalid, 2, text))
@@ -61,14 +59,13 @@ impl Sort {
         }
     }
 
-    /// The values at the paths as they are: an array at the end counts as an array.
+    /// Returns the values at the paths, with arrays at the end as a whole.
     pub fn whole_key(&self, document: DocRef<'_>) -> SortKey {
         let whole = |part: &SortPart| keys::whole_value(document, &part.path).to_value();
         SortKey(self.parts.iter().map(whole).collect())
     }
 
-    /// Orders two keys made by this sort.
-    /// A descending part turns its own order round and no other's.
+    /// Compares two keys of this sort. A descending part reverses only its own order.
     pub fn compare(&self, a: &SortKey, b: &SortKey) -> Ordering {
         for ((part, a), b) in self.parts.iter().zip(&a.0).zip(&b.0) {
             let order = compare(a.as_ref(), b.as_ref());
@@ -79,11 +76,11 @@ impl Sort {
         Ordering::Equal
     }
 
-    /// Orders what a document sorts by and a key, without making a key of the document where none of
-    /// its values is in an array.
+    /// Compares a document with a key, without building the document's key unless one of its values
+    /// is in an array.
     pub(crate) fn compare_with_key(&self, document: DocRef<'_>, key: &SortKey) -> Ordering {
         for (part, held) in self.parts.iter().zip(&key.0) {
-            // A value beside arrays is the same in all combinations of those after it.
+            // A value outside of arrays is the same in all combinations of the later parts.
             let Some(value) = keys::plain_value(document, &part.path) else {
                 return self.compare(&self.key_of(document), key);
             };
@@ -95,21 +92,20 @@ impl Sort {
         Ordering::Equal
     }
 
-    /// Orders two documents; keys that are used more than once are better kept.
+    /// Compares two documents. For repeated comparisons, computing keys once is cheaper.
     pub fn compare_documents(&self, a: DocRef<'_>, b: DocRef<'_>) -> Ordering {
         self.compare(&self.key_of(a), &self.key_of(b))
     }
 }
 
 impl SortKey {
-    /// About how much memory the key holds, in bytes.
+    /// Returns the approximate memory of the key, in bytes.
     pub fn memory_bytes(&self) -> usize {
         size_of::<Self>() + self.0.iter().map(value_size).sum::<usize>()
     }
 }
 
-/// About how much memory a value holds, in bytes.
-/// An estimate: what allocations round up is not in it.
+/// Returns the approximate memory of a value, in bytes, without the overhead of allocations.
 fn value_size(value: &Value) -> usize {
     let held = match value {
         Value::String(text) | Value::JavaScript(text) | Value::Symbol(text) => text.len(),
