@@ -1,8 +1,9 @@
-//! What an expression is evaluated over: the document, the operation and the bound variables.
+//! The environment of an expression: the document, the operation and the bound variables.
 //!
-//! Variables are a linked list on the stack, the innermost first: a form binds some by putting a
-//! link before its body and taking it away after it, so that a variable may borrow from the form's
-//! own values. All variables of one form are one link: a request may bind a hundred thousand.
+//! Variables are in a linked list of scopes on the stack, the innermost first. A form pushes a
+//! scope before it evaluates its body and pops it afterwards, so that a variable may borrow from
+//! the form's own values. All variables of one form are in one scope, since a request may bind a
+//! hundred thousand.
 
 use document::{DocRef, Path, ValueRef};
 use evaluation::{Context, Error, Evaluated, Growth, Kind, check_held};
@@ -12,62 +13,58 @@ use crate::{
     path::{self, read_path},
 };
 
-/// Iterations that nested forms over arrays may multiply to: three `$map` inside each other over a
-/// thousand elements are a thousand million.
+/// Maximum product of the iterations of nested forms over arrays: three nested `$map` over a
+/// thousand elements would be a billion.
 const MAX_ITERATIONS: u64 = 100_000_000;
 
-/// Variables of one form from which they are found by their order: a request may bind a hundred
-/// thousand.
+/// Number of variables in a scope above which they are sorted by name for a binary search: a
+/// request may bind a hundred thousand.
 const WIDE: usize = 16;
 
-/// What an expression is evaluated over. It is copied for every level, with what changes there.
-/// Borrowing from one another, environments cost nothing to make.
+/// The environment of an expression. It only borrows, so a modified copy for each level costs
+/// nothing.
 #[derive(Clone, Copy, Debug)]
 pub struct Env<'a> {
     /// The document: `$$ROOT`.
     pub root: DocRef<'a>,
-    /// The operation.
+    /// The operation's context.
     pub context: &'a Context,
-    /// The innermost variables.
+    /// The innermost scope.
     scope: Option<&'a VariableScope<'a>>,
-    /// Bytes that are held around the expression.
-    /// Each expression may use what the limit leaves beside them.
+    /// Bytes held by the evaluation around the expression, which reduce what it may use itself.
     held: usize,
-    /// How often forms around it repeat it.
+    /// The product of the iterations of the forms around it.
     iterations: u64,
 }
 
-/// A bound variable.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Variable<'a> {
-    /// Its name, without the `$$`.
+    /// The name, without the `$$`.
     pub(crate) name: &'a str,
-    /// Its value; none for a missing one.
+    /// The value; `None` for a missing one.
     pub(crate) value: Option<ValueRef<'a>>,
 }
 
-/// The variables that one form binds, and those bound around it.
-/// It lives on the stack of the form that binds them.
+/// The variables that one form binds, and the outer ones. It is on the stack of that form.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct VariableScope<'a> {
-    /// Few in the order of the request, many in the order of their names. A later one hides an
-    /// earlier one of the same name.
+    /// A few variables in the order of the request, many sorted by name. Of variables with one name
+    /// the last one is used.
     bound: &'a [Variable<'a>],
-    /// The variables bound around them.
     outer: Option<&'a VariableScope<'a>>,
 }
 
 impl<'a> VariableScope<'a> {
-    /// These variables inside those of `outer`.
+    /// Creates a scope inside `outer`.
     pub(crate) fn new(bound: &'a mut [Variable<'a>], outer: Option<&'a VariableScope<'a>>) -> Self {
         if WIDE < bound.len() {
-            // Those of one name stay in their order.
+            // A stable sort, so that variables with one name stay in order.
             bound.sort_by(|a, b| a.name.cmp(b.name));
         }
         Self { bound, outer }
     }
 
-    /// The variable of this name that these bind.
+    /// Returns the variable of this scope with this name.
     fn find(&self, name: &str) -> Option<&Variable<'a>> {
         if self.bound.len() <= WIDE {
             return self.bound.iter().rfind(|variable| variable.name == name);
@@ -79,19 +76,19 @@ impl<'a> VariableScope<'a> {
 }
 
 impl<'a> Env<'a> {
-    /// A document of an operation, without further variables; an evaluation begins.
-    /// The budget of one evaluation starts over; forms inside go on with the same one.
+    /// Starts an evaluation over a document, without variables. It resets the budget of one
+    /// evaluation, which nested forms share.
     pub fn new(root: DocRef<'a>, context: &'a Context) -> Self {
         context.begin_evaluation();
         Self { root, context, scope: None, held: 0, iterations: 1 }
     }
 
-    /// The innermost variables.
+    /// Returns the innermost scope.
     pub(crate) fn scope(&self) -> Option<&'a VariableScope<'a>> {
         self.scope
     }
 
-    /// The same with more variables, innermost.
+    /// Returns the environment with a further scope.
     pub(crate) fn with_scope<'b>(&self, scope: &'b VariableScope<'b>) -> Env<'b>
     where
         'a: 'b,
@@ -99,20 +96,21 @@ impl<'a> Env<'a> {
         Env { scope: Some(scope), ..*self }
     }
 
-    /// The same while `bytes` more are held around it; fails when that would be too much.
+    /// Returns the environment while `bytes` more are held around it; fails if that exceeds the
+    /// memory limits.
     pub fn with_held(&self, bytes: usize) -> Result<Self, Error> {
         let held = self.held.saturating_add(bytes);
         check_held(held, &self.context.holding)?;
         Ok(Self { held, ..*self })
     }
 
-    /// The account of what an expression builds over it, empty so far.
+    /// Returns an empty account of a value that the expression builds.
     pub(crate) fn new_growth(&self) -> Growth<'a> {
         Growth::with_held(self.held, self.context)
     }
 
-    /// The same below a form that evaluates its body `times` times.
-    /// Fails before anything runs that would take too many steps. An empty array counts as one.
+    /// Returns the environment of a body that a form evaluates `times` times. Fails if the total
+    /// number of iterations would be too large. An empty array counts as one.
     pub(crate) fn for_repetitions(&self, times: usize) -> Result<Self, Error> {
         let times = u64::try_from(times.max(1)).unwrap_or(u64::MAX);
         let iterations = self.iterations.saturating_mul(times);
@@ -126,8 +124,8 @@ impl<'a> Env<'a> {
         Ok(Self { iterations, ..*self })
     }
 
-    /// A variable, or what lies below it at a path.
-    /// A path below an array is read in each element, as a field path is.
+    /// Returns the value of a variable, or the value at a path below it. As with field paths, a
+    /// path below an array is read in each element.
     pub(crate) fn read_variable(
         &self,
         name: &str,
@@ -142,12 +140,12 @@ impl<'a> Env<'a> {
         })
     }
 
-    /// The value of a variable: bound by a form, by the request (`let`), or `CURRENT`, which is the
-    /// document unless a stage binds it.
-    /// The parser does not know which names are bound, so that an unbound one fails here.
+    /// Returns the value of a variable: bound by a form, by the request (`let`), or `CURRENT`,
+    /// which is the document unless a stage binds it. The parser does not know which names are
+    /// bound, so an unbound one fails here.
     fn look_up(&self, name: &str) -> Result<Option<ValueRef<'a>>, Error> {
         let mut scope = self.scope;
-        // The innermost of a name hides those around it.
+        // Inner variables hide outer ones with the same name.
         while let Some(form) = scope {
             if let Some(variable) = form.find(name) {
                 return Ok(variable.value);
@@ -155,7 +153,7 @@ impl<'a> Env<'a> {
             scope = form.outer;
         }
         match self.context.constants.get(name) {
-            // A variable of a join that was missing in its row.
+            // A variable of a join whose value was missing in the row.
             Some(document::Value::Undefined) => Ok(None),
             Some(value) => Ok(Some(value.as_ref())),
             None if name == "CURRENT" => Ok(Some(ValueRef::Document(self.root))),
@@ -178,7 +176,7 @@ mod tests {
                 .collect();
             let scope = VariableScope::new(&mut bound, None);
             for (at, name) in names.iter().enumerate() {
-                // Each name is bound twice, but perhaps the last one.
+                // Each name is bound twice, except possibly the last one.
                 let last = (at | 1).min(count - 1);
                 let found = scope.find(name).and_then(|variable| variable.value);
                 let found = found.map(ValueRef::to_value);

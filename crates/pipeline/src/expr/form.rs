@@ -1,6 +1,6 @@
-//! The forms: expressions that decide which of their parts are evaluated, and over what. A body
-//! sees the variables that its form binds; what it borrows from them is copied out, since they end
-//! with the form.
+//! Forms: expressions that decide which of their parts are evaluated, and in which environment. A
+//! body sees the variables that its form binds. Results borrowed from them are copied, since the
+//! variables end with the form.
 //!
 //! ```text
 //! $map: {input: [1, 2], as: "x", in: {$add: ["$$x", "$k"]}}     document {k: 10}
@@ -9,8 +9,8 @@
 //! scope   x = 2  ->  body 12          result [11, 12]
 //! ```
 //!
-//! Work and memory are counted at every step, not at the end: a form inside a form inside a form
-//! may make much of a small request.
+//! Work and memory are counted at every step, not at the end: nested forms can build a large value
+//! from a small request.
 
 use std::sync::Arc;
 
@@ -23,36 +23,35 @@ use crate::{
     shown::{shown, shown_or_missing},
 };
 
-/// A body for each element of an array.
+/// `$map`: evaluates a body for each element of an array.
 #[derive(Clone, Debug)]
 pub struct Mapping {
     /// The array.
     pub input: Expr,
-    /// The variable of an element.
+    /// The variable for an element.
     pub name: Arc<str>,
-    /// The variable of its position, if asked for.
+    /// The variable for the element's index, if any.
     pub index: Option<Arc<str>>,
-    /// What each element becomes.
+    /// The expression evaluated for each element.
     pub body: Expr,
 }
 
-/// The elements that meet a condition.
-/// A limit that is not given is absent, which is no limit.
+/// `$filter`: selects the elements that meet a condition.
 #[derive(Clone, Debug)]
 pub struct Filtering {
     /// The array.
     pub input: Expr,
-    /// The variable of an element.
+    /// The variable for an element.
     pub name: Arc<str>,
-    /// Which are kept.
+    /// The condition.
     pub condition: Expr,
-    /// How many at most.
+    /// The maximum number of elements; absent for no limit.
     pub limit: Expr,
 }
 
 /// Evaluates a form. AND, OR, `$cond`, `$switch` and `$ifNull` stop at the part that decides, so
-/// that an error in a later part never comes up.
-/// Results borrow from the document where nothing was computed.
+/// that errors in later parts do not occur. Results are borrowed from the document where nothing
+/// was computed.
 pub(super) fn evaluate_form<'e>(expr: &'e Expr, env: &Env<'e>) -> Result<Evaluated<'e>, Error> {
     match expr {
         Expr::Object(fields) => build_object(fields, env),
@@ -82,12 +81,11 @@ pub(super) fn evaluate_form<'e>(expr: &'e Expr, env: &Env<'e>) -> Result<Evaluat
             }
         }
         Expr::Switch(branches, default) => eval_switch(branches, default.as_deref(), env),
-        // The last part is the result even where it is null itself.
+        // The last part is the result even if it is null.
         Expr::IfNull(parts) => {
             let mut last = Evaluated::Missing;
             for part in parts {
                 last = part.evaluate_borrowed(env)?;
-                // The parts after it are not evaluated.
                 if !last.is_nullish() {
                     break;
                 }
@@ -99,7 +97,7 @@ pub(super) fn evaluate_form<'e>(expr: &'e Expr, env: &Env<'e>) -> Result<Evaluat
         Expr::Filter(filtering) => eval_filter(filtering, env),
         Expr::Reduce(parts) => eval_reduce(parts, env),
         Expr::Regex(call) => call.match_text(env),
-        // Sorting compares each element several times: it is paid for before it begins.
+        // Sorting compares each element several times; the work is counted before it starts.
         Expr::SortArray(input, by) => {
             let input = input.evaluate_borrowed(env)?;
             if input.is_nullish() {
@@ -125,8 +123,7 @@ pub(super) fn evaluate_form<'e>(expr: &'e Expr, env: &Env<'e>) -> Result<Evaluat
     }
 }
 
-/// An object of computed fields; missing values leave their field out.
-/// Fields see the document, not each other.
+/// Builds an object of computed fields, omitting missing values. Fields do not see each other.
 fn build_object<'e>(fields: &'e [(String, Expr)], env: &Env<'e>) -> Result<Evaluated<'e>, Error> {
     let mut built = Document::new();
     let mut growth = env.new_growth();
@@ -143,28 +140,26 @@ fn build_object<'e>(fields: &'e [(String, Expr)], env: &Env<'e>) -> Result<Evalu
     checked_value(Value::Document(built), env)
 }
 
-/// An array of computed elements; a missing value is null.
+/// Builds an array of computed elements; a missing value becomes null.
 fn build_array<'e>(items: &'e [Expr], env: &Env<'e>) -> Result<Evaluated<'e>, Error> {
     let mut values = Vec::with_capacity(items.len());
     let mut growth = env.new_growth();
     for item in items {
         let got = item.evaluate_borrowed(&env.with_held(growth.memory_bytes())?)?;
         growth.add_size(Size::of_value(got.or_null()))?;
-        // An array cannot lack an element in the middle.
         values.push(got.into_value().unwrap_or(Value::Null));
     }
     checked_value(Value::Array(values), env)
 }
 
-/// A value that was built: checked for size and depth, and counted as work. Each form checks what
-/// it makes, as it may be inside another one that makes more of it.
-/// Fails for what is too large or too deep.
+/// Checks the size and depth of a built value and counts it as work. Each form checks its result,
+/// since an outer one may multiply it.
 fn checked_value<'e>(built: Value, env: &Env<'_>) -> Result<Evaluated<'e>, Error> {
     env.context.budget.spend_bounded(check_built(built.as_ref())?.memory)?;
     Ok(Evaluated::Own(built))
 }
 
-/// `$switch`: the first branch whose case is true, else the default; an error without one.
+/// `$switch`: the first branch whose case is true, else the default; an error without a default.
 fn eval_switch<'e>(
     branches: &'e [(Expr, Expr)],
     default: Option<&'e Expr>,
@@ -184,8 +179,8 @@ fn eval_switch<'e>(
     }
 }
 
-/// Evaluates a body. What it borrows from the scope is copied out.
-/// The copy is counted before it is made.
+/// Evaluates a body and copies a borrowed result out of the scope. The copy is counted before it is
+/// made.
 fn eval_in_scope(body: &Expr, env: &Env<'_>) -> Result<Option<Value>, Error> {
     let got = body.evaluate_borrowed(env)?;
     if let Evaluated::Ref(value) = &got {
@@ -197,7 +192,7 @@ fn eval_in_scope(body: &Expr, env: &Env<'_>) -> Result<Option<Value>, Error> {
 }
 
 /// `$let`: all values are evaluated before any is bound, so that they do not see each other. With
-/// `{vars: {a: 1, b: "$$a"}}` the `$$a` is one of a `$let` around this one.
+/// `{vars: {a: 1, b: "$$a"}}` the `$$a` is that of an outer `$let`.
 fn let_in<'e>(
     variables: &'e [(Arc<str>, Expr)],
     body: &'e Expr,
@@ -219,9 +214,8 @@ fn let_in<'e>(
     eval_in_scope(body, &env.with_held(held)?.with_scope(&scope)).map(Evaluated::from)
 }
 
-/// The elements of a form's input; `None` when it is null or missing, an error when it is not an
-/// array.
-/// `otherwise` is the form's own error, made by the caller with the type in it.
+/// Returns the elements of a form's input; `None` if it is null or missing, the error `otherwise`
+/// if it is not an array.
 fn array_elements<'g>(
     input: &'g Evaluated<'_>,
     otherwise: Error,
@@ -234,8 +228,8 @@ fn array_elements<'g>(
     }
 }
 
-/// `$map`: the body for each element; a missing result is null. Null for an input that is null or
-/// missing.
+/// `$map`: evaluates the body for each element; a missing result becomes null. Null for an input
+/// that is null or missing.
 fn eval_map<'e>(mapping: &'e Mapping, env: &Env<'e>) -> Result<Evaluated<'e>, Error> {
     let input = mapping.input.evaluate_borrowed(env)?;
     let otherwise =
@@ -247,12 +241,12 @@ fn eval_map<'e>(mapping: &'e Mapping, env: &Env<'e>) -> Result<Evaluated<'e>, Er
     let mut built = Vec::new();
     let mut growth = whole.new_growth();
     for (position, value) in values.iter().enumerate() {
-        // A body may do nothing: the loop itself is work.
+        // The loop itself is work, even if the body does nothing.
         env.context.budget.spend_bounded(STEP)?;
         let env = whole.with_held(growth.memory_bytes())?;
         let position = Value::Int64(i64::try_from(position).unwrap_or(i64::MAX));
         let element = Variable { name: &mapping.name, value: Some(value) };
-        // The position comes before the element, so that an element of the same name hides it.
+        // The index precedes the element, so that an element of the same name hides it.
         let name = mapping.index.as_deref().unwrap_or(element.name);
         let mut bound = [Variable { name, value: Some(position.as_ref()) }, element];
         let scope = VariableScope::new(&mut bound, env.scope());
@@ -263,15 +257,13 @@ fn eval_map<'e>(mapping: &'e Mapping, env: &Env<'e>) -> Result<Evaluated<'e>, Er
     checked_value(Value::Array(built), env)
 }
 
-/// How many bytes a computed value holds.
-/// A borrowed one holds nothing: its document is counted elsewhere.
+/// Returns the memory of a computed value; a borrowed one is counted elsewhere.
 fn owned_memory(got: &Evaluated<'_>) -> usize {
     if let Evaluated::Own(value) = got { Size::of_value(value.as_ref()).memory } else { 0 }
 }
 
-/// `$filter`: the elements for which the condition is true, up to a limit. Elements behind the last
-/// one that is wanted are not looked at.
-/// Null for an input that is null or missing.
+/// `$filter`: the elements for which the condition is true, up to a limit. Elements after the last
+/// one needed are not evaluated. Null for an input that is null or missing.
 fn eval_filter<'e>(filtering: &'e Filtering, env: &Env<'e>) -> Result<Evaluated<'e>, Error> {
     let input = filtering.input.evaluate_borrowed(env)?;
     let otherwise = type_mismatch(
@@ -281,7 +273,7 @@ fn eval_filter<'e>(filtering: &'e Filtering, env: &Env<'e>) -> Result<Evaluated<
     let Some(values) = array_elements(&input, otherwise)? else {
         return Ok(Evaluated::Own(Value::Null));
     };
-    // Before the walk, so that a wrong limit is an error for an empty array, too.
+    // Before the loop, so that a wrong limit is an error for an empty array, too.
     let most = filter_limit(&filtering.limit.evaluate_borrowed(env)?)?;
     let env = env.for_repetitions(values.len())?.with_held(owned_memory(&input))?;
     let mut kept = Vec::new();
@@ -302,8 +294,7 @@ fn eval_filter<'e>(filtering: &'e Filtering, env: &Env<'e>) -> Result<Evaluated<
     Ok(Evaluated::Own(Value::Array(kept)))
 }
 
-/// The limit of `$filter`: a whole number above 0; null is no limit.
-/// `2.0` is whole.
+/// Parses the limit of `$filter`: a whole number above 0, such as `2.0`; null is no limit.
 fn filter_limit(limit: &Evaluated<'_>) -> Result<usize, Error> {
     if limit.is_nullish() {
         return Ok(usize::MAX);
@@ -326,10 +317,10 @@ fn filter_limit(limit: &Evaluated<'_>) -> Result<usize, Error> {
     Ok(usize::try_from(whole).unwrap_or(usize::MAX))
 }
 
-/// `$reduce`: the body for each element with the value so far: `$$this` is the element, `$$value`
-/// what came of those before it, at first the initial value. `{$reduce: {input: [1, 2, 3],
-/// initialValue: 0, in: {$add: ["$$value", "$$this"]}}}` is 6.
-/// An empty array gives the initial value; null for an input that is null or missing.
+/// `$reduce`: evaluates the body for each element, with the element as `$$this` and the result for
+/// the elements before it, initially the initial value, as `$$value`.
+/// `{$reduce: {input: [1, 2, 3], initialValue: 0, in: {$add: ["$$value", "$$this"]}}}` is 6. An
+/// empty array yields the initial value; null for an input that is null or missing.
 fn eval_reduce<'e>(parts: &'e [Expr; 3], env: &Env<'e>) -> Result<Evaluated<'e>, Error> {
     let [input, initial, body] = parts;
     let input = input.evaluate_borrowed(env)?;
@@ -346,7 +337,7 @@ fn eval_reduce<'e>(parts: &'e [Expr; 3], env: &Env<'e>) -> Result<Evaluated<'e>,
         env.context.budget.spend_bounded(STEP)?;
         let held = value.as_ref().map_or(0, |value| Size::of_value(value.as_ref()).memory);
         let env = whole.with_held(held)?;
-        // The scopes end with this block; what the body made is its own.
+        // The scope ends with this block, so the result must be owned.
         let made = {
             let mut bound = [
                 Variable { name: "value", value: value.as_ref().map(Value::as_ref) },

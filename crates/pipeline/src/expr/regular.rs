@@ -8,20 +8,19 @@ use evaluation::{Context, Error, Evaluated, Kind, Pattern, Size};
 use super::{Env, Expr};
 use crate::failure::{invalid_request, type_mismatch};
 
-/// What is asked about the text.
-/// All three read their arguments alike.
+/// The result to compute. All three forms have the same arguments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RegexForm {
-    /// Whether it matches.
+    /// Whether the text matches.
     Match,
     /// The first match.
     Find,
-    /// Every match.
+    /// All matches.
     FindAll,
 }
 
 impl RegexForm {
-    /// The operator's name.
+    /// Returns the operator's name.
     pub fn operator_name(self) -> &'static str {
         match self {
             Self::Match => "$regexMatch",
@@ -31,32 +30,29 @@ impl RegexForm {
     }
 }
 
-/// A compiled regular expression, shared by the rows that use it.
-/// Copying a plan shares it.
+/// A compiled regular expression. Clones, such as those in copies of a plan, share it.
 #[derive(Clone, Debug)]
 pub struct Compiled(Arc<Pattern>);
 
 /// A regular expression applied to text.
 #[derive(Clone, Debug)]
 pub struct RegexCall {
-    /// What is asked.
+    /// The result to compute.
     pub form: RegexForm,
     /// The text.
     pub input: Expr,
     /// The pattern, with options if it is a regular expression value.
     pub regex: Expr,
-    /// More options.
+    /// Further options.
     pub options: Expr,
-    /// The pattern compiled once, when it is constant.
-    /// None for a constant null as well, which is found out again at each row.
+    /// The compiled pattern, if it is constant. `None` for a constant null, too, which is evaluated
+    /// again for each row.
     pub ready: Option<Compiled>,
 }
 
 impl RegexCall {
-    /// A call; constant patterns are compiled here, and wrong ones found.
+    /// Creates a call. A constant pattern is compiled, and fails if it is invalid.
     pub fn new(form: RegexForm, input: Expr, regex: Expr, options: Expr) -> Result<Self, Error> {
-        // A constant pattern is compiled once, when the request is read, and its errors are found
-        // there.
         let constant = |expr: &Expr| matches!(expr, Expr::Literal(_) | Expr::Absent);
         let mut call = Self { form, input, regex, options, ready: None };
         if constant(&call.regex) && constant(&call.options) {
@@ -68,11 +64,11 @@ impl RegexCall {
         Ok(call)
     }
 
-    /// Evaluates the call. A text or pattern that is null or missing matches nothing.
-    /// Any other type of text is an error. The work of matching is counted while it is done.
+    /// Evaluates the call. A text or pattern that is null or missing matches nothing; any other
+    /// type of text is an error. The work of matching is counted while it is done.
     pub(super) fn match_text<'e>(&'e self, env: &Env<'e>) -> Result<Evaluated<'e>, Error> {
         let input = self.input.evaluate_borrowed(env)?;
-        // The pattern is read even where the text is null, for its errors.
+        // The pattern is checked even if the text is null.
         let compiled = match &self.ready {
             Some(ready) => Some(ready.clone()),
             None => self.compile_arguments(env)?,
@@ -107,8 +103,8 @@ impl RegexCall {
         Ok(Evaluated::Own(value))
     }
 
-    /// The compiled pattern; `None` when it is null or missing.
-    /// Options may stand with the value or as an argument, not both.
+    /// Compiles the pattern; `None` if it is null or missing. Options may be in the pattern or an
+    /// argument, not both.
     fn compile_arguments(&self, env: &Env<'_>) -> Result<Option<Compiled>, Error> {
         let name = self.form.operator_name();
         let regex = self.regex.evaluate_borrowed(env)?;
@@ -155,8 +151,8 @@ impl RegexCall {
     }
 }
 
-/// Compiles a pattern; wrong ones are errors with the operator's name.
-/// What is looked ahead at cannot have groups where captures are asked for.
+/// Compiles a pattern; errors contain the operator's name. If captures are returned, look-aheads
+/// must not contain groups.
 fn compile_pattern(form: RegexForm, pattern: &str, options: &str) -> Result<Compiled, Error> {
     let name = form.operator_name();
     let compiled = match form {
@@ -168,7 +164,7 @@ fn compile_pattern(form: RegexForm, pattern: &str, options: &str) -> Result<Comp
             invalid_request(51111, format!("{name} does not support look-ahead with groups in it")),
         ),
         Ok(pattern) => Ok(Compiled(Arc::new(pattern))),
-        // The pattern is good, but there is no room for it.
+        // The pattern is valid, but there is not enough memory.
         Err(error) if error.kind == Kind::Short || error.number == 146 => Err(error),
         Err(error) if error.number == 51108 => {
             Err(Error { message: format!("{name} {}", error.message), ..error })
@@ -180,10 +176,10 @@ fn compile_pattern(form: RegexForm, pattern: &str, options: &str) -> Result<Comp
     }
 }
 
-/// A match as a document (`match`, `idx`, `captures`), with where it starts in bytes and in
-/// characters. Characters are counted on from `counted` characters at byte `from`, so that finding
-/// all matches reads the text once.
-/// A group that took no part is null among the captures; `idx` counts characters.
+/// Returns a match as a document (`match`, `idx`, `captures`), with its start in bytes and in
+/// characters. Characters are counted from `counted` characters at byte `from` on, so that finding
+/// all matches reads the text once. A group that did not take part is null in the captures; `idx`
+/// is in characters.
 fn match_document(
     found: &[Option<(usize, usize)>],
     text: &str,
@@ -205,13 +201,12 @@ fn match_document(
     (Value::Document(fields), start, before)
 }
 
-/// The span of a whole match.
 fn whole_span(found: &[Option<(usize, usize)>]) -> Option<(usize, usize)> {
     found.first().copied().flatten()
 }
 
-/// All matches, one after the other; after an empty match the search goes on one character later.
-/// The list is counted while it grows. Without a match it is empty.
+/// Returns all matches; after an empty match the search continues one character later. The memory
+/// of the list is counted while it grows.
 fn find_all(pattern: &Pattern, text: &str, env: &Env<'_>) -> Result<Value, Error> {
     let count = |units: usize| env.context.budget.spend_bounded(units);
     let finder = pattern.find_matches(text, &count)?;
@@ -221,14 +216,14 @@ fn find_all(pattern: &Pattern, text: &str, env: &Env<'_>) -> Result<Value, Error
     while let Some(found) = finder.find_at(next, &count)? {
         let end = whole_span(&found).map_or(text.len(), |(_, end)| end);
         let (value, start, before) = match_document(&found, text, from, counted);
-        // Characters are counted on from here at the next match.
+        // At the next match, characters are counted from here on.
         (from, counted) = (start, before);
         let size = Size::of_value(value.as_ref());
         env.context.budget.spend_bounded(size.memory)?;
         growth.add_size(size)?;
         all.push(value);
         let step = text.get(end..).and_then(|rest| rest.chars().next()).map_or(1, char::len_utf8);
-        // An empty match would be found at the same place for ever.
+        // An empty match would be found again at the same position.
         next = if end == start { end + step } else { end };
         if text.len() <= next {
             break;

@@ -1,4 +1,4 @@
-//! Arrays in another order: by whole elements, or by fields of their documents.
+//! Sorts arrays by whole elements, or by fields of their documents.
 
 use std::cmp::Ordering;
 
@@ -6,17 +6,18 @@ use document::{DocRef, Document, Value, ValueRef};
 
 use crate::sort::Sort;
 
-/// What elements are ordered by.
+/// The order of the elements.
 #[derive(Clone, Debug)]
 pub enum SortBy {
-    /// The whole element, greatest first if set.
+    /// By the whole element; true for descending.
     Whole(bool),
-    /// Fields of elements that are documents, taken whole; others have none.
+    /// By fields of elements that are documents, with arrays as a whole; other elements have no
+    /// fields.
     Fields(Sort),
 }
 
-/// Orders values; equal ones keep their order. Elements that are not documents have no fields.
-/// Keys are made once for each element and not for each comparison.
+/// Sorts values; stable. Elements that are not documents have no fields. Keys are computed once per
+/// element, not per comparison.
 pub fn sort_values(values: &mut Vec<Value>, by: &SortBy) {
     match by {
         SortBy::Whole(descending) => values.sort_by(|a, b| {

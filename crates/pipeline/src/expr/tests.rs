@@ -1,4 +1,4 @@
-//! What expressions build is bounded while they build it, and evaluation ends when it is told to.
+//! Limits on what expressions build, and interruption of evaluation.
 
 use document::{DocRef, Document, Value, array, doc};
 use evaluation::{Budget, Context, Kind, Watch, limits::MAX_HELD_BYTES};

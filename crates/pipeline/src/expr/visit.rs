@@ -1,11 +1,11 @@
-//! Looks through the parts of an expression.
+//! Searches the parts of an expression.
 
 use super::Expr;
 
 impl Expr {
-    /// Whether any part of it, itself included, is what is looked for.
-    /// The one list of what an expression consists of. Bodies of forms are looked at with the rest,
-    /// whatever variables they see.
+    /// Returns whether any part of the expression, including itself, satisfies `wanted`. Bodies of
+    /// forms are included, regardless of their variables. This is the only list of an expression's
+    /// parts.
     pub fn any_part(&self, wanted: &dyn Fn(&Self) -> bool) -> bool {
         let any = |part: &Self| part.any_part(wanted);
         wanted(self)
@@ -41,8 +41,8 @@ impl Expr {
             }
     }
 
-    /// Whether its value may depend on the document that it is evaluated over.
-    /// An expression that does not can be computed once for all rows.
+    /// Returns whether the expression contains `$$ROOT` or a field path, whose values depend on the
+    /// document. Variables are not considered.
     pub fn reads_document(&self) -> bool {
         self.any_part(&|part| matches!(part, Self::Root | Self::Field(_)))
     }

@@ -1,4 +1,4 @@
-//! Accumulators used as functions: over one array, or over several arguments.
+//! Accumulators as functions: over one array, or over several arguments.
 //!
 //! ```text
 //! $avg: [1, 2]                               1.5        $max: [[3, 1]]          3
@@ -20,7 +20,7 @@ use crate::{
     failure::{invalid_request, type_mismatch},
 };
 
-/// The arguments of functions that take some of an array.
+/// The arguments of `$firstN`, `$lastN`, `$maxN` and `$minN`.
 const N: &[Param] = &[required("input"), required("n")];
 
 pub(super) const FUNCTIONS: &[Function] = &[
@@ -48,13 +48,10 @@ pub(super) const FUNCTIONS: &[Function] = &[
     ),
 ];
 
-/// Calls `take` with every value: the elements of an only argument that is an array, else the
-/// arguments.
-/// An only argument that is no array is one value; arrays among several arguments are not entered,
-/// and count as values.
+/// Calls `take` with every value: the elements of a single array argument, else the arguments.
+/// Arrays among several arguments count as values.
 fn each_value(call: &In<'_>, mut take: impl FnMut(ValueRef<'_>)) {
     match call.args {
-        // One argument may be the list itself; several are the list.
         [only] => match only.value() {
             Some(ValueRef::Array(values)) => values.iter().for_each(take),
             Some(value) => take(value),
@@ -64,8 +61,7 @@ fn each_value(call: &In<'_>, mut take: impl FnMut(ValueRef<'_>)) {
     }
 }
 
-/// `$sum`: what is not a number does not count.
-/// Without numbers it is 0.
+/// `$sum`: ignores values that are not numbers; 0 without numbers.
 fn sum(call: &In<'_>) -> OptionalValue {
     let mut sum = Sum::default();
     each_value(call, |value| sum.add_number(value));
@@ -79,8 +75,7 @@ fn avg(call: &In<'_>) -> OptionalValue {
     Ok(Some(mean.mean_value()))
 }
 
-/// `$max` or `$min`: null and missing do not count.
-/// Null where nothing counts.
+/// `$max` or `$min`: ignores null and missing; null without other values.
 fn extreme_of(call: &In<'_>, greatest: bool) -> OptionalValue {
     let mut extreme = Extreme::new(greatest);
     each_value(call, |value| {
@@ -89,16 +84,14 @@ fn extreme_of(call: &In<'_>, greatest: bool) -> OptionalValue {
     Ok(Some(extreme.into_extreme()))
 }
 
-/// `$stdDevPop` or `$stdDevSamp`.
-/// Null where there are too few numbers.
+/// `$stdDevPop` or `$stdDevSamp`; null if there are too few numbers.
 fn deviation_of(call: &In<'_>, sample: bool) -> OptionalValue {
     let mut deviation = StandardDeviation::new(sample);
     each_value(call, |value| deviation.add_number(value));
     Ok(Some(deviation.into_deviation()))
 }
 
-/// `$firstN` and its like over an array.
-/// Null and missing inputs are errors too.
+/// `$firstN`, `$lastN`, `$maxN` or `$minN` over an array. Null and missing inputs are errors, too.
 fn some_of(call: &In<'_>, name: &str) -> OptionalValue {
     let Some(ValueRef::Array(values)) = call.arg_at(0).value() else {
         return Err(type_mismatch(5_788_200, "Input must be an array"));
@@ -107,8 +100,8 @@ fn some_of(call: &In<'_>, name: &str) -> OptionalValue {
     Ok(Some(Value::Array(pick_n(name, values, count))))
 }
 
-/// The numbers of an argument in order, without NaN.
-/// A value that is no array is taken as its only element.
+/// Returns the numbers of an argument in ascending order, without NaN. A value that is not an array
+/// counts as an array of one.
 fn sorted_numbers(call: &In<'_>) -> Vec<f64> {
     let mut found = Vec::new();
     let mut take = |value: ValueRef<'_>| {
@@ -124,16 +117,14 @@ fn sorted_numbers(call: &In<'_>) -> Vec<f64> {
     found
 }
 
-/// `$median` of the numbers of an array.
 fn median(call: &In<'_>) -> OptionalValue {
     check_method(call.value_at(1))?;
     Ok(Some(crate::accumulate::percentile_of(&sorted_numbers(call), 0.5)))
 }
 
-/// `$percentile`: a number for each percentage of `p`.
-/// Null for each where there are no numbers.
+/// `$percentile`: a number for each percentage of `p`, or null if there are no numbers.
 fn percentile(call: &In<'_>) -> OptionalValue {
-    // The method is looked at first: with a wrong one nothing else is read.
+    // The error of a wrong method takes precedence.
     check_method(call.value_at(2))?;
     let wanted = crate::accumulate::parse_percentages(call.value_at(1))?;
     let sorted = sorted_numbers(call);
@@ -142,7 +133,7 @@ fn percentile(call: &In<'_>) -> OptionalValue {
     )))
 }
 
-/// Fails for any method but `approximate`, the only one there is. Results are exact all the same.
+/// Fails for any method but `approximate`, the only defined one. Results are exact nevertheless.
 fn check_method(method: ValueRef<'_>) -> Result<(), Error> {
     if method.as_str() == Some("approximate") {
         return Ok(());

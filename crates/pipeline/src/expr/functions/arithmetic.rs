@@ -1,6 +1,6 @@
-//! Arithmetic: sums, products, quotients, remainders, whole parts. The result has the widest type
-//! of its operands; 32-bit results that do not fit become 64-bit, and those that do not fit either
-//! become doubles. A date and a number make a date.
+//! Arithmetic: sums, products, quotients, remainders, rounding to integers. The result has the
+//! widest type of its operands; 32-bit results that do not fit become 64-bit, and 64-bit results
+//! that do not fit become doubles. A date plus a number is a date.
 //!
 //! ```text
 //! $add: [1, 2.5]                 3.5         $subtract: [date, date]     milliseconds
@@ -9,7 +9,7 @@
 //! ```
 //!
 //! An operand that is null or missing makes the result null. Other types are errors that name the
-//! operator and the type; a double that is not a number is a number here.
+//! operator and the type; NaN counts as a number.
 
 use document::{Decimal128, Number, Rounding, Value, ValueRef};
 use evaluation::Error;
@@ -38,8 +38,8 @@ pub(super) const FUNCTIONS: &[Function] = &[
     row("$subtract", Exactly(2), subtract, "difference of numbers or dates"),
 ];
 
-/// The only argument as a number; `None` for null.
-/// Missing counts as null. Any other type is an error with the function's name.
+/// Returns the only argument as a number; `None` for null and missing. Any other type is an error
+/// with the function's name.
 pub(super) fn only_number(call: &In<'_>) -> Result<Option<Number>, Error> {
     if call.arg_at(0).is_nullish() {
         return Ok(None);
@@ -57,16 +57,14 @@ pub(super) fn only_number(call: &In<'_>) -> Result<Option<Number>, Error> {
     }
 }
 
-/// A value as a result.
 pub(super) fn some_value(value: impl Into<Value>) -> OptionalValue {
     Ok(Some(value.into()))
 }
 
-/// The result null.
-/// What most functions give for an argument that is null or missing.
+/// The result null, which most functions return for an argument that is null or missing.
 pub(super) const NULL: OptionalValue = Ok(Some(Value::Null));
 
-/// `$abs`; the least 64-bit integer has no magnitude of its type.
+/// `$abs`; an error for the least 64-bit integer, whose magnitude does not fit.
 fn abs(call: &In<'_>) -> OptionalValue {
     let Some(number) = only_number(call)? else { return NULL };
     match number {
@@ -77,8 +75,8 @@ fn abs(call: &In<'_>) -> OptionalValue {
     }
 }
 
-/// `$add`: a sum of numbers, or a date moved by the sum of the others.
-/// One date at most. Without arguments it is 0.
+/// `$add`: the sum of numbers, or a date plus the sum of the other arguments. At most one may be a
+/// date. 0 without arguments.
 fn add(call: &In<'_>) -> OptionalValue {
     let mut sum = Sum::default();
     let mut date = None;
@@ -104,14 +102,13 @@ fn add(call: &In<'_>) -> OptionalValue {
     moved_date(at, sum.sum_value().as_ref(), 1).map(Some)
 }
 
-/// A date moved by a number of milliseconds. `$add` rounds the sum to the nearest millisecond, half
-/// of one toward 1970; `$subtract` cuts the fraction of the later date, not of the number.
-/// `sign` is 1 for `$add` and -1 for `$subtract`. NaN, infinities and a result beyond 64 bits are
-/// an error.
+/// Adds milliseconds to a date, or subtracts them if `sign` is -1. `$add` rounds to the nearest
+/// millisecond, and half of one toward 1970; `$subtract` truncates doubles. NaN, infinities and
+/// results beyond 64 bits are errors.
 fn moved_date(at: i64, by: ValueRef<'_>, sign: i64) -> Result<Value, Error> {
     let by = match Number::of(by) {
         Some(Number::Int(v)) => Some(v),
-        // The date moves by whole milliseconds.
+        // Dates have whole milliseconds.
         Some(Number::Double(v)) if v.abs() < 9.2e18 => {
             let (whole, rest) = (v.floor() as i64, v - v.floor());
             let up = if at.saturating_add(whole) < 0 { 0.5 <= rest } else { 0.5 < rest };
@@ -128,8 +125,8 @@ fn moved_date(at: i64, by: ValueRef<'_>, sign: i64) -> Result<Value, Error> {
     at.map(Value::DateTime).ok_or_else(|| invalid_request(15, "date overflow"))
 }
 
-/// `$subtract`: of two dates it is milliseconds, of a date and a number a date.
-/// A number less a date is an error. Integers that do not fit into 64 bits become a double.
+/// `$subtract`: milliseconds for two dates, a date for a date and a number. A number minus a date
+/// is an error. Integer results that do not fit 64 bits become a double.
 fn subtract(call: &In<'_>) -> OptionalValue {
     if call.any_nullish() {
         return NULL;
@@ -161,9 +158,8 @@ fn subtract(call: &In<'_>) -> OptionalValue {
     some_value(number_value(difference, is_int(left) && is_int(right)))
 }
 
-/// `$multiply`: a product.
-/// Without arguments it is 1. Arguments are taken in order: the first one that is null or of a
-/// wrong type decides.
+/// `$multiply`: a product, 1 without arguments. Arguments are processed in order: the first one
+/// that is null or of a wrong type decides.
 fn multiply(call: &In<'_>) -> OptionalValue {
     let mut product = Number::Int(1);
     let mut narrow = true;
@@ -179,7 +175,7 @@ fn multiply(call: &In<'_>) -> OptionalValue {
             ));
         };
         narrow &= is_int(value);
-        // The widest type so far decides; integers that overflow go on as doubles.
+        // The widest type so far decides; integers that overflow continue as doubles.
         product = match (product, number) {
             (Number::Decimal(_), _) | (_, Number::Decimal(_)) => {
                 Number::Decimal(to_decimal(product).multiply(to_decimal(number)))
@@ -195,8 +191,8 @@ fn multiply(call: &In<'_>) -> OptionalValue {
     some_value(number_value(product, narrow))
 }
 
-/// Both arguments as numbers; `None` when one is null.
-/// `number` is the error number for other types: functions differ in it.
+/// Returns both arguments as numbers; `None` if one is null. `number` is the error number for other
+/// types, which differs by function.
 fn two_numbers(call: &In<'_>, number: i32) -> Result<Option<(Number, Number)>, Error> {
     match (Number::of(call.value_at(0)), Number::of(call.value_at(1))) {
         (Some(a), Some(b)) => Ok(Some((a, b))),
@@ -209,8 +205,8 @@ fn two_numbers(call: &In<'_>, number: i32) -> Result<Option<(Number, Number)>, E
     }
 }
 
-/// `$divide`: a double, or a decimal when one operand is. By zero it is an error.
-/// Two integers give a double also where the quotient is whole.
+/// `$divide`: a decimal if one operand is one, else a double, even for integers. Division by zero
+/// is an error.
 fn divide(call: &In<'_>) -> OptionalValue {
     let Some((a, b)) = two_numbers(call, 14)? else { return NULL };
     match (a, b) {
@@ -226,12 +222,13 @@ fn divide(call: &In<'_>) -> OptionalValue {
     }
 }
 
-/// `$mod`: the remainder with the sign of the dividend.
-/// By zero it is an error, with a number of its own for decimals.
+/// `$mod`: the remainder, with the sign of the dividend. A divisor of zero is an error, with
+/// another number for decimals.
 fn modulo(call: &In<'_>) -> OptionalValue {
     let Some((a, b)) = two_numbers(call, 16611)? else { return NULL };
     let zero = || Err(invalid_request(16610, "can't $mod by zero"));
-    // A double that is a small whole number does not make an integer's remainder a double.
+    // The remainder of an integer stays an integer if the divisor is a double that is a small whole
+    // number.
     let (b, small) = match (a, b) {
         (Number::Int(_), Number::Double(v)) if v == f64::from(v as i32) => {
             (Number::Int(v as i64), true)
@@ -249,7 +246,7 @@ fn modulo(call: &In<'_>) -> OptionalValue {
         }
         (_, Number::Int(0)) => zero(),
         (Number::Int(a), Number::Int(b)) => {
-            // Only the least integer by -1 overflows, and its remainder is 0.
+            // Only the least integer by -1 overflows; its remainder is 0.
             some_value(number_value(Number::Int(a.checked_rem(b).unwrap_or(0)), narrow))
         }
         (_, Number::Double(0.0)) => zero(),
@@ -257,18 +254,17 @@ fn modulo(call: &In<'_>) -> OptionalValue {
     }
 }
 
-/// `$ceil`: the least whole number that is not below.
+/// `$ceil`: the least integer that is not less.
 fn ceil(call: &In<'_>) -> OptionalValue {
     to_integral(call, f64::ceil, Rounding::Ceil)
 }
 
-/// `$floor`: the greatest whole number that is not above.
+/// `$floor`: the greatest integer that is not greater.
 fn floor(call: &In<'_>) -> OptionalValue {
     to_integral(call, f64::floor, Rounding::Floor)
 }
 
-/// `$ceil` and `$floor`.
-/// An integer stays as it is, in its type.
+/// Implements `$ceil` and `$floor`. An integer is unchanged, in its type.
 fn to_integral(call: &In<'_>, double: fn(f64) -> f64, rounding: Rounding) -> OptionalValue {
     let Some(number) = only_number(call)? else { return NULL };
     match number {

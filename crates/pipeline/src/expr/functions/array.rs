@@ -1,4 +1,5 @@
-//! Arrays: read, searched, cut, turned. Positions count from 0, negative ones from the end.
+//! Reading, searching, slicing and reversing arrays. Positions count from 0, negative ones from the
+//! end.
 //!
 //! ```text
 //! $arrayElemAt: [[1, 2, 3], -1]       3          $size: [[1, 2]]               2
@@ -36,8 +37,8 @@ pub(super) const FUNCTIONS: &[Function] = &[
     row("$slice", Between(2, 3), slice, "part of an array"),
 ];
 
-/// The element at a position that counts from the end when negative; nothing outside the array.
-/// It walks to the position: raw arrays have no index.
+/// Returns the element at a position, from the end if negative; `None` outside the array. Linear
+/// for raw arrays, which have no index.
 fn element_at(values: ArrayRef<'_>, position: i64) -> Option<Value> {
     let position = match usize::try_from(position) {
         Ok(position) => position,
@@ -49,8 +50,8 @@ fn element_at(values: ArrayRef<'_>, position: i64) -> Option<Value> {
     values.get(position).map(ValueRef::to_value)
 }
 
-/// `$arrayElemAt: [[1, 2, 3], -1]` is `3`; missing outside the array.
-/// Null where either argument is null or missing. The position may be a double that is whole.
+/// `$arrayElemAt: [[1, 2, 3], -1]` is `3`; missing outside the array. Null if an argument is null
+/// or missing. The position may be a whole double.
 fn elem_at(call: &In<'_>) -> OptionalValue {
     if call.any_nullish() {
         return NULL;
@@ -67,7 +68,6 @@ fn elem_at(call: &In<'_>) -> OptionalValue {
             format!("{}'s second argument must be a numeric value, but is {kind}", call.name);
         return Err(type_mismatch(28690, text));
     }
-    // Whole doubles pass, as everywhere positions are asked for.
     let Some(position) = int32_of(position) else {
         let (name, value) = (call.name, shown(position));
         let text = "second argument must be representable as a 32-bit integer:";
@@ -77,7 +77,7 @@ fn elem_at(call: &In<'_>) -> OptionalValue {
     Ok(element_at(values, i64::from(position)))
 }
 
-/// `$first` or `$last` of an array; missing for an empty one.
+/// `$first` or `$last` of an array; missing if it is empty.
 fn edge_element(call: &In<'_>, position: i64) -> OptionalValue {
     match call.value_at(0) {
         value if value.is_nullish() => NULL,
@@ -89,9 +89,8 @@ fn edge_element(call: &In<'_>, position: i64) -> OptionalValue {
     }
 }
 
-/// `$in: [2, [1, 2]]` is true.
-/// Values are equal by BSON's order, so `1` is in `[1.0]`. Null is a value to look for, not a
-/// reason to return null.
+/// `$in: [2, [1, 2]]` is true. Equality is by BSON's order, so `1` is in `[1.0]`. Null is a value
+/// to search for; it does not make the result null.
 fn is_in(call: &In<'_>) -> OptionalValue {
     let ValueRef::Array(values) = call.value_at(1) else {
         let kind = call.arg_at(1).type_name();
@@ -102,9 +101,9 @@ fn is_in(call: &In<'_>) -> OptionalValue {
     Ok(Some(Value::Bool(values.iter().any(|value| compare(value, wanted).is_eq()))))
 }
 
-/// `$indexOfArray: [["a", "b"], "b"]` is `1`, and `-1` when it is nowhere; a start and an end may
-/// follow.
-/// The end itself is not looked at. Null for an array that is null or missing.
+/// `$indexOfArray: [["a", "b"], "b"]` is `1`, or `-1` if the value does not occur. Optional
+/// arguments are the start and the exclusive end of the search. Null for an array that is null or
+/// missing.
 fn index_of(call: &In<'_>) -> OptionalValue {
     if call.arg_at(0).is_nullish() {
         return NULL;
@@ -117,20 +116,19 @@ fn index_of(call: &In<'_>) -> OptionalValue {
     let start = bound_argument(call, 2, "starting", 0)?;
     let end = bound_argument(call, 3, "ending", usize::MAX)?;
     let wanted = call.value_at(1);
-    // The end is cut before the start is skipped, so that both count from 0.
+    // The end is applied before the start, so that both count from 0.
     let mut found = values.iter().enumerate().take(end).skip(start);
     let found = found.find(|(_, value)| compare(*value, wanted).is_eq());
     let position = found.and_then(|(position, _)| i32::try_from(position).ok());
     Ok(Some(Value::Int32(position.unwrap_or(-1))))
 }
 
-/// `$isArray`: false for null and missing too.
+/// `$isArray`: false for null and missing, too.
 fn is_array(call: &In<'_>) -> OptionalValue {
     Ok(Some(Value::Bool(call.value_at(0).as_array().is_some())))
 }
 
-/// `$reverseArray`.
-/// Null for null and missing. Elements are counted while they are copied.
+/// `$reverseArray`; null for null and missing.
 fn reverse(call: &In<'_>) -> OptionalValue {
     match call.value_at(0) {
         value if value.is_nullish() => NULL,
@@ -149,7 +147,7 @@ fn reverse(call: &In<'_>) -> OptionalValue {
     }
 }
 
-/// `$size`: an error for anything but an array, null included.
+/// `$size`: an error for anything but an array, including null.
 fn size(call: &In<'_>) -> OptionalValue {
     match call.value_at(0) {
         ValueRef::Array(values) => {
@@ -165,8 +163,8 @@ fn size(call: &In<'_>) -> OptionalValue {
     }
 }
 
-/// A 32-bit argument of `$slice`.
-/// `codes` are the numbers of the two errors: no number, and no 32-bit integer.
+/// Returns a 32-bit argument of `$slice`. `codes` are the error numbers for a value that is not a
+/// number, and for one that is not a 32-bit integer.
 fn slice_part(call: &In<'_>, index: usize, codes: (i32, i32)) -> Result<i64, Error> {
     let arg = call.arg_at(index);
     let (which, be) = if index == 1 {
@@ -185,8 +183,9 @@ fn slice_part(call: &In<'_>, index: usize, codes: (i32, i32)) -> Result<i64, Err
     })
 }
 
-/// `$slice: [[1, 2, 3], -2]` is `[2, 3]`; with three arguments, from a position so many elements.
-/// A position before the start is the start; fewer elements than asked for are no error.
+/// `$slice: [[1, 2, 3], -2]` is `[2, 3]`; with three arguments it is a number of elements from a
+/// position on. A position before the start is the start; there may be fewer elements than
+/// requested.
 fn slice(call: &In<'_>) -> OptionalValue {
     if call.any_nullish() {
         return NULL;
@@ -206,7 +205,7 @@ fn slice(call: &In<'_>) -> OptionalValue {
     let (start, count) = if call.arg_at(2).is_absent() {
         if second < 0 { ((length + second).max(0), -second) } else { (0, second) }
     } else {
-        // With a position the count has to be above 0; with a count alone 0 gives an empty array.
+        // A count after a position must be above 0; a count alone may be 0.
         let count = slice_part(call, 2, (28727, 28728))?;
         if count <= 0 {
             return Err(invalid_request(

@@ -1,4 +1,4 @@
-//! Arrays made of other values: joined, ranged, zipped, and objects as pairs.
+//! Arrays made from other values: concatenation, ranges, zipping, and objects as pairs.
 
 use document::{ArrayRef, Document, Number, Value, ValueRef};
 use evaluation::{Error, Kind, Size, limits::MAX_DOCUMENT_BYTES};
@@ -30,8 +30,8 @@ pub(super) const FUNCTIONS: &[Function] = &[
     ),
 ];
 
-/// `$concatArrays: [[1], [2]]` is `[1, 2]`; null when one is null. All elements are copied, and
-/// each is counted before that.
+/// `$concatArrays: [[1], [2]]` is `[1, 2]`; null if an argument is null. Each element is counted
+/// before it is copied.
 fn concat(call: &In<'_>) -> OptionalValue {
     let mut joined = Vec::new();
     let mut growth = call.new_growth();
@@ -54,8 +54,8 @@ fn concat(call: &In<'_>) -> OptionalValue {
     Ok(Some(Value::Array(joined)))
 }
 
-/// `$objectToArray: {a: 1}` is `[{k: "a", v: 1}]`.
-/// Null for null and missing. Only the top level is turned.
+/// `$objectToArray: {a: 1}` is `[{k: "a", v: 1}]`, for the top level only. Null for null and
+/// missing.
 fn from_object(call: &In<'_>) -> OptionalValue {
     match call.value_at(0) {
         value if value.is_nullish() => NULL,
@@ -63,7 +63,7 @@ fn from_object(call: &In<'_>) -> OptionalValue {
             let mut growth = call.new_growth();
             let pair = |(name, value): (&str, ValueRef<'_>)| {
                 let mut pair = Document::new();
-                // The names stand in every pair and count in each.
+                // The names `k` and `v` are stored in every pair.
                 growth.add_name("k")?;
                 growth.add_name("v")?;
                 pair.push("k", growth.copy_value(ValueRef::String(name))?);
@@ -79,9 +79,8 @@ fn from_object(call: &In<'_>) -> OptionalValue {
     }
 }
 
-/// `$arrayToObject: [["a", 1]]` or `[{k: "a", v: 1}]` is `{a: 1}`; of a repeated name the last
-/// value counts.
-/// Null for null and missing. The field keeps the place where its name came first.
+/// `$arrayToObject: [["a", 1]]` or `[{k: "a", v: 1}]` is `{a: 1}`. A repeated name keeps its first
+/// position and gets the last value. Null for null and missing.
 fn to_object(call: &In<'_>) -> OptionalValue {
     let values = match call.value_at(0) {
         value if value.is_nullish() => return NULL,
@@ -107,8 +106,8 @@ fn to_object(call: &In<'_>) -> OptionalValue {
     Ok(Some(built.into_document()))
 }
 
-/// Name and value of a pair; all pairs have to be of the same form. `of_arrays` says which form the
-/// first one had, and is set by it.
+/// Returns name and value of a pair. All pairs must have the same form; `of_arrays` is set to that
+/// of the first one.
 fn pair<'a>(
     element: ValueRef<'a>,
     of_arrays: &mut Option<bool>,
@@ -139,8 +138,7 @@ fn pair<'a>(
     }
 }
 
-/// Name and value of `[name, value]`.
-/// The array has exactly two elements, the first a string.
+/// Returns name and value of `[name, value]`: exactly two elements, the first a string.
 fn array_pair(values: ArrayRef<'_>) -> Result<(&str, ValueRef<'_>), Error> {
     let count = values.len();
     let (Some(name), Some(value), 2) = (values.get(0), values.get(1), count) else {
@@ -155,7 +153,7 @@ fn array_pair(values: ArrayRef<'_>) -> Result<(&str, ValueRef<'_>), Error> {
     Ok((name, value))
 }
 
-/// Name and value of `{k: name, v: value}`, which has no other fields.
+/// Returns name and value of `{k: name, v: value}`, which must have no other fields.
 fn object_pair(fields: document::DocRef<'_>) -> Result<(&str, ValueRef<'_>), Error> {
     let count = fields.len();
     if count != 2 {
@@ -177,9 +175,9 @@ fn object_pair(fields: document::DocRef<'_>) -> Result<(&str, ValueRef<'_>), Err
     Ok((name, value))
 }
 
-/// A 32-bit argument of `$range`. `codes` are the error numbers of a value that is no number, and
-/// of a number that does not fit; `what` has the words that the texts of the original have in
-/// different forms: the article, the name, and what follows the colon.
+/// Returns a 32-bit argument of `$range`. `codes` are the error numbers for a value that is not a
+/// number, and for one that does not fit. `what` has the parts that differ in MongoDB's texts: the
+/// article, the name, and the text after the colon.
 fn range_part(
     call: &In<'_>,
     index: usize,
@@ -201,9 +199,9 @@ fn range_part(
     })
 }
 
-/// `$range: [0, 5, 2]` is `[0, 2, 4]`, and `$range: [5, 0, -2]` is `[5, 3, 1]`: the end is never
-/// reached. How many there will be is checked before they are made.
-/// The step is 1 where none is given; 0 is an error.
+/// `$range: [0, 5, 2]` is `[0, 2, 4]`, and `$range: [5, 0, -2]` is `[5, 3, 1]`: the end is
+/// exclusive. The number of elements is checked before they are built. The step defaults to 1; 0 is
+/// an error.
 fn range(call: &In<'_>) -> OptionalValue {
     let start = range_part(call, 0, (34443, 34444), ("a", "starting", " "))?;
     let end = range_part(call, 1, (34445, 34446), ("an", "ending", " "))?;
@@ -216,10 +214,10 @@ fn range(call: &In<'_>) -> OptionalValue {
         return Err(invalid_request(34449, "$range requires a non-zero step value"));
     }
     let distance = if step > 0 { end - start } else { start - end };
-    // Rounded up: the last step may go beyond the end.
+    // Rounded up, since the last step may pass the end.
     let count = if distance <= 0 { 0 } else { (distance - 1) / step.abs() + 1 };
     let count = usize::try_from(count).unwrap_or(usize::MAX);
-    // No element takes less in a document than eight bytes, about.
+    // An element takes at least about eight bytes in a document.
     if MAX_DOCUMENT_BYTES / 8 < count {
         return Err(Error::new(
             Kind::TooLarge,
@@ -227,7 +225,7 @@ fn range(call: &In<'_>) -> OptionalValue {
             format!("$range would use too much memory for {count} values"),
         ));
     }
-    // All at once, as every element has the same size.
+    // Counted at once, since all elements have the same size.
     let size = Size::of_value(ValueRef::Int32(0));
     call.new_growth().add_size(Size { bytes: size.bytes * count, memory: size.memory * count })?;
     let mut values = Vec::with_capacity(count);
@@ -239,9 +237,9 @@ fn range(call: &In<'_>) -> OptionalValue {
     Ok(Some(Value::Array(values)))
 }
 
-/// `$zip: {inputs: [[1, 2], ["a"]]}` is `[[1, "a"]]`; with `useLongestLength` missing elements are
-/// null or a default: `[[1, "a"], [2, null]]`. Null when an input is null.
-/// `defaults` has one value for each input, in their order.
+/// `$zip: {inputs: [[1, 2], ["a"]]}` is `[[1, "a"]]`. With `useLongestLength`, missing elements are
+/// null or a default: `[[1, "a"], [2, null]]`. `defaults` has one value per input. Null if an input
+/// is null.
 fn zip(call: &In<'_>) -> OptionalValue {
     let ValueRef::Array(inputs) = call.value_at(0) else { return NULL };
     let mut arrays = Vec::with_capacity(inputs.len());
@@ -262,20 +260,20 @@ fn zip(call: &In<'_>) -> OptionalValue {
     let mut growth = call.new_growth();
     let row = Size::of_value(ValueRef::Array(ArrayRef::Tree(&[])));
     let row = Size { bytes: row.bytes, memory: row.memory + arrays.len() * size_of::<Value>() };
-    // The rows are counted before they are made: a few long inputs make many rows.
+    // Counted before they are built: a few long inputs make many rows.
     growth.add_size(Size {
         bytes: row.bytes.saturating_mul(count),
         memory: row.memory.saturating_mul(count),
     })?;
     let defaults = call.value_at(2).as_array();
     let mut rows = vec![Vec::with_capacity(arrays.len()); count];
-    // Column by column: each input puts one element into every row.
+    // Column by column: each input adds one element to every row.
     for (column, values) in arrays.iter().enumerate() {
         let default = defaults.and_then(|defaults| defaults.get(column)).unwrap_or(ValueRef::Null);
         let padded = values.iter().chain(std::iter::repeat(default));
         for (row, value) in rows.iter_mut().zip(padded) {
             let size = Size::of_value(value);
-            // Its place in the row is counted already.
+            // Its slot in the row is counted already.
             let memory = size.memory.saturating_sub(size_of::<Value>());
             growth.add_size(Size { memory, ..size })?;
             row.push(value.to_value());

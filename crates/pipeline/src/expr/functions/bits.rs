@@ -1,4 +1,4 @@
-//! Bits of integers.
+//! Bitwise functions of integers.
 
 use document::{Number, Value};
 
@@ -19,9 +19,9 @@ pub(super) const FUNCTIONS: &[Function] = &[
     row("$bitXor", Any, |c| fold_bits(c, 0, |a, b| a ^ b), "bits that an odd number has"),
 ];
 
-/// A bit operation over all arguments; null when one is null.
-/// `start` changes no bits: it is the result without arguments. Doubles and decimals are errors,
-/// whole ones too. The result is 32 bits wide if all arguments are.
+/// Folds a bit operation over all arguments; null if one is null. `start` is the neutral element,
+/// and the result without arguments. Doubles and decimals are errors, even whole ones. The result
+/// is 32 bits wide if all arguments are.
 fn fold_bits(call: &In<'_>, start: i64, join: fn(i64, i64) -> i64) -> OptionalValue {
     let (mut bits, mut narrow) = (start, true);
     for arg in call.args {
@@ -30,7 +30,6 @@ fn fold_bits(call: &In<'_>, start: i64, join: fn(i64, i64) -> i64) -> OptionalVa
             _ if value.is_nullish() => return NULL,
             Some(Number::Int(v)) => {
                 bits = join(bits, v);
-                // One 64-bit operand makes the result 64-bit.
                 narrow &= is_int(value);
             }
             _ => {

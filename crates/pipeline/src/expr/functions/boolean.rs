@@ -1,4 +1,4 @@
-//! Truth of evaluated values. `$and` and `$or` stop early, so they are forms.
+//! Negation. `$and` and `$or` stop early and are therefore forms.
 
 use document::Value;
 
@@ -7,8 +7,7 @@ use super::{Function, In, Takes::Exactly, row};
 
 pub(super) const FUNCTIONS: &[Function] = &[row("$not", Exactly(1), not, "the opposite truth")];
 
-/// `$not`: whether the argument does not count as true.
-/// A missing argument is not true, so that the result is true.
+/// `$not`: whether the argument does not count as true; true for a missing one.
 fn not(call: &In<'_>) -> OptionalValue {
     Ok(Some(Value::Bool(!call.arg_at(0).is_truthy())))
 }

@@ -1,7 +1,7 @@
-//! Comparison in the total order of values; nothing is below null.
+//! Comparisons in the total order of values, in which missing is less than null.
 //!
-//! Unlike in filters, values of different types compare: `{$lt: [5, "a"]}` is true, as numbers come
-//! before strings.
+//! Unlike in filters, values of different types are comparable: `{$lt: [5, "a"]}` is true, since
+//! numbers sort before strings.
 
 use std::cmp::Ordering;
 
@@ -20,8 +20,8 @@ pub(super) const FUNCTIONS: &[Function] = &[
     row("$ne", Exactly(2), |c| compare_as(c, Ordering::is_ne), "not equal"),
 ];
 
-/// The order of the two arguments, by MongoDB's order over all types; missing counts as undefined.
-/// Null and missing differ: missing is the lesser one.
+/// Compares the two arguments in MongoDB's order of all types. Missing counts as undefined, which
+/// is less than null.
 fn order_of(call: &In<'_>) -> Ordering {
     compare(call.value_at(0), call.value_at(1))
 }
@@ -31,7 +31,6 @@ fn cmp(call: &In<'_>) -> OptionalValue {
     Ok(Some(Value::Int32(order_of(call) as i32)))
 }
 
-/// A comparison as a boolean.
 fn compare_as(call: &In<'_>, holds: fn(Ordering) -> bool) -> OptionalValue {
     Ok(Some(Value::Bool(holds(order_of(call)))))
 }

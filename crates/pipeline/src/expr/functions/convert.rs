@@ -1,8 +1,8 @@
-//! Conversions between types (`$convert` and its short forms).
+//! Conversions between types (`$convert` and short forms such as `$toInt`).
 //!
 //! ```text
 //! $toInt: "12"                                   12
-//! $toInt: 3.9                                    3       cut toward zero
+//! $toInt: 3.9                                    3       truncated
 //! $toInt: "x"                                    error 241
 //! $convert: {input: "x", to: "int", onError: 0}  0
 //! $convert: {input: null, to: "int"}             null    null is not converted
@@ -43,11 +43,11 @@ pub(super) const FUNCTIONS: &[Function] = &[
     row("$toString", Exactly(1), |c| shortened(c, Type::String), "as a string"),
 ];
 
-/// The error of a value that cannot be converted, which `onError` stands in for.
+/// The error number of a failed conversion, which `onError` replaces.
 const FAILED: i32 = 241;
 
-/// `$toInt` and its like: `$convert` without `onError` and `onNull`.
-/// Null for null and missing.
+/// `$toInt` and the other short forms: `$convert` without `onError` and `onNull`. Null for null and
+/// missing.
 fn shortened(call: &In<'_>, to: Type) -> OptionalValue {
     if call.arg_at(0).is_nullish() {
         return NULL;
@@ -55,13 +55,12 @@ fn shortened(call: &In<'_>, to: Type) -> OptionalValue {
     to_type(call.value_at(0), to).map(Some)
 }
 
-/// `$convert`: a value in another type. `onError` stands in for failures with the number [`FAILED`]
-/// only; a wrong `to` is always an error.
-/// `onNull` comes before everything but a wrong `to`. A missing `onError` or `onNull` gives a
-/// missing result.
+/// `$convert`: converts a value to another type. `onError` replaces only failures with the number
+/// [`FAILED`], not a wrong `to`. `onNull` takes precedence over everything but a wrong `to`. If
+/// `onError` or `onNull` is missing, so is the result.
 fn convert_value(call: &In<'_>) -> OptionalValue {
     let (input, to) = (call.arg_at(0), call.arg_at(1));
-    // Read first, since a wrong target is an error whatever the input is.
+    // Read first, since a wrong target is an error for any input.
     let to = if to.is_nullish() { None } else { Some(target_type(to)?) };
     if input.is_nullish() {
         return Ok(if call.arg_at(3).is_absent() {
@@ -72,7 +71,7 @@ fn convert_value(call: &In<'_>) -> OptionalValue {
     }
     let Some(to) = to else { return NULL };
     match to_type(input.operand(), to) {
-        // Errors of other kinds, such as too much memory, are never hidden.
+        // Other errors, such as too much memory, are not replaced.
         Err(error) if error.number == FAILED && !call.arg_at(2).is_absent() => {
             Ok(call.arg_at(2).value().map(ValueRef::to_value))
         }
@@ -80,8 +79,8 @@ fn convert_value(call: &In<'_>) -> OptionalValue {
     }
 }
 
-/// The type that `to` names: by its name (`"int"`) or by its number in BSON (16).
-/// MinKey is -1 there, not 255.
+/// Returns the type that `to` specifies, by name (`"int"`) or by BSON number (16). MinKey is -1,
+/// not 255.
 fn target_type(to: &Evaluated<'_>) -> Result<Type, Error> {
     match to.operand() {
         ValueRef::String(name) => {
@@ -91,7 +90,7 @@ fn target_type(to: &Evaluated<'_>) -> Result<Type, Error> {
             let code = Number::of(value).and_then(Number::to_i64_exact).ok_or_else(|| {
                 invalid_request(9, "In $convert, numeric 'to' argument is not an integer")
             })?;
-            // A code above 255 is no type, and 255 is MinKey only as -1.
+            // A code above 255 is no type, and MinKey is written as -1 only.
             let byte = if code == -1 { Some(0xff) } else { u8::try_from(code).ok() };
             byte.and_then(Type::from_code).filter(|_| code != 0xff).ok_or_else(|| {
                 let text =
@@ -109,16 +108,15 @@ fn target_type(to: &Evaluated<'_>) -> Result<Type, Error> {
     }
 }
 
-/// The type with this name.
 fn type_named(name: &str) -> Option<Type> {
     (0..=u8::MAX).filter_map(Type::from_code).find(|kind| kind.name() == name)
 }
 
-/// A value in another type. Pairs of types without a conversion fail with [`FAILED`], too.
-/// Each conversion returns `None` for a type that it does not take.
+/// Converts a value. Pairs of types without a conversion fail with [`FAILED`], too. Each conversion
+/// function returns `None` for a type that it does not convert.
 fn to_type(value: ValueRef<'_>, to: Type) -> Result<Value, Error> {
     let converted = match to {
-        // Everything has a truth.
+        // Every type has a truth value.
         Type::Bool => to_bool(value),
         Type::Int32 => to_integer(value, to, i64::from(i32::MIN), i64::from(i32::MAX))?
             .map(|v| Value::Int32(i32::try_from(v).unwrap_or(0))),
@@ -137,13 +135,13 @@ fn to_type(value: ValueRef<'_>, to: Type) -> Result<Value, Error> {
     })
 }
 
-/// Everything but false, zero, null and undefined is true, text included.
+/// Everything but false, zero, null and undefined is true, including strings.
 fn to_bool(value: ValueRef<'_>) -> Option<Value> {
     Some(Value::Bool(value.is_truthy()))
 }
 
-/// The error of a number that the type does not hold.
-/// It shows the value, apart from integers.
+/// Returns the error of a number that the type cannot hold. The text contains the value unless it
+/// is an integer.
 fn overflow_error(value: ValueRef<'_>) -> Error {
     let text = "Conversion would overflow target type in $convert with no onError value:";
     let shown = match value {
@@ -153,15 +151,15 @@ fn overflow_error(value: ValueRef<'_>) -> Error {
     invalid_request(241, format!("{text} {shown}"))
 }
 
-/// The error of a text that is not a number.
+/// Returns the error of a string that is not a number.
 fn unreadable_error(text: &str, reason: &str) -> Error {
     let start = format!("Failed to parse number '{text}'");
     invalid_request(241, format!("{start} in $convert with no onError value: {reason}"))
 }
 
-/// An integer of a number, cut toward zero, of a boolean, a date or a text. `least` and `most` are
-/// what the type holds; what lies outside is an error and is not cut.
-/// Dates go to 64 bits only. `None` for types that have no conversion.
+/// Converts a boolean, a number (truncated), a date or a string to an integer. A result outside
+/// `least` and `most` is an error. Dates convert to 64 bits only. `None` for types without a
+/// conversion.
 fn to_integer(value: ValueRef<'_>, to: Type, least: i64, most: i64) -> Result<Option<i64>, Error> {
     let whole = match value {
         ValueRef::Bool(v) => i64::from(v),
@@ -170,7 +168,7 @@ fn to_integer(value: ValueRef<'_>, to: Type, least: i64, most: i64) -> Result<Op
         ValueRef::DateTime(v) if to == Type::Int64 => v,
         ValueRef::Double(v) => {
             finite_number(Number::Double(v))?;
-            // Compared as a double: the upper bound itself is beyond 64 bits.
+            // Compared as a double, since the upper bound exceeds 64 bits.
             let whole = v.trunc();
             if !(-9_223_372_036_854_775_808.0..9_223_372_036_854_775_808.0).contains(&whole) {
                 return Err(overflow_error(value));
@@ -181,15 +179,15 @@ fn to_integer(value: ValueRef<'_>, to: Type, least: i64, most: i64) -> Result<Op
             finite_number(Number::Decimal(v))?;
             v.to_i64(Rounding::Down).ok_or_else(|| overflow_error(value))?
         }
-        // A text is bounded while it is read, and has errors of its own.
+        // The parser checks the bounds, with its own error texts.
         ValueRef::String(text) => return parse_integer(text, least, most).map(Some),
         _ => return Ok(None),
     };
     if (least..=most).contains(&whole) { Ok(Some(whole)) } else { Err(overflow_error(value)) }
 }
 
-/// Fails for NaN and infinities. A decimal too large for a double is finite, and is found too large
-/// later.
+/// Fails for NaN and infinities. A decimal that is too large for a double is finite; its range is
+/// checked later.
 fn finite_number(number: Number) -> Result<(), Error> {
     let what = if number.is_nan() {
         "NaN"
@@ -206,8 +204,8 @@ fn finite_number(number: Number) -> Result<(), Error> {
     Err(invalid_request(241, format!("{text} in $convert with no onError value")))
 }
 
-/// Reads a text of decimal digits with or without a sign.
-/// Blanks and fractions are errors, and so is what the type does not hold.
+/// Parses decimal digits with an optional sign. Blanks, fractions and numbers out of range are
+/// errors.
 fn parse_integer(text: &str, least: i64, most: i64) -> Result<i64, Error> {
     check_hexadecimal(text)?;
     let digits = text.strip_prefix(['+', '-']).unwrap_or(text);
@@ -221,16 +219,15 @@ fn parse_integer(text: &str, least: i64, most: i64) -> Result<i64, Error> {
     parsed.ok_or_else(|| unreadable_error(text, "Overflow"))
 }
 
-/// A double of a number, a boolean, a date or a text; a decimal that no double comes near is an
-/// error.
-/// Infinities and NaN stay.
+/// Converts a boolean, a number, a date or a string to a double. Infinities and NaN are kept; a
+/// decimal out of the range of doubles is an error.
 fn to_double(value: ValueRef<'_>) -> Result<Option<Value>, Error> {
     let double = match value {
         ValueRef::Bool(v) => f64::from(u8::from(v)),
         ValueRef::DateTime(v) => v as f64,
         ValueRef::Decimal128(v) => {
             let double = v.to_f64();
-            // A small decimal would become zero without a word.
+            // A small decimal would silently become zero.
             let vanished = double == 0.0 && !v.is_zero();
             if vanished || double.is_infinite() && !v.is_infinite() {
                 return Err(overflow_error(value));
@@ -246,7 +243,7 @@ fn to_double(value: ValueRef<'_>) -> Result<Option<Value>, Error> {
     Ok(Some(Value::Double(double)))
 }
 
-/// Refuses hexadecimal text that begins with `0x`.
+/// Fails for hexadecimal text that starts with `0x`.
 fn check_hexadecimal(text: &str) -> Result<(), Error> {
     if text.starts_with("0x") {
         let start = "Illegal hexadecimal input in $convert with no onError value:";
@@ -255,10 +252,9 @@ fn check_hexadecimal(text: &str) -> Result<(), Error> {
     Ok(())
 }
 
-/// Reads a text as a double. One that would become zero or infinite without meaning that is an
-/// error.
-/// `NaN`, `inf` and `infinity` are read in any case. Hexadecimal digits are read behind a sign or
-/// `0X`, but not behind `0x` alone, as in MongoDB.
+/// Parses a double. Text that would underflow or overflow is an error. `NaN`, `inf` and `infinity`
+/// are accepted in any case. Hexadecimal is accepted after a sign or with `0X`, but not with `0x`
+/// alone, as in MongoDB.
 fn parse_double(text: &str) -> Result<f64, Error> {
     check_hexadecimal(text)?;
     if let Some(double) = hexadecimal::parse(text) {
@@ -282,8 +278,8 @@ fn parse_double(text: &str) -> Result<f64, Error> {
     let parsed: f64 =
         text.parse().map_err(|_| unreadable_error(text, "Did not consume whole string."))?;
     let lost = parsed.is_infinite() && !known;
-    // A text that means more than nothing and comes to less than a double keeps whole.
-    // Digits before the exponent decide: `1e-400` would become zero, `0e5` is zero.
+    // Nonzero text that underflows. The digits before the exponent decide: `1e-400` would become
+    // zero, `0e5` is zero.
     let vanishes = !parsed.is_normal()
         && text.split(['e', 'E']).next().unwrap_or_default().contains(|c| ('1'..='9').contains(&c));
     if lost || (vanishes && !known) {
@@ -292,15 +288,15 @@ fn parse_double(text: &str) -> Result<f64, Error> {
     Ok(parsed)
 }
 
-/// Whether a text in small letters is a NaN with letters, digits and `_` in parentheses, whose
-/// meaning nobody defined.
+/// Returns whether a lower-case text is a NaN with a payload of letters, digits and `_` in
+/// parentheses, whose meaning is undefined.
 fn is_nan_with_payload(text: &str) -> bool {
     let payload = text.strip_prefix("nan(").and_then(|rest| rest.strip_suffix(')'));
     payload.is_some_and(|it| it.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_'))
 }
 
-/// A decimal of a number, a boolean, a date or a text.
-/// A double has 15 digits. A text of digits that comes to an infinity is an error.
+/// Converts a boolean, a number, a date or a string to a decimal; doubles with 15 digits. Digits
+/// that overflow to infinity are an error.
 fn to_decimal128(value: ValueRef<'_>) -> Result<Option<Value>, Error> {
     let decimal = match value {
         ValueRef::Bool(v) => Decimal128::from_i64(i64::from(v)),
@@ -308,7 +304,7 @@ fn to_decimal128(value: ValueRef<'_>) -> Result<Option<Value>, Error> {
         ValueRef::String(text) => {
             let parsed = Decimal128::parse(text)
                 .ok_or_else(|| unreadable_error(text, "Failed to parse string to decimal"))?;
-            // `Infinity` has no digits and means it.
+            // `Infinity` itself contains no digits.
             if parsed.is_infinite() && text.bytes().any(|byte| byte.is_ascii_digit()) {
                 let reason = "Conversion from string to decimal would overflow";
                 return Err(unreadable_error(text, reason));
@@ -323,8 +319,8 @@ fn to_decimal128(value: ValueRef<'_>) -> Result<Option<Value>, Error> {
     Ok(Some(Value::Decimal128(decimal)))
 }
 
-/// The text of a scalar; documents, arrays and other types have none.
-/// Doubles have all their digits, as in MongoDB 8; older servers wrote six.
+/// Converts a scalar to a string; `None` for documents, arrays and other types. Doubles have all
+/// their digits, as in MongoDB 8; older servers wrote six.
 fn to_string(value: ValueRef<'_>) -> Result<Option<Value>, Error> {
     Ok(Some(Value::String(match value {
         ValueRef::String(v) => v.to_owned(),
@@ -341,8 +337,8 @@ fn to_string(value: ValueRef<'_>) -> Result<Option<Value>, Error> {
     })))
 }
 
-/// An ObjectId of 24 hexadecimal digits.
-/// A text of another length and one with a wrong character are errors of their own.
+/// Converts 24 hexadecimal digits to an ObjectId. A wrong length and a wrong character are
+/// different errors.
 fn to_object_id(value: ValueRef<'_>) -> Result<Option<Value>, Error> {
     match value {
         ValueRef::ObjectId(v) => Ok(Some(Value::ObjectId(v))),
@@ -365,9 +361,8 @@ fn to_object_id(value: ValueRef<'_>) -> Result<Option<Value>, Error> {
     }
 }
 
-/// A date of a text, of milliseconds, of a timestamp or of an ObjectId's seconds. A 32-bit integer
-/// is no date.
-/// Doubles and decimals are cut to whole milliseconds.
+/// Converts a string, milliseconds (truncated), a timestamp or an ObjectId's seconds to a date.
+/// 32-bit integers have no conversion.
 fn to_date(value: ValueRef<'_>) -> Result<Option<Value>, Error> {
     let ms = match value {
         ValueRef::String(text) => date_parse::parse_free(text, None)?,
@@ -378,7 +373,7 @@ fn to_date(value: ValueRef<'_>) -> Result<Option<Value>, Error> {
                 None => return Ok(None),
             }
         }
-        // A timestamp and an ObjectId have seconds.
+        // Timestamps and ObjectIds, which have seconds.
         value => match super::number::date_of(value) {
             Some(ms) => ms,
             None => return Ok(None),

@@ -1,5 +1,5 @@
-//! Dates: their parts, and dates made of parts. A date is read in a time zone, UTC where none is
-//! given; a timestamp or an ObjectId counts as a date by its seconds.
+//! Parts of dates, and dates made from parts. A date is read in a time zone, by default UTC; a
+//! timestamp or an ObjectId counts as a date by its seconds.
 //!
 //! ```text
 //! $year: date                              2024
@@ -29,7 +29,7 @@ use crate::{
     shown::shown,
 };
 
-/// What `$dateFromParts` takes, by name.
+/// The arguments of `$dateFromParts`.
 const PARTS: &[Param] = &[
     optional("year"),
     optional("month"),
@@ -87,13 +87,13 @@ pub(super) const FUNCTIONS: &[Function] = &[
     row("$year", DateOrNamed, |c| date_part(c, |m, _| m.year), "year"),
 ];
 
-/// A part as the narrowest integer that holds it.
+/// Returns a 32-bit integer if the part fits, else a 64-bit integer.
 fn int_value(value: i64) -> Value {
     i32::try_from(value).map_or(Value::Int64(value), Value::Int32)
 }
 
-/// Local milliseconds of a date and a zone argument; `None` when one is null.
-/// A wrong zone is an error even where the date is null.
+/// Returns the local milliseconds of a date in a zone, given as arguments; `None` if one is null. A
+/// wrong zone is an error even if the date is null.
 fn local_date(call: &In<'_>) -> Result<Option<i64>, Error> {
     let zone = Zone::of_argument(call.arg_at(1), call.name)?;
     if call.arg_at(0).is_nullish() {
@@ -103,22 +103,21 @@ fn local_date(call: &In<'_>) -> Result<Option<i64>, Error> {
     Ok(zone.map(|zone| zone.to_local(at)))
 }
 
-/// A function of the parts and the day of a date in its zone.
-/// `of` is given the parts and the days since 1970, both in local time.
+/// Applies a function to a date in its zone. `of` is given the parts and the days since 1970, both
+/// in local time.
 fn date_part(call: &In<'_>, of: fn(&DateParts, i64) -> i64) -> OptionalValue {
     let Some(at) = local_date(call)? else { return NULL };
     Ok(Some(int_value(of(&DateParts::parts_of(at), at.div_euclid(DAY_MS)))))
 }
 
-/// `$isoWeekYear`.
-/// A 64-bit integer always, unlike the other parts.
+/// `$isoWeekYear`: unlike the other parts always a 64-bit integer.
 fn iso_week_year(call: &In<'_>) -> OptionalValue {
     let Some(at) = local_date(call)? else { return NULL };
     Ok(Some(Value::Int64(calendar::iso_week(at.div_euclid(DAY_MS)).0)))
 }
 
-/// `$dateToParts`: a document of year, month and so on, or of the ISO week.
-/// Null where any argument is null.
+/// `$dateToParts`: a document of year, month and so on, or of the ISO week. Null if an argument is
+/// null.
 fn to_parts(call: &In<'_>) -> OptionalValue {
     let Some(at) = local_date(call)? else { return NULL };
     let iso = match call.arg_at(2).value() {
@@ -152,12 +151,11 @@ fn to_parts(call: &In<'_>) -> OptionalValue {
     Ok(Some(Value::Document(parts)))
 }
 
-/// An integral part of a date; `None` when it is null.
-/// Seconds and milliseconds up to this do not overflow when they are added up.
+/// Maximum of seconds and milliseconds, which prevents overflow when parts are added.
 const MAX_TIME_PART: u64 = 9_100_000_000_000_000;
 
-/// A part that was given, or its default; `None` when it is null. Years are from 1 to 9999; other
-/// parts may be outside their range, within bounds.
+/// Returns the part of an argument, or its default if it was not given; `None` if it is null. Years
+/// must be from 1 to 9999; other parts may be out of range, within limits.
 fn given_part(call: &In<'_>, index: usize, otherwise: i64) -> Result<Option<i64>, Error> {
     let arg = call.arg_at(index);
     if arg.is_absent() {
@@ -195,9 +193,8 @@ fn given_part(call: &In<'_>, index: usize, otherwise: i64) -> Result<Option<i64>
     Ok(Some(value))
 }
 
-/// `$dateFromParts`: parts beyond their range carry over.
-/// `isoWeekYear` decides which kind of date it is; parts of the other kind are not looked at. Null
-/// where a part that is looked at is null.
+/// `$dateFromParts`: parts out of range carry over. `isoWeekYear` selects the kind of date; parts
+/// of the other kind are ignored. Null if a part that is used is null.
 fn from_parts(call: &In<'_>) -> OptionalValue {
     let Some(zone) = Zone::of_argument(call.arg_at(10), call.name)? else { return NULL };
     let mut parts = [0; 10];
@@ -206,7 +203,7 @@ fn from_parts(call: &In<'_>) -> OptionalValue {
         // Years, months and days are the first three arguments, the ISO ones the next three.
         let used = if iso { !(0..3).contains(&index) } else { !(3..6).contains(&index) };
         if used {
-            // Years, months, weeks and days begin with 1, parts of the time with 0.
+            // Years, months, weeks and days start with 1, parts of the time with 0.
             let Some(value) = given_part(call, index, i64::from(index < 6))? else { return NULL };
             *part = value;
         }

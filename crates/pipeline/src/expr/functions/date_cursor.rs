@@ -1,29 +1,28 @@
-//! A place in a text that is read as a date: what stands there, and what is passed over.
+//! A read position in a text that is parsed as a date.
 
 use evaluation::Error;
 
 use crate::failure::invalid_request;
 
-/// A text and how far it was read, in bytes.
+/// A text and the read position.
 pub(super) struct Cursor<'a> {
-    /// The whole text.
     pub(super) text: &'a str,
-    /// Bytes of it that were read.
+    /// The number of bytes read.
     pub(super) at: usize,
 }
 
 impl<'a> Cursor<'a> {
-    /// What was not read yet.
+    /// Returns the unread text.
     pub(super) fn rest_of_text(&self) -> &'a str {
         self.text.get(self.at..).unwrap_or_default()
     }
 
-    /// The next character.
+    /// Returns the next character without consuming it.
     pub(super) fn peek_char(&self) -> Option<char> {
         self.rest_of_text().chars().next()
     }
 
-    /// Passes over a character if it stands here.
+    /// Skips this character if it is next; returns whether it was.
     pub(super) fn skip_char(&mut self, c: char) -> bool {
         let found = self.peek_char() == Some(c);
         if found {
@@ -32,8 +31,7 @@ impl<'a> Cursor<'a> {
         found
     }
 
-    /// Passes over white space and commas.
-    /// All of them are one byte long.
+    /// Skips white space and commas, which are single bytes.
     pub(super) fn skip_blanks(&mut self) {
         let blank = |c: char| c == ',' || c.is_ascii_whitespace() || c == '\u{b}';
         while self.peek_char().is_some_and(blank) {
@@ -41,8 +39,8 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Reads at least `least` and at most `most` digits; returns their value and their number.
-    /// It leaves everything where it was when there are too few.
+    /// Reads at least `least` and at most `most` digits; returns their value and count. If there
+    /// are too few, nothing is consumed.
     pub(super) fn read_digits(&mut self, least: usize, most: usize) -> Option<(i64, usize)> {
         let rest = self.rest_of_text();
         let count = rest.bytes().take(most).take_while(u8::is_ascii_digit).count();
@@ -53,8 +51,7 @@ impl<'a> Cursor<'a> {
         Some((rest.get(..count)?.parse().ok()?, count))
     }
 
-    /// Reads letters.
-    /// Only ASCII letters; an empty text where none stands here.
+    /// Reads ASCII letters; empty if there are none.
     pub(super) fn read_word(&mut self) -> &'a str {
         let rest = self.rest_of_text();
         let count = rest.bytes().take_while(u8::is_ascii_alphabetic).count();
@@ -62,8 +59,8 @@ impl<'a> Cursor<'a> {
         rest.get(..count).unwrap_or_default()
     }
 
-    /// The error that something else was expected here.
-    /// At the end of the text a blank stands for what was found.
+    /// Returns the error for an unexpected character at this position; at the end of the text it is
+    /// shown as a blank.
     pub(super) fn wrong_text(&self, reason: &str) -> Error {
         let (text, at) = (self.text, self.at);
         let found = self.peek_char().map_or_else(|| " ".to_owned(), |c| c.to_string());

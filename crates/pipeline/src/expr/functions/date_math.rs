@@ -1,4 +1,4 @@
-//! Dates moved, subtracted and truncated by calendar units.
+//! Adding, subtracting and truncating dates by calendar units.
 //!
 //! ```text
 //! $dateAdd: {startDate: Jan 31, unit: "month", amount: 1}        Feb 29 (or 28)
@@ -6,8 +6,8 @@
 //! $dateTrunc: {date: 13:47, unit: "hour", binSize: 6}            12:00
 //! ```
 //!
-//! Days and longer units go by the clock of a time zone, so that a day may have 23 or 25 hours;
-//! hours and shorter ones are time that passes.
+//! Days and longer units are in the local time of a time zone, so that a day may have 23 or 25
+//! hours; hours and shorter ones are elapsed time.
 
 use document::{Number, Value, ValueRef};
 use evaluation::{
@@ -25,7 +25,7 @@ use crate::{
     shown::shown,
 };
 
-/// What `$dateAdd` and `$dateSubtract` take, by name.
+/// The arguments of `$dateAdd` and `$dateSubtract`.
 const ADD: &[Param] =
     &[required("startDate"), required("unit"), required("amount"), optional("timezone")];
 
@@ -59,19 +59,17 @@ pub(super) const FUNCTIONS: &[Function] = &[
 ];
 
 /// A calendar unit.
-/// The two kinds are moved differently: by the calendar, or by time that passes.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Unit {
-    /// So many months.
+    /// A number of months.
     Months(i64),
-    /// Days are local: one may have 23 or 25 hours.
+    /// Weeks and days are in local time: a day may have 23 or 25 hours.
     Week,
     Day,
-    /// So many milliseconds.
+    /// A fixed number of milliseconds.
     Fixed(i64),
 }
 
-/// The unit of this name.
 fn unit_named(name: &str) -> Option<Unit> {
     Some(match name {
         "year" => Unit::Months(12),
@@ -87,8 +85,8 @@ fn unit_named(name: &str) -> Option<Unit> {
     })
 }
 
-/// `$dateAdd` or `$dateSubtract`.
-/// Null where any argument is null or missing. The amount has to be whole.
+/// `$dateAdd` or `$dateSubtract`. Null if an argument is null or missing. The amount must be an
+/// integer.
 fn add_date(call: &In<'_>, sign: i64) -> OptionalValue {
     let zone = Zone::of_argument(call.arg_at(3), call.name)?;
     let (Some(zone), false) = (zone, call.args.iter().take(3).any(Evaluated::is_nullish)) else {
@@ -116,9 +114,9 @@ fn add_date(call: &In<'_>, sign: i64) -> OptionalValue {
     })
 }
 
-/// An instant moved by so many units. Months and days are moved in local time, so that the time of
-/// day stays; a day that the month lacks becomes its last one. Hours and less are time that passes.
-/// `None` where the result is out of range.
+/// Adds units to an instant. Months and days are added in local time, so that the time of day is
+/// kept; a day that the month lacks becomes its last one. Hours and shorter units are elapsed time.
+/// `None` if the result is out of range.
 fn shifted_by(at: i64, unit: Unit, amount: i64, zone: &Zone) -> Option<i64> {
     let days = match unit {
         Unit::Fixed(ms) => return at.checked_add(amount.checked_mul(ms)?),
@@ -128,7 +126,7 @@ fn shifted_by(at: i64, unit: Unit, amount: i64, zone: &Zone) -> Option<i64> {
             let total = moment.year.checked_mul(12)?.checked_add(moment.month - 1)?;
             let total = total.checked_add(amount.checked_mul(months)?)?;
             let (year, month) = (total.div_euclid(12), total.rem_euclid(12) + 1);
-            // January 31 and a month is the last of February.
+            // One month after January 31 is the last day of February.
             let day = moment.day.min(days_in_month(year, month));
             let days = days_of_date(year, month, day)?.checked_mul(DAY_MS)?;
             return Some(zone.to_instant(days.checked_add(local.rem_euclid(DAY_MS))?));
@@ -139,9 +137,8 @@ fn shifted_by(at: i64, unit: Unit, amount: i64, zone: &Zone) -> Option<i64> {
     Some(zone.to_instant(zone.to_local(at).checked_add(days.checked_mul(DAY_MS)?)?))
 }
 
-/// The first day of the week, Monday 1 to Sunday 7, which is the one that holds where none is
-/// given; `None` when it is null.
-/// Names may be cut to three letters, in any case.
+/// Returns the first day of the week, Monday 1 to Sunday 7, by default Sunday; `None` if it is
+/// null. Names may be abbreviated to three letters, in any case.
 fn week_start(call: &In<'_>, index: usize) -> Result<Option<i64>, Error> {
     let arg = call.arg_at(index);
     if arg.is_absent() {
@@ -167,7 +164,7 @@ fn week_start(call: &In<'_>, index: usize) -> Result<Option<i64>, Error> {
     })
 }
 
-/// The unit that an argument names.
+/// Returns the unit that an argument specifies.
 fn unit_of(call: &In<'_>, index: usize) -> Result<Unit, Error> {
     let name = call.name;
     let ValueRef::String(text) = call.value_at(index) else {
@@ -181,7 +178,7 @@ fn unit_of(call: &In<'_>, index: usize) -> Result<Unit, Error> {
     })
 }
 
-/// A date argument, or an error with its name.
+/// Returns a date argument; fails with its name.
 fn date_arg(call: &In<'_>, index: usize, what: &str, code: i32) -> Result<i64, Error> {
     date_of(call.value_at(index)).ok_or_else(|| {
         let (name, kind) = (call.name, call.arg_at(index).type_name());
@@ -189,10 +186,10 @@ fn date_arg(call: &In<'_>, index: usize, what: &str, code: i32) -> Result<i64, E
     })
 }
 
-/// `$dateDiff`: how many boundaries of the unit lie between two dates, in local time. From December
-/// 31 to January 1 is one year, one month and one day.
-/// Negative where the end comes first. Hours and less are counted with the offset that the zone has
-/// at the start, so that a change of clocks between the two makes no hour.
+/// `$dateDiff`: the number of unit boundaries between two dates in local time, negative if the end
+/// is earlier. From December 31 to January 1 is one year, one month and one day. Hours and shorter
+/// units use the zone's offset at the start, so that a change of the offset in between adds no
+/// hour.
 fn date_diff(call: &In<'_>) -> OptionalValue {
     if call.args.iter().take(3).any(Evaluated::is_nullish) {
         return NULL;
@@ -209,7 +206,7 @@ fn date_diff(call: &In<'_>) -> OptionalValue {
             months_since(to).div_euclid(months) - months_since(from).div_euclid(months)
         }
         Unit::Week => {
-            // The day on which the week began that a day is in.
+            // Returns the first day of the week that contains a day.
             let first = |days: i64| days - (iso_weekday(days) - week).rem_euclid(7);
             (first(to.div_euclid(DAY_MS)) - first(from.div_euclid(DAY_MS))) / 7
         }
@@ -225,15 +222,14 @@ fn date_diff(call: &In<'_>) -> OptionalValue {
     Ok(Some(Value::Int64(count)))
 }
 
-/// Months since year 0 of local milliseconds: quarters and years are numbers of months.
-/// Rounded down, before year 0 too.
+/// Returns the months since year 0 of local milliseconds, rounded down.
 fn months_since(local: i64) -> i64 {
     let (year, month, _) = date_of_days(local.div_euclid(DAY_MS));
     year * 12 + month - 1
 }
 
-/// How many units a bin has, 1 unless it is said; `None` when it is null.
-/// A whole number above 0; anything else is an error.
+/// Returns the number of units per bin, by default 1; `None` if it is null. Must be an integer
+/// above 0.
 fn bin_size(call: &In<'_>) -> Result<Option<i64>, Error> {
     let arg = call.arg_at(2);
     if arg.is_absent() {
@@ -254,11 +250,11 @@ fn bin_size(call: &In<'_>) -> Result<Option<i64>, Error> {
     Ok(Some(whole))
 }
 
-/// 2000-01-01, from which bins are counted.
+/// 2000-01-01, the origin of bins.
 const REFERENCE_DAYS: i64 = 10_957;
 
-/// `$dateTrunc`: the start of the bin that a date is in; bins are counted from 2000-01-01.
-/// Null where any argument is null or missing. The start of a week matters for weeks only.
+/// `$dateTrunc`: the start of the bin that contains a date; bins are counted from 2000-01-01. Null
+/// if an argument is null or missing. The start of the week matters for weeks only.
 fn date_trunc(call: &In<'_>) -> OptionalValue {
     if call.arg_at(0).is_nullish() || call.arg_at(1).is_nullish() {
         return NULL;
@@ -272,7 +268,7 @@ fn date_trunc(call: &In<'_>) -> OptionalValue {
     let Some(week) = week else { return NULL };
     let at = date_arg(call, 0, "date", 5_439_012)?;
     let start = match unit {
-        // Hours and less are counted in time that passed, whatever clocks were set to.
+        // Hours and shorter units are elapsed time, independent of changes of the offset.
         Unit::Fixed(ms) => ms
             .checked_mul(size)
             .and_then(|step| floor_to(at, zone.to_instant(REFERENCE_DAYS * DAY_MS), step)),
@@ -284,25 +280,26 @@ fn date_trunc(call: &In<'_>) -> OptionalValue {
     Ok(Some(Value::DateTime(start)))
 }
 
-/// The start of the step that a value is in, where one starts at `origin`; values before the
-/// origin, too. `None` where that is out of range.
+/// Returns the start of the step that contains a value, with a step starting at `origin`, also for
+/// values before it. `None` if it is out of range.
 fn floor_to(value: i64, origin: i64, step: i64) -> Option<i64> {
     let bins = value.checked_sub(origin)?.div_euclid(step);
     origin.checked_add(bins.checked_mul(step)?)
 }
 
-/// The local start of the bin. Every unit counts its own way from the reference date: months by the
-/// calendar, weeks from the first beginning of a week on or after it, days and less by their length.
+/// Returns the local start of the bin. Units are counted from the reference date: months by the
+/// calendar, weeks from the first start of a week on or after it, days and shorter units by their
+/// length.
 fn truncate_to(local: i64, unit: Unit, size: i64, week: i64) -> Option<i64> {
     let days = local.div_euclid(DAY_MS);
     match unit {
         Unit::Months(months) => {
-            // 24,000 months are the year 2000.
+            // The year 2000 starts after 24,000 months.
             let start = floor_to(months_since(local), 24_000, months.checked_mul(size)?)?;
             days_of_date(start.div_euclid(12), start.rem_euclid(12) + 1, 1)?.checked_mul(DAY_MS)
         }
         Unit::Week => {
-            // The first beginning of a week on or after the reference date.
+            // The first start of a week on or after the reference date.
             let origin = REFERENCE_DAYS + (week - iso_weekday(REFERENCE_DAYS)).rem_euclid(7);
             floor_to(days, origin, size.checked_mul(7)?)?.checked_mul(DAY_MS)
         }

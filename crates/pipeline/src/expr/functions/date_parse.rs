@@ -1,13 +1,14 @@
-//! Text read as dates: ISO 8601 and the usual written forms, or by a given format.
+//! Parses dates: ISO 8601 and common written forms, or a given format.
 //!
 //! ```text
 //! 2024-02-29T13:05:07.089Z     ISO 8601, basic or extended, with an offset or without
 //! 2024-W09-4                   ISO week
-//! 7/4/2024, July 4th, 2024     as people write it
+//! 7/4/2024, July 4th, 2024     common written forms
 //! ```
 //!
-//! A text is read from left to right without going back, but for one thing: what does not read as a
-//! numeric date is tried as a written one. Errors say at which byte something else was expected.
+//! A text is parsed from left to right without backtracking, with one exception: text that is not a
+//! numeric date is parsed again as a written one. Errors contain the byte position of the
+//! unexpected character.
 
 use evaluation::{
     Error,
@@ -19,14 +20,12 @@ use super::date_text::month_named;
 use super::zone::{Zone, offset_ms};
 use crate::failure::invalid_request;
 
-/// What was read so far; what is missing has a default or makes the date incomplete.
+/// The parts read so far; missing ones have a default or make the date incomplete.
 #[derive(Default)]
 struct Parts {
-    /// Of the calendar.
     year: Option<i64>,
-    /// From 1.
     month: Option<i64>,
-    /// Of the month, from 1.
+    /// Day of the month, from 1.
     day: Option<i64>,
     /// From 1.
     day_of_year: Option<i64>,
@@ -34,16 +33,15 @@ struct Parts {
     iso: (Option<i64>, Option<i64>, Option<i64>),
     /// Hour, minute, second and millisecond.
     time: [i64; 4],
-    /// The offset from UTC that the text has, in milliseconds.
+    /// The offset from UTC in the text, in milliseconds.
     offset: Option<i64>,
-    /// What the text has for the time zone.
+    /// The text of that offset.
     zone_text: String,
 }
 
 impl Parts {
-    /// The instant they describe: in the offset that the text has, else in `zone`, else in UTC.
-    /// Both an offset and a zone are an error.
-    /// Minutes and seconds go up to 59: there is no leap second.
+    /// Returns the instant, in the offset of the text, else in `zone`, else in UTC. Both an offset
+    /// and a zone are an error. Minutes and seconds go up to 59: there are no leap seconds.
     fn into_instant(self, cursor: &Cursor<'_>, zone: Option<&Zone>) -> Result<i64, Error> {
         if self.offset.is_some() && zone.is_some() {
             let text = "you cannot pass in a date/time string with time zone information";
@@ -68,9 +66,9 @@ impl Parts {
         })
     }
 
-    /// The day: by ISO week, by day of the year, or by year, month and day. A missing day, week or
-    /// weekday is the first one; a year without a month is incomplete.
-    /// ISO week and day of the year are not checked against the length of the year.
+    /// Returns the day: by ISO week, by day of the year, or by year, month and day. A missing day,
+    /// week or weekday is the first one; a year without a month is incomplete. ISO week and day of
+    /// the year are not checked against the length of the year.
     fn to_days(&self, cursor: &Cursor<'_>) -> Result<i64, Error> {
         let incomplete = || {
             let text = "an incomplete date/time string has been found, with elements missing:";
@@ -93,19 +91,18 @@ impl Parts {
     }
 }
 
-/// Reads a date in one of the usual forms: a date, then perhaps a time, then perhaps an offset,
-/// with blanks or a `T` between them.
-/// `zone` is the argument of the function, where it has one. The result is in milliseconds since
-/// 1970.
+/// Parses a date in one of the usual forms: a date, optionally followed by a time and an offset,
+/// separated by blanks or a `T`. `zone` is the function's argument, if any. Returns milliseconds
+/// since 1970.
 pub(super) fn parse_free(text: &str, zone: Option<&Zone>) -> Result<i64, Error> {
     let mut cursor = Cursor { text, at: 0 };
     let mut parts = Parts::default();
     cursor.skip_blanks();
     let starts_with_digit = cursor.peek_char().is_some_and(|c| c.is_ascii_digit());
-    // A time alone: nothing of a date is read, and the error says what is missing.
+    // For a time alone no date is read, and the error reports the missing parts.
     let clock_first = text.as_bytes().get(2) == Some(&b':');
     if !(starts_with_digit && clock_first) {
-        // What is not numeric is read again from the start as a written date.
+        // Text that is not a numeric date is parsed again from the start as a written date.
         let read = if starts_with_digit { numeric_date(&mut cursor) } else { None };
         let read = match read {
             Some(read) => Some(read),
@@ -121,7 +118,7 @@ pub(super) fn parse_free(text: &str, zone: Option<&Zone>) -> Result<i64, Error> 
     let before = cursor.at;
     let _ = cursor.skip_char('T') || cursor.skip_char('t');
     cursor.skip_blanks();
-    // Digits right after a date are neither its own nor a time.
+    // Digits right after a date belong to neither date nor time.
     let joined = cursor.at == before && 0 < before;
     if joined && cursor.peek_char().is_some_and(|c| c.is_ascii_digit()) {
         cursor.at = text.len();
@@ -139,9 +136,9 @@ pub(super) fn parse_free(text: &str, zone: Option<&Zone>) -> Result<i64, Error> 
     parts.into_instant(&cursor, zone)
 }
 
-/// `yyyy-mm-dd`, `yyyy-mm`, `yyyymmdd`, `yyyy-Www-d`, `yyyy/mm/dd`, `m/d/yyyy`; how many digits
-/// come first says which it is. `None` when it is none of them.
-/// A month without a day is the first of it. Values are checked later.
+/// Parses `yyyy-mm-dd`, `yyyy-mm`, `yyyymmdd`, `yyyy-Www-d`, `yyyy/mm/dd` or `m/d/yyyy`; the number
+/// of leading digits selects the form. `None` if it is none of them. A month without a day is its
+/// first day. Values are checked later.
 fn numeric_date(cursor: &mut Cursor<'_>) -> Option<Parts> {
     let mut parts = Parts::default();
     let (first, count) = cursor.read_digits(1, 8)?;
@@ -179,21 +176,21 @@ fn numeric_date(cursor: &mut Cursor<'_>) -> Option<Parts> {
     None
 }
 
-/// `July 4th, 2017`, `Fri, 01 Mar 2024`, `4 July 2017`; `None` when no date is written.
-/// Words and numbers may come in any order, a weekday is passed over. It ends before a time, and
-/// after a year.
+/// Parses `July 4th, 2017`, `Fri, 01 Mar 2024` or `4 July 2017`; `None` if there is no written
+/// date. Words and numbers may be in any order; a weekday is ignored. Stops before a time and after
+/// a year.
 fn named_date(cursor: &mut Cursor<'_>) -> Result<Option<Parts>, Error> {
     let mut parts = Parts::default();
     loop {
         cursor.skip_blanks();
         let before = cursor.at;
         if let Some((number, count)) = cursor.read_digits(1, 4) {
-            // The number was an hour.
+            // The number is an hour.
             if cursor.peek_char() == Some(':') {
                 cursor.at = before;
                 break;
             }
-            // Three digits or four are a year, fewer a day.
+            // Three or four digits are a year, fewer a day.
             if count >= 3 {
                 parts.year = Some(number);
                 break;
@@ -228,7 +225,7 @@ fn named_date(cursor: &mut Cursor<'_>) -> Result<Option<Parts>, Error> {
     Ok(Some(parts))
 }
 
-/// `hh[:mm[:ss[.fraction]]]`, with or without colons.
+/// Parses `hh[:mm[:ss[.fraction]]]`, with or without colons, and `am` or `pm`.
 fn parse_clock(cursor: &mut Cursor<'_>, parts: &mut Parts) -> Result<(), Error> {
     let bad = |cursor: &Cursor<'_>| cursor.wrong_text("Unexpected character");
     let (hour, _) = cursor.read_digits(1, 2).ok_or_else(|| bad(cursor))?;
@@ -238,7 +235,7 @@ fn parse_clock(cursor: &mut Cursor<'_>, parts: &mut Parts) -> Result<(), Error> 
     Ok(())
 }
 
-/// `am` or `pm` behind the time: `12 am` is 0 o'clock, `12 pm` is 12.
+/// Parses `am` or `pm` after the time: `12 am` is 0 o'clock, `12 pm` is 12.
 fn parse_meridian(cursor: &mut Cursor<'_>, parts: &mut Parts) {
     let rest = cursor.rest_of_text().trim_start().to_ascii_lowercase();
     let afternoon = rest.starts_with("pm");
@@ -249,9 +246,8 @@ fn parse_meridian(cursor: &mut Cursor<'_>, parts: &mut Parts) {
     }
 }
 
-/// What follows the hour: minutes, seconds and a fraction, each only behind the one before. Of the
-/// fraction the first three digits count.
-/// Either all parts have colons or none has.
+/// Parses minutes, seconds and a fraction, each only after the one before. Of the fraction three
+/// digits are used. Either all parts have colons or none has.
 fn clock_rest(cursor: &mut Cursor<'_>, parts: &mut Parts) -> Result<(), Error> {
     let bad = |cursor: &Cursor<'_>| cursor.wrong_text("Unexpected character");
     let colon = cursor.skip_char(':');
@@ -278,8 +274,8 @@ fn clock_rest(cursor: &mut Cursor<'_>, parts: &mut Parts) -> Result<(), Error> {
     Ok(())
 }
 
-/// `Z`, `UTC`, `GMT` or a numeric offset, if one stands here. Names of time zones are refused: they
-/// have an argument of their own.
+/// Parses `Z`, `UTC`, `GMT` or a numeric offset, if one follows. Names of time zones are refused,
+/// since they are a separate argument.
 fn zone_suffix(cursor: &mut Cursor<'_>, parts: &mut Parts) -> Result<(), Error> {
     let rest = cursor.rest_of_text();
     for name in ["UTC", "GMT", "Z", "z"] {
@@ -291,8 +287,8 @@ fn zone_suffix(cursor: &mut Cursor<'_>, parts: &mut Parts) -> Result<(), Error> 
         }
     }
     if rest.starts_with(['+', '-']) {
-        // `+hh:mm`, `+hhmm`, `+hh`.
-        // The longest form first: each is the beginning of the next.
+        // `+hh:mm`, `+hhmm`, `+hh`, the longest first, since the shorter forms are prefixes of the
+        // longer ones.
         for count in [6, 5, 3] {
             let text = rest.get(..count).unwrap_or_default();
             if let Some(offset) = offset_ms(text) {
@@ -310,9 +306,8 @@ fn zone_suffix(cursor: &mut Cursor<'_>, parts: &mut Parts) -> Result<(), Error> 
     Ok(())
 }
 
-/// Reads a date that is written in a format: `%d.%m.%Y` reads `29.02.2024`. All of the text has to
-/// be used up.
-/// Literals have to be met character by character; blanks are no exception.
+/// Parses a date by a format: `%d.%m.%Y` parses `29.02.2024`. The whole text has to match;
+/// literals, including blanks, match exactly.
 pub(super) fn by_format(text: &str, format: &str, zone: Option<&Zone>) -> Result<i64, Error> {
     let mut cursor = Cursor { text, at: 0 };
     let mut parts = Parts::default();
@@ -333,9 +328,9 @@ pub(super) fn by_format(text: &str, format: &str, zone: Option<&Zone>) -> Result
     parts.into_instant(&cursor, zone)
 }
 
-/// Reads one field of a format, such as `%Y`: first how many digits it may have, then those that
-/// are no numbers, then the number.
-/// `%z` reads an offset in hours and minutes, `%Z` one in minutes.
+/// Parses one field of a format, such as `%Y`: selects the number of digits, then handles fields
+/// that are not numbers, then the number. `%z` is an offset in hours and minutes, `%Z` one in
+/// minutes.
 fn read_field(cursor: &mut Cursor<'_>, parts: &mut Parts, field: char) -> Result<(), Error> {
     let (least, most) = match field {
         'Y' | 'G' => (4, 4),

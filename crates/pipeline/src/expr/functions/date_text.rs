@@ -45,8 +45,8 @@ pub(super) const FUNCTIONS: &[Function] = &[
     ),
 ];
 
-/// The format argument; `None` when it is null.
-/// `code` is the number of the error for anything that is not a string.
+/// Returns the format argument; `None` if it is null. `code` is the error number for other types
+/// than strings.
 fn format_arg<'a>(call: &In<'a>, code: i32) -> Result<Option<&'a str>, Error> {
     match call.value_at(1) {
         value if value.is_nullish() => Ok(None),
@@ -59,9 +59,8 @@ fn format_arg<'a>(call: &In<'a>, code: i32) -> Result<Option<&'a str>, Error> {
     }
 }
 
-/// `$dateToString`: a date by a format, ISO 8601 unless one is given.
-/// `onNull` stands in for a date that is null or missing; a null format or zone makes the result
-/// null.
+/// `$dateToString`: formats a date, by default in ISO 8601. `onNull` replaces a date that is null
+/// or missing; a null format or zone makes the result null.
 fn to_string(call: &In<'_>) -> OptionalValue {
     let format = match call.arg_at(1).is_absent() {
         true => Some("%Y-%m-%dT%H:%M:%S.%LZ"),
@@ -78,16 +77,15 @@ fn to_string(call: &In<'_>) -> OptionalValue {
     written_date(at.saturating_add(offset), offset, format).map(|text| Some(Value::String(text)))
 }
 
-/// A date by a format: `%Y-%m-%d` and their like. `local` is the date in its zone, `offset` how far
-/// the zone is ahead of UTC, both in milliseconds.
-/// A wrong field and a `%` at the end are errors, found only when a date is written.
+/// Formats a date by a format such as `%Y-%m-%d`. `local` is the date in its zone, `offset` that of
+/// the zone from UTC, both in milliseconds. Invalid fields and a `%` at the end are errors.
 fn written_date(local: i64, offset: i64, format: &str) -> Result<String, Error> {
     let (at, days) = (DateParts::parts_of(local), local.div_euclid(DAY_MS));
     if !(0..=9999).contains(&at.year) {
         let text = "$dateToString is only defined on year 0-9999, tried to use year";
         return Err(invalid_request(18537, format!("{text} {}", at.year)));
     }
-    // Months count from 1, the list of names from 0.
+    // Months count from 1, the names from 0.
     let month = usize::try_from(at.month - 1).unwrap_or(0);
     let month = MONTHS.get(month).copied().unwrap_or_default();
     let mut out = String::new();
@@ -131,15 +129,14 @@ fn written_date(local: i64, offset: i64, format: &str) -> Result<String, Error> 
     Ok(out)
 }
 
-/// `$dateFromString`: a date read from text, by a format or freely. `onError` stands in for texts
-/// that are not dates.
-/// A date that is null or missing is `onNull`. A null format or zone makes the result null.
+/// `$dateFromString`: parses a date, by a format or freely. `onError` replaces text that is not a
+/// date, `onNull` a date that is null or missing. A null format or zone makes the result null.
 fn from_string(call: &In<'_>) -> OptionalValue {
     let format = match call.arg_at(1).is_absent() {
         true => None,
         false => match format_arg(call, 40684)? {
             Some(format) => Some(format),
-            // `onNull` comes before a null format.
+            // `onNull` takes precedence over a null format.
             None if call.arg_at(0).is_nullish() => None,
             None => return NULL,
         },
@@ -168,7 +165,7 @@ fn from_string(call: &In<'_>) -> OptionalValue {
         }
     };
     match read {
-        // A wrong format or zone has another number: `onError` does not hide it.
+        // A wrong format or zone has another number and is not replaced by `onError`.
         Err(error) if error.number == 241 && !call.arg_at(3).is_absent() => {
             Ok(call.arg_at(3).value().map(Into::into))
         }
@@ -176,8 +173,7 @@ fn from_string(call: &In<'_>) -> OptionalValue {
     }
 }
 
-/// The number of a month's name, or of its first three letters or more.
-/// In any case; `None` for anything else.
+/// Returns the number of a month by its name or a prefix of at least three letters, in any case.
 pub(super) fn month_named(text: &str) -> Option<i64> {
     let wanted = text.to_ascii_lowercase();
     let fits = |month: &str| wanted.len() >= 3 && month.to_ascii_lowercase().starts_with(&wanted);

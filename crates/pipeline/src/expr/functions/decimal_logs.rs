@@ -1,5 +1,5 @@
-//! Logarithms and powers of e of decimals, to some 15 digits: by doubles where these reach, else by
-//! the digits and the exponent apart.
+//! Logarithms and powers of e of decimals, to about 15 digits: in doubles within their range, else
+//! from digits and exponent separately.
 
 use std::f64::consts::{LN_10, LOG10_E};
 
@@ -7,17 +7,17 @@ use document::{Decimal128, Rounding};
 
 use super::rounding::at_least_to;
 
-/// Digits of a decimal.
+/// Maximum digits of a decimal.
 pub(super) const DIGITS: i32 = 34;
 
-/// Whether doubles hold it well enough.
-/// Not where it became zero, infinite or lost digits by being too small.
+/// Returns whether a double represents the value: not if it underflowed, overflowed or is
+/// subnormal.
 fn is_plain(value: f64) -> bool {
     value.is_normal() || value.is_nan()
 }
 
-/// The natural logarithm of what is positive.
-/// `ln(digits * 10^exponent)` is `ln(digits) + exponent * ln(10)`, whose parts doubles hold.
+/// Returns the natural logarithm of a positive number. `ln(digits * 10^exponent)` is
+/// `ln(digits) + exponent * ln(10)`, whose terms are in the range of doubles.
 pub(super) fn ln(value: Decimal128) -> f64 {
     match value.parts() {
         Some((_, digits, exponent)) if !is_plain(value.to_f64()) => {
@@ -27,8 +27,8 @@ pub(super) fn ln(value: Decimal128) -> f64 {
     }
 }
 
-/// The logarithm to base 10 of what is positive; exact for powers of ten.
-/// The digits and the exponent are added up as in [`ln`].
+/// Returns the logarithm to base 10 of a positive number, exact for powers of ten. Digits and
+/// exponent are added as in [`ln`].
 pub(super) fn log10(value: Decimal128) -> f64 {
     match value.parts() {
         Some((_, digits, exponent)) if !is_plain(value.to_f64()) => {
@@ -38,9 +38,8 @@ pub(super) fn log10(value: Decimal128) -> f64 {
     }
 }
 
-/// A power of e.
-/// Beyond doubles it is a power of ten: the fraction of the exponent gives digits, the whole part
-/// goes into the text.
+/// Returns a power of e. Beyond the range of doubles it is computed as a power of ten: its
+/// fractional exponent yields the digits, its whole exponent is added to the text.
 pub(super) fn exp(value: Decimal128) -> Decimal128 {
     let power = value.to_f64();
     let direct = power.exp();
@@ -53,9 +52,8 @@ pub(super) fn exp(value: Decimal128) -> Decimal128 {
     parsed.unwrap_or(Decimal128::from_f64(direct))
 }
 
-/// The whole number beside a decimal; one with more digits than there are, and what is infinite, has
-/// none.
-/// The result has exponent 0 where the digits allow it; NaN gives NaN.
+/// Rounds a decimal to an integer with exponent 0 where the digits allow it; NaN for NaN, for
+/// infinities and for an integer with too many digits.
 pub(super) fn whole_part(value: Decimal128, rounding: Rounding) -> Decimal128 {
     let fits = value.parts().is_some_and(|(_, digits, exponent)| {
         let len = digits.checked_ilog10().map_or(1, |len| len as i32 + 1);

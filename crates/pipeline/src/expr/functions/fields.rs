@@ -1,4 +1,5 @@
-//! Fields that a function puts together: each name once, where it came first, with its last value.
+//! Fields of a document under construction: each name once, at its first position, with its last
+//! value.
 
 use std::{
     collections::{HashMap, hash_map::Entry},
@@ -10,34 +11,29 @@ use evaluation::{Budget, Error, Growth, Size};
 
 use super::In;
 
-/// Few fields are looked through; more are found by their hash.
-/// Hashing costs more than looking through fewer.
+/// Number of fields up to which a linear search is used, since hashing costs more.
 const FEW: usize = 16;
-/// Work of a new field beside its copy.
+/// Work of a new field besides its copy.
 const FIELD: usize = 64;
-/// Memory of a place.
+/// Memory of an index entry.
 const PLACE: Size = Size { bytes: 0, memory: 48 };
 
-/// Fields put together, bounded while they grow.
+/// Fields under construction, with size checks.
 pub(super) struct Fields<'a> {
-    /// Pays for looking names up.
     budget: &'a Budget,
-    /// What the fields have come to.
     growth: Growth<'a>,
-    /// Names with values, in the order in which the names came first.
+    /// In the order of first occurrence.
     fields: Vec<(String, Value)>,
-    /// Makes the hashes of names, with a seed that no request knows.
-    /// With a known seed a request could choose names that all have one hash.
+    /// A hash function with a random seed, so that requests cannot choose names with colliding
+    /// hashes.
     state: RandomState,
-    /// Places by the hash of the name; the few names whose hash another has are not in it.
-    /// It holds the names after the first few.
+    /// Index into `fields` by the hash of the name, for names after the first few.
     places: HashMap<u64, usize>,
-    /// Places of those.
+    /// Indexes of the few names whose hash collides with another one.
     others: Vec<usize>,
 }
 
 impl<'a> Fields<'a> {
-    /// No fields yet.
     pub(super) fn new(call: &In<'a>) -> Self {
         Self {
             budget: &call.env.context.budget,
@@ -49,13 +45,13 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// Sets a field: a name that is there keeps its place and gets the new value.
-    /// Fails where the fields become too many for the work or the memory of one evaluation.
+    /// Sets a field; an existing name keeps its position and gets the new value. Fails if work or
+    /// memory exceeds that of one evaluation.
     pub(super) fn insert_field(&mut self, name: &str, value: ValueRef<'_>) -> Result<(), Error> {
         let hash = if self.fields.len() < FEW { 0 } else { self.state.hash_one(name) };
         match self.place_of(name, hash) {
             Some(at) => {
-                // What it replaces stays counted: it was built.
+                // The replaced value stays counted, since it was built.
                 let value = self.growth.copy_value(value)?;
                 if let Some(held) = self.fields.get_mut(at) {
                     held.1 = value;
@@ -75,7 +71,7 @@ impl<'a> Fields<'a> {
         Ok(())
     }
 
-    /// The next field goes where its hash leads.
+    /// Records the index of the next field by its hash.
     fn note_place(&mut self, hash: u64) {
         let at = self.fields.len();
         match self.places.entry(hash) {
@@ -86,9 +82,8 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// Where the field of a name stands. The first few names are looked through; others are found
-    /// by their hash.
-    /// `hash` matters only where there are more than a few.
+    /// Returns the index of a field: the first few names by linear search, others by their hash.
+    /// `hash` is unused if there are only a few.
     fn place_of(&self, name: &str, hash: u64) -> Option<usize> {
         let is = |at: &usize| self.fields.get(*at).is_some_and(|(held, _)| held == name);
         let first = (0..self.fields.len().min(FEW)).find(is);
@@ -97,7 +92,6 @@ impl<'a> Fields<'a> {
             .or_else(|| self.others.iter().copied().find(is))
     }
 
-    /// The document.
     pub(super) fn into_document(self) -> Value {
         Value::Document(self.fields.into_iter().collect())
     }

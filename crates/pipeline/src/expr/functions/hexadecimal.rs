@@ -1,23 +1,17 @@
-//! Doubles written in hexadecimal, as C writes them: a sign, `0x`, digits with a point, and a power
-//! of two.
-//!
-//! ```text
-//! -0x1.8p1    -3.0
-//! +0x10       16.0
-//! ```
+//! Doubles in C's hexadecimal notation: a sign, `0x`, digits with a point, and a power of two.
 
-/// The result would be larger than a double, or would lose digits because it is so small.
+/// The value overflows, or underflows with a loss of digits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct OutOfRange;
 
-/// Bits of a double's digits.
+/// Significant bits of a double.
 const DIGITS: i64 = 53;
-/// The greatest power of two of a double.
+/// The greatest exponent of a double.
 const MOST: i64 = 1023;
-/// The least power of two of a double with all its digits.
+/// The least exponent of a normal double.
 const LEAST: i64 = -1022;
 
-/// Reads a double in hexadecimal; `None` where the text is something else. Rounds half to even.
+/// Parses a hexadecimal double, rounding half to even; `None` for other text.
 pub(super) fn parse(text: &str) -> Option<Result<f64, OutOfRange>> {
     let body = text.strip_prefix(['+', '-']).unwrap_or(text);
     let body = body.strip_prefix("0x").or_else(|| body.strip_prefix("0X"))?;
@@ -30,7 +24,7 @@ pub(super) fn parse(text: &str) -> Option<Result<f64, OutOfRange>> {
     if whole.is_empty() && fraction.is_empty() {
         return None;
     }
-    // The leading digits, and whether any of the others is not 0.
+    // The leading digits, and whether any of the dropped ones is not 0.
     let (mut leading, mut dropped, mut sticky) = (0_u128, 0_i64, false);
     for digit in whole.chars().chain(fraction.chars()) {
         let digit = digit.to_digit(16)?;
@@ -43,14 +37,14 @@ pub(super) fn parse(text: &str) -> Option<Result<f64, OutOfRange>> {
     }
     let places = i64::try_from(fraction.len()).ok()?.checked_mul(4)?;
     let exponent = power.saturating_add(dropped).saturating_sub(places);
-    // A bit below all that are kept stands for the dropped digits: it matters where a half is rounded.
+    // An additional lowest bit represents the dropped digits, for rounding of halves.
     let double = to_double(leading << 1 | u128::from(sticky), exponent.saturating_sub(1));
     let sign = if text.starts_with('-') { -1.0 } else { 1.0 };
     Some(double.map(|double| double * sign))
 }
 
-/// Reads the power of two: decimal digits with or without a sign. One that no double has is the
-/// nearest number that is as far out of range.
+/// Parses the exponent: decimal digits with an optional sign. Exponents far out of range are
+/// clamped.
 fn parse_power(text: &str) -> Option<i64> {
     let digits = text.strip_prefix(['+', '-']).unwrap_or(text);
     if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
@@ -61,7 +55,7 @@ fn parse_power(text: &str) -> Option<i64> {
     Some(if text.starts_with('-') { -power } else { power })
 }
 
-/// The double nearest to `digits * 2^exponent`.
+/// Returns the double nearest to `digits * 2^exponent`.
 fn to_double(digits: u128, exponent: i64) -> Result<f64, OutOfRange> {
     if digits == 0 {
         return Ok(0.0);
@@ -85,12 +79,12 @@ fn to_double(digits: u128, exponent: i64) -> Result<f64, OutOfRange> {
         rounded += 1;
     }
     let power = exponent + i64::from(excess);
-    // In two steps, each of which a double can hold.
+    // In two steps, since each factor must be in the range of doubles.
     let double = rounded as f64 * power_of_two(power / 2) * power_of_two(power - power / 2);
     if double.is_infinite() { Err(OutOfRange) } else { Ok(double) }
 }
 
-/// A power of two that a double has with all its digits.
+/// Returns a power of two that is a normal double.
 fn power_of_two(power: i64) -> f64 {
     let biased = u64::try_from((power + MOST).clamp(1, 2 * MOST)).unwrap_or(1);
     f64::from_bits(biased << (DIGITS - 1))

@@ -1,12 +1,12 @@
-//! Functions of expressions by name, in one table; a family of functions is one file. Arguments
-//! come evaluated; forms that decide what to evaluate are not here.
+//! Functions of expressions by name, in one table; each family of functions is one file. Their
+//! arguments are evaluated before the call; forms, which decide what to evaluate, are not here.
 //!
-//! A new function is a row in the table of its family (name, what it takes, the function, a line
-//! for the page of what is supported). The parser finds it by the table and checks the number or
-//! the names of its arguments.
+//! A new function is a row in the table of its family: name, arguments, function, and a line for
+//! the documentation of supported functions. The parser reads the table, and checks the number or
+//! the names of the arguments.
 //!
-//! Null in, null out: most functions return null when an argument is null or missing. Each says so
-//! itself, since some do not.
+//! Most functions return null if an argument is null or missing. Each implements that itself, since
+//! some do not.
 
 mod accumulate;
 mod arithmetic;
@@ -42,54 +42,48 @@ use evaluation::{
 
 use super::{Env, Expr, OptionalValue};
 
-/// What a function takes.
-/// The parser checks it, so that functions get as many arguments as they say.
+/// The arguments of a function. The parser checks them, so functions can rely on their number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Takes {
-    /// So many arguments, an array of them or, for one, the argument alone.
+    /// This number of arguments: an array of them or, for one, the argument itself.
     Exactly(usize),
-    /// At least and at most so many.
+    /// A minimum and a maximum number.
     Between(usize, usize),
     /// Any number.
     Any,
-    /// Arguments by name, in the order in which the function gets them.
+    /// Named arguments, in the order in which the function gets them.
     Named(&'static [Param]),
     /// One argument, or a document with `date` and `timezone`.
     DateOrNamed,
 }
 
-/// A named argument.
-/// An argument that is not given is `Absent`, which is not the same as missing: a default holds for
-/// the first only.
+/// A named argument. If it is not given it is `Absent`, which differs from missing: defaults apply
+/// to absent arguments only.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Param {
-    /// Its name.
+    /// The name.
     pub name: &'static str,
-    /// Whether it has to be given.
+    /// Whether it is required.
     pub required: bool,
 }
 
-/// A required argument.
 pub(crate) const fn required(name: &'static str) -> Param {
     Param { name, required: true }
 }
 
-/// An optional argument.
 pub(crate) const fn optional(name: &'static str) -> Param {
     Param { name, required: false }
 }
 
-/// A row of the table.
+/// A function: a row of the table.
 #[derive(Clone, Copy)]
 pub struct Function {
-    /// Its name, with the `$`.
+    /// The name, including the `$`.
     pub name: &'static str,
-    /// What it takes.
+    /// The arguments.
     pub takes: Takes,
-    /// What it is for.
-    /// It is printed on the page of what is supported.
+    /// A short description for the documentation.
     pub about: &'static str,
-    /// What it does.
     eval: fn(&In<'_>) -> OptionalValue,
 }
 
@@ -99,7 +93,6 @@ impl std::fmt::Debug for Function {
     }
 }
 
-/// A row.
 pub(crate) const fn row(
     name: &'static str,
     takes: Takes,
@@ -109,59 +102,55 @@ pub(crate) const fn row(
     Function { name, takes, about, eval }
 }
 
-/// One evaluation of a function: its name for messages, its arguments, and the environment.
-/// `arg_at` says that an argument was not given, wherever it would stand.
+/// One call of a function: its name for messages, its arguments, and the environment.
 #[derive(Debug)]
 pub struct In<'a> {
-    /// The function's name, with the `$`.
+    /// The function's name, including the `$`.
     pub(crate) name: &'static str,
-    /// The values of its arguments.
+    /// The evaluated arguments.
     pub(crate) args: &'a [Evaluated<'a>],
-    /// The document and the variables around the call.
+    /// The environment of the call.
     pub(crate) env: &'a Env<'a>,
 }
 
 impl<'a> In<'a> {
-    /// An argument; absent past the end.
+    /// Returns an argument; absent past the end.
     pub(crate) fn arg_at(&self, index: usize) -> &'a Evaluated<'a> {
         self.args.get(index).unwrap_or(&Evaluated::Absent)
     }
 
-    /// The account of what the call is building, empty so far.
+    /// Returns an empty account of the value that the call builds.
     pub(crate) fn new_growth(&self) -> Growth<'a> {
         self.env.new_growth()
     }
 
-    /// Whether any argument is null or missing.
+    /// Returns whether any argument is null or missing.
     pub(crate) fn any_nullish(&self) -> bool {
         self.args.iter().any(Evaluated::is_nullish)
     }
 
-    /// An argument's value, undefined for nothing.
-    /// For functions that treat missing as they treat null, or compare it.
+    /// Returns an argument's value, or undefined if it has none. For functions that treat missing
+    /// like null, or compare it.
     pub(crate) fn value_at(&self, index: usize) -> ValueRef<'a> {
         self.arg_at(index).operand()
     }
 }
 
-/// Work of one call.
 const CALL: usize = 128;
 
 impl Function {
-    /// Evaluates the arguments, then the function. While one argument is evaluated, those before it
-    /// are counted as held.
-    /// All arguments are evaluated, also where the first one decides; what must not be so is a
-    /// form.
+    /// Evaluates the arguments, then calls the function. While one argument is evaluated, those
+    /// before it are counted as held.
     pub(crate) fn call_with<'e>(
         &'static self,
         args: &'e [Expr],
         env: &Env<'e>,
     ) -> Result<Evaluated<'e>, Error> {
         match args {
-            // One and two arguments are most calls: they need no vector.
+            // Most calls have one or two arguments, which need no vector.
             [a] => {
                 let a = a.evaluate_borrowed(env)?;
-                // What an argument borrows is held by the document.
+                // Borrowed values are held by the document.
                 let held = owned_bytes(&a);
                 self.run_function(&[a], env, held)
             }
@@ -184,10 +173,9 @@ impl Function {
         }
     }
 
-    /// Runs the function while `held` bytes of arguments are held. What it reads and makes is
-    /// counted, and a result that is too large or too deep is refused.
-    /// Reading the arguments is work that is not bounded for one evaluation, since the document was
-    /// read anyway; what the function makes is.
+    /// Calls the function while `held` bytes of arguments are held. Counts what it reads and
+    /// builds, and refuses a result that is too large or too deep. Reading the arguments is not
+    /// bounded work, since the document was read anyway; building the result is.
     fn run_function<'e>(
         &'static self,
         args: &[Evaluated<'_>],
@@ -200,7 +188,7 @@ impl Function {
         budget.spend_bounded(CALL)?;
         let answer = (self.eval)(&In { name: self.name, args, env: &env.with_held(held)? })?;
         if let Some(value @ (Value::String(_) | Value::Array(_) | Value::Document(_))) = &answer {
-            // Numbers and the like are too small to check.
+            // Other values are too small to check.
             budget.spend_bounded(check_built(value.as_ref())?.memory)?;
         }
         let answer = answer.map(value_without_spare_room);
@@ -208,7 +196,6 @@ impl Function {
     }
 }
 
-/// All families.
 static FAMILIES: [&[Function]; 19] = [
     accumulate::FUNCTIONS,
     arithmetic::FUNCTIONS,
@@ -231,13 +218,13 @@ static FAMILIES: [&[Function]; 19] = [
     type_::FUNCTIONS,
 ];
 
-/// Every function.
+/// Returns all functions.
 pub fn all_functions() -> impl Iterator<Item = &'static Function> {
     FAMILIES.iter().flat_map(|family| family.iter())
 }
 
-/// The function of this name (with the `$`).
-/// Only the parser asks, once for each call in a request.
+/// Returns the function with this name (including the `$`). Only the parser calls it, once per call
+/// in a request.
 pub fn find_function(name: &str) -> Option<&'static Function> {
     all_functions().find(|function| function.name == name)
 }

@@ -1,13 +1,12 @@
-//! Numbers as functions see them: read from arguments, added exactly, given the narrowest type.
-//!
-//! A result that MongoDB keeps narrow is an `int` where it fits: when all operands were.
+//! Conversion of arguments to numbers, and of numbers to results of the right type. A result is an
+//! `int` only if it fits and all operands were.
 
 use document::{Decimal128, Number, Value, ValueRef};
 use evaluation::Error;
 
 use crate::failure::invalid_request;
 
-/// The value of a number; integers are `int` where they fit and `narrow` is set.
+/// Returns the value of a number; integers are `int` if they fit and `narrow` is set.
 pub(crate) fn number_value(number: Number, narrow: bool) -> Value {
     match number {
         Number::Int(v) => match i32::try_from(v) {
@@ -19,8 +18,7 @@ pub(crate) fn number_value(number: Number, narrow: bool) -> Value {
     }
 }
 
-/// A number as a decimal.
-/// A double keeps 15 digits, zeros among them.
+/// Converts a number to a decimal; doubles with 15 digits, including zeros.
 pub(crate) fn to_decimal(number: Number) -> Decimal128 {
     match number {
         Number::Int(v) => Decimal128::from_i64(v),
@@ -29,19 +27,17 @@ pub(crate) fn to_decimal(number: Number) -> Decimal128 {
     }
 }
 
-/// Whether a value is a 32-bit integer.
 pub(crate) fn is_int(value: ValueRef<'_>) -> bool {
     matches!(value, ValueRef::Int32(_))
 }
 
-/// An integral argument that fits 32 bits.
-/// A double or decimal that is whole counts.
+/// Returns a number that is an integer of 32 bits, including whole doubles and decimals.
 pub(crate) fn int32_of(value: ValueRef<'_>) -> Option<i32> {
     i32::try_from(Number::of(value)?.to_i64_exact()?).ok()
 }
 
-/// Milliseconds since 1970 of a date, a timestamp or an object id.
-/// Texts and numbers are none.
+/// Returns the milliseconds since 1970 of a date, a timestamp or an ObjectId; `None` for other
+/// types.
 pub(crate) fn date_of(value: ValueRef<'_>) -> Option<i64> {
     match value {
         ValueRef::DateTime(v) => Some(v),
@@ -51,8 +47,7 @@ pub(crate) fn date_of(value: ValueRef<'_>) -> Option<i64> {
     }
 }
 
-/// A date argument of a function that takes nothing else.
-/// Callers have looked for null and missing before, where those are no error.
+/// Returns a date argument; any other type is an error. Callers check for null and missing first.
 pub(crate) fn need_date(value: ValueRef<'_>) -> Result<i64, Error> {
     date_of(value).ok_or_else(|| {
         invalid_request(

@@ -1,4 +1,4 @@
-//! Objects: fields read, set and merged.
+//! Functions of objects: reading, setting and merging fields.
 
 use document::{Value, ValueRef};
 use evaluation::Size;
@@ -35,8 +35,8 @@ pub(super) const FUNCTIONS: &[Function] = &[
     ),
 ];
 
-/// `$getField`: a field by its name, dots and dollars included.
-/// Missing for an input that is no object, and for an object without the field; null for null.
+/// `$getField`: the field with this name, which may contain dots and dollars. Missing if the input
+/// is not an object or lacks the field; null for null.
 fn get_field(call: &In<'_>) -> OptionalValue {
     let ValueRef::String(name) = call.value_at(0) else {
         let kind = call.arg_at(0).type_name();
@@ -50,9 +50,8 @@ fn get_field(call: &In<'_>) -> OptionalValue {
     }
 }
 
-/// `$mergeObjects: [{a: 1}, {a: 2, b: 3}]` is `{a: 2, b: 3}`; null counts as an empty object. An
-/// only argument may be an array of objects.
-/// Without anything to merge it is an empty object.
+/// `$mergeObjects: [{a: 1}, {a: 2, b: 3}]` is `{a: 2, b: 3}`. Null counts as an empty object; a
+/// single argument may be an array of objects.
 fn merge_objects(call: &In<'_>) -> OptionalValue {
     let mut merged = Fields::new(call);
     let mut join = |value: ValueRef<'_>| match value {
@@ -76,8 +75,8 @@ fn merge_objects(call: &In<'_>) -> OptionalValue {
     Ok(Some(merged.into_document()))
 }
 
-/// The object with a field set, or without it.
-/// A field that is there keeps its place. Null for an input that is null or missing.
+/// Returns the object with a field set, or removed for no value. An existing field keeps its
+/// position. Null for an input that is null or missing.
 fn change_field(call: &In<'_>, value: Option<ValueRef<'_>>) -> OptionalValue {
     let ValueRef::String(name) = call.value_at(0) else {
         let (function, kind) = (call.name, call.arg_at(0).type_name());
@@ -93,23 +92,21 @@ fn change_field(call: &In<'_>, value: Option<ValueRef<'_>>) -> OptionalValue {
         }
     };
     let mut growth = call.new_growth();
-    // All of the object is copied, whatever of it changes.
+    // The whole object is copied.
     growth.add_size(Size::of_value(ValueRef::Document(fields)))?;
     let mut changed = fields.to_tree();
     match value {
-        // A missing value comes as none, and takes the field out.
         Some(value) => changed.insert(name, growth.copy_value(value)?),
         None => drop(changed.remove(name)),
     }
     Ok(Some(Value::Document(changed)))
 }
 
-/// `$setField`: the object with a field set; the value `$$REMOVE` takes it out.
+/// `$setField`: the object with a field set; the value `$$REMOVE` removes it.
 fn set_field(call: &In<'_>) -> OptionalValue {
     change_field(call, call.arg_at(2).value())
 }
 
-/// `$unsetField`.
 fn unset_field(call: &In<'_>) -> OptionalValue {
     change_field(call, None)
 }

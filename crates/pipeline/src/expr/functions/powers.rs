@@ -1,5 +1,5 @@
-//! Powers and logarithms. Decimals have no such functions of their own: whole powers are products,
-//! everything else goes through doubles.
+//! Powers and logarithms. Decimals have no such functions: integral powers are computed as
+//! products, everything else in doubles.
 //!
 //! ```text
 //! $pow: [2, 10]        1024            $sqrt: 9          3.0
@@ -34,8 +34,8 @@ pub(super) const FUNCTIONS: &[Function] = &[
     row("$sigmoid", Exactly(1), sigmoid, "logistic function"),
 ];
 
-/// A function of doubles; decimals go through doubles and come back to 15 digits.
-/// Other numbers give a double.
+/// Applies a function of doubles. Decimals are converted to doubles, and the result to a decimal of
+/// 15 digits; other numbers yield a double.
 pub(super) fn through_double(number: Number, function: impl Fn(f64) -> f64) -> Value {
     let result = function(number.to_f64());
     match number {
@@ -44,7 +44,6 @@ pub(super) fn through_double(number: Number, function: impl Fn(f64) -> f64) -> V
     }
 }
 
-/// `$exp`: e to a power.
 fn exp(call: &In<'_>) -> OptionalValue {
     let Some(number) = only_number(call)? else { return NULL };
     match number {
@@ -53,20 +52,18 @@ fn exp(call: &In<'_>) -> OptionalValue {
     }
 }
 
-/// `$sigmoid`: 1 / (1 + e^-x).
-/// It never overflows: where `e^-x` is infinite the result is 0.
+/// `$sigmoid`: 1 / (1 + e^-x). If `e^-x` overflows the result is 0.
 fn sigmoid(call: &In<'_>) -> OptionalValue {
     let Some(number) = only_number(call)? else { return NULL };
     if number.is_nan() {
-        // A NaN stays what it is, its sign included.
+        // NaN is unchanged, including its sign.
         return some_value(call.value_at(0).to_value());
     }
     some_value(through_double(number, |x| 1.0 / (1.0 + (-x).exp())))
 }
 
-/// Fails when a logarithm's argument is not above 0; NaN passes.
-/// `code` is the number of the error. Decimals are looked at themselves, as a small one may be zero
-/// as a double.
+/// Fails with the number `code` if a logarithm's argument is not positive, except for NaN. Decimals
+/// are not converted for this, since a small one may be zero as a double.
 fn check_positive(call: &In<'_>, number: Number, code: i32) -> Result<(), Error> {
     let is_positive = match number {
         Number::Decimal(v) => !v.is_negative() && !v.is_zero(),
@@ -85,7 +82,7 @@ fn check_positive(call: &In<'_>, number: Number, code: i32) -> Result<(), Error>
     ))
 }
 
-/// A logarithm of a decimal or a double; NaN has a double.
+/// Returns a logarithm of a decimal or a double; a double for NaN.
 fn logarithm_of(number: Number, decimal: fn(Decimal128) -> f64, double: fn(f64) -> f64) -> Value {
     match number {
         Number::Decimal(v) if !v.is_nan() => {
@@ -95,23 +92,22 @@ fn logarithm_of(number: Number, decimal: fn(Decimal128) -> f64, double: fn(f64) 
     }
 }
 
-/// `$ln`: the natural logarithm of a number above 0.
+/// `$ln`: the natural logarithm of a positive number.
 fn ln(call: &In<'_>) -> OptionalValue {
     let Some(number) = only_number(call)? else { return NULL };
     check_positive(call, number, 28766)?;
     some_value(logarithm_of(number, decimal_logs::ln, f64::ln))
 }
 
-/// `$log10`: the logarithm to base 10 of a number above 0.
+/// `$log10`: the logarithm to base 10 of a positive number.
 fn log10(call: &In<'_>) -> OptionalValue {
     let Some(number) = only_number(call)? else { return NULL };
     check_positive(call, number, 28761)?;
     some_value(logarithm_of(number, decimal_logs::log10, f64::log10))
 }
 
-/// `$log`: a logarithm to a base, as a quotient of natural ones; base 10 has an exact way of its
-/// own.
-/// Null where either is null or missing. The logarithm of a NaN, or to that base, is a double, also
+/// `$log`: the logarithm to a base, as a quotient of natural logarithms, except for the exact base
+/// 10. Null if an argument is null or missing. With NaN as an argument the result is a double, even
 /// for decimals.
 fn log(call: &In<'_>) -> OptionalValue {
     if call.any_nullish() {
@@ -148,8 +144,7 @@ fn log(call: &In<'_>) -> OptionalValue {
     }
 }
 
-/// `$sqrt`; below zero it is an error.
-/// An integer gives a double also where the root is whole.
+/// `$sqrt`: an error below zero; a double for integers.
 fn sqrt(call: &In<'_>) -> OptionalValue {
     let Some(number) = only_number(call)? else { return NULL };
     if !number.is_nan() && number.to_f64() < 0.0 {
@@ -161,9 +156,8 @@ fn sqrt(call: &In<'_>) -> OptionalValue {
     }
 }
 
-/// `$pow`: exact where both operands and the result are integers.
-/// Integers whose power does not fit, and negative exponents, give a double. Zero to a negative
-/// power is an error.
+/// `$pow`: an integer if both operands are integers and the result fits. Otherwise, and for
+/// negative exponents, a double. A negative power of zero is an error.
 fn pow(call: &In<'_>) -> OptionalValue {
     if call.any_nullish() {
         return NULL;
@@ -184,7 +178,7 @@ fn pow(call: &In<'_>) -> OptionalValue {
             some_value(decimal_pow(base, exponent))
         }
         (Number::Int(b), Number::Int(e)) => {
-            // Powers of 0, 1 and -1 need no multiplication, however large the exponent.
+            // Powers of 0, 1 and -1 need no multiplication, even for large exponents.
             let power = match (b, u32::try_from(e)) {
                 (0, _) => Some(i64::from(e == 0)),
                 (1, _) => Some(1),
@@ -201,9 +195,9 @@ fn pow(call: &In<'_>) -> OptionalValue {
     }
 }
 
-/// A power of decimals, with all the digits that there are: whole exponents by squaring, halves with
-/// a square root, and others, which have some 15 digits, through doubles.
-/// Exponents that are too large to be multiplied out go through doubles, too.
+/// Returns a power of decimals with all digits: integral exponents by squaring, halves with a
+/// square root. Others, and exponents that are too large for that, are computed in doubles with
+/// about 15 digits.
 fn decimal_pow(base: Number, exponent: Number) -> Decimal128 {
     let (base, half) = (to_decimal(base), exponent.to_f64().rem_euclid(1.0) == 0.5);
     if half && let Some(whole) = whole_exponent(Number::Double(exponent.to_f64() - 0.5)) {
@@ -215,13 +209,12 @@ fn decimal_pow(base: Number, exponent: Number) -> Decimal128 {
     }
 }
 
-/// The exponent as a whole number that is small enough to be multiplied out.
+/// Returns an integral exponent that is small enough for repeated multiplication.
 fn whole_exponent(exponent: Number) -> Option<i64> {
     exponent.to_i64_exact().filter(|e| e.unsigned_abs() <= 100_000)
 }
 
-/// The same number with 34 digits, zeros at its end among them. A zero has no sign and the least
-/// exponent.
+/// Pads the number to 34 digits with trailing zeros. A zero gets no sign and the least exponent.
 fn with_all_digits(power: Decimal128) -> Decimal128 {
     const LEAST_EXPONENT: i32 = -6176;
     let Some((_, digits, exponent)) = power.parts() else { return power };
@@ -232,7 +225,7 @@ fn with_all_digits(power: Decimal128) -> Decimal128 {
     }
 }
 
-/// A decimal to a whole power, by squaring.
+/// Returns an integral power, by squaring.
 fn whole_pow(base: Decimal128, whole: i64) -> Decimal128 {
     let (mut square, mut left) = (base, whole.unsigned_abs());
     let mut power = Decimal128::from_i64(1);
@@ -240,7 +233,7 @@ fn whole_pow(base: Decimal128, whole: i64) -> Decimal128 {
         if left % 2 == 1 {
             power = power.multiply(square);
         }
-        // The last square is not used; it may be infinite without harm.
+        // The last square is not used, so it may overflow.
         square = square.multiply(square);
         left /= 2;
     }

@@ -1,4 +1,4 @@
-//! Numbers rounded or cut at a decimal place.
+//! Rounding and truncation at a decimal place.
 
 use document::{Decimal128, Number, Rounding};
 use evaluation::Error;
@@ -14,18 +14,18 @@ pub(super) const FUNCTIONS: &[Function] = &[
     row("$trunc", Between(1, 2), trunc, "cut at a place"),
 ];
 
-/// `$round: [2.5]` is `2`: half to even, at a decimal place or before the point.
+/// `$round: [2.5]` is `2`: rounds half to even, at a decimal place or before the point.
 fn round(call: &In<'_>) -> OptionalValue {
     at_place(call, Rounding::HalfEven)
 }
 
-/// `$trunc`: cut toward zero at a place.
+/// `$trunc`: truncates at a decimal place.
 fn trunc(call: &In<'_>) -> OptionalValue {
     at_place(call, Rounding::Down)
 }
 
-/// The place argument of `$round` and `$trunc`; `None` when it is null.
-/// Negative places are before the point: -2 rounds to hundreds.
+/// Returns the place argument of `$round` and `$trunc`; `None` if it is null. Negative places are
+/// before the point: -2 rounds to hundreds.
 fn place_argument(call: &In<'_>) -> Result<Option<i32>, Error> {
     let arg = call.arg_at(1);
     if arg.is_absent() {
@@ -54,9 +54,8 @@ fn place_argument(call: &In<'_>) -> Result<Option<i32>, Error> {
     }
 }
 
-/// A number rounded at a place; integers stay integers, and places after the point leave them as
-/// they are.
-/// Null for null and missing. The type stays: a 32-bit integer that no longer fits becomes 64-bit.
+/// Rounds a number at a place. The type is kept, except that a 32-bit integer that no longer fits
+/// becomes 64-bit; places after the point do not change integers. Null for null and missing.
 fn at_place(call: &In<'_>, rounding: Rounding) -> OptionalValue {
     if call.arg_at(0).is_nullish() {
         return NULL;
@@ -83,7 +82,7 @@ fn at_place(call: &In<'_>, rounding: Rounding) -> OptionalValue {
     }
 }
 
-/// An integer rounded before the point; nothing when the result does not fit.
+/// Rounds an integer before the point; `None` if the result does not fit.
 fn int_at_place(value: i64, place: i32, rounding: Rounding) -> Option<i64> {
     // At most 10^20, so that the products below fit.
     let unit = 10_i128.pow(place.unsigned_abs());
@@ -98,8 +97,8 @@ fn int_at_place(value: i64, place: i32, rounding: Rounding) -> Option<i64> {
     i64::try_from(whole * unit).ok()
 }
 
-/// A double rounded at a place, exactly: it is written as a decimal first.
-/// NaN and infinities stay.
+/// Rounds a double at a place, exactly, by converting it to a decimal first. NaN and infinities are
+/// unchanged.
 fn double_at_place(value: f64, place: i32, rounding: Rounding) -> f64 {
     if !value.is_finite() {
         return value;
@@ -107,13 +106,12 @@ fn double_at_place(value: f64, place: i32, rounding: Rounding) -> f64 {
     if place == 0 {
         return if rounding == Rounding::Down { value.trunc() } else { value.round_ties_even() };
     }
-    // As exactly as a decimal can: 5.015 is a little less than that.
+    // As exactly as a decimal can: 5.015 is slightly less than that.
     let exact = Decimal128::parse(&format!("{value:.33e}")).unwrap_or(Decimal128::NAN);
     decimal_at_place(exact, place, rounding).to_f64()
 }
 
-/// A decimal written with at least so many places, if it has the digits for them.
-/// Zeros are added, never digits taken away.
+/// Pads a decimal with zeros to at least this number of places, if it has the digits for them.
 pub(super) fn at_least_to(value: Decimal128, places: i32) -> Decimal128 {
     match value.parts() {
         Some((_, _, exponent)) if -places < exponent => {
@@ -124,8 +122,7 @@ pub(super) fn at_least_to(value: Decimal128, places: i32) -> Decimal128 {
     }
 }
 
-/// A decimal rounded at a place.
-/// NaN and infinities stay.
+/// Rounds a decimal at a place. NaN and infinities are unchanged.
 fn decimal_at_place(value: Decimal128, place: i32, rounding: Rounding) -> Decimal128 {
     let Some((_, _, exponent)) = value.parts() else { return value };
     if exponent >= -place {
@@ -134,7 +131,7 @@ fn decimal_at_place(value: Decimal128, place: i32, rounding: Rounding) -> Decima
     if rounding == Rounding::HalfEven {
         return value.quantize(-place);
     }
-    // Moving the point keeps every digit: only the exponent changes.
+    // Shifting the point changes only the exponent, so no digit is lost.
     let shift = |by: i32| Decimal128::parse(&format!("1E{by}")).unwrap_or(Decimal128::ZERO);
     value.multiply(shift(place)).round(rounding).multiply(shift(-place))
 }

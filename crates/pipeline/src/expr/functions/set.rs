@@ -1,8 +1,5 @@
-//! Arrays as sets: duplicates and order do not count. Results are in the order of values.
-//!
-//! Sets are arrays whose elements count once, compared by MongoDB's order, so that `1` and `1.0`
-//! are one element. Results come in that order; `$setDifference` keeps the order of its first
-//! argument.
+//! Arrays as sets: elements are distinct in MongoDB's order, so that `1` and `1.0` are one element.
+//! Results are in that order; `$setDifference` keeps the order of its first argument.
 
 use std::collections::BTreeSet;
 
@@ -30,11 +27,11 @@ pub(super) const FUNCTIONS: &[Function] = &[
 
 type Set = BTreeSet<BsonOrder>;
 
-/// Work of finding a value's place among others.
+/// Work of finding the position of a value in a set.
 const PLACE: usize = 256;
 
-/// Adds values to a set; those that it has already cost no memory.
-/// Each value is paid for before it is looked up, since comparing long values is work.
+/// Adds values to a set. Only new values cost memory, but each is counted as work, since comparing
+/// long values is work.
 fn join_sets(
     set: &mut Set,
     values: ArrayRef<'_>,
@@ -43,7 +40,7 @@ fn join_sets(
 ) -> Result<(), Error> {
     for value in values.iter() {
         let size = Size::of_value(value);
-        // For the search in the set and the copy that is made for it.
+        // For the search in the set and the copy made for it.
         call.env.context.budget.spend_bounded(PLACE + size.bytes)?;
         if set.insert(BsonOrder(value.to_value())) {
             growth.add_size(size)?;
@@ -52,20 +49,18 @@ fn join_sets(
     Ok(())
 }
 
-/// The elements of an array as a set.
 fn set_of(values: ArrayRef<'_>, growth: &mut Growth<'_>, call: &In<'_>) -> Result<Set, Error> {
     let mut set = Set::new();
     join_sets(&mut set, values, growth, call)?;
     Ok(set)
 }
 
-/// A set as an array, in the order of values.
+/// Returns a set as an array, in the order of values.
 fn array_of(set: Set) -> OptionalValue {
     Ok(Some(Value::Array(set.into_iter().map(|value| value.0).collect())))
 }
 
-/// The array of an argument; `None` when it is null.
-/// `code` is the number of the error for anything but an array.
+/// Returns an array argument; `None` if it is null. `code` is the error number for other types.
 fn set_operand<'a>(call: &In<'a>, index: usize, code: i32) -> Result<Option<ArrayRef<'a>>, Error> {
     match call.value_at(index) {
         value if value.is_nullish() => Ok(None),
@@ -78,8 +73,8 @@ fn set_operand<'a>(call: &In<'a>, index: usize, code: i32) -> Result<Option<Arra
     }
 }
 
-/// `$setUnion: [[1, 2], [2, 3]]` is `[1, 2, 3]`; null when an argument is null.
-/// Without arguments it is empty.
+/// `$setUnion: [[1, 2], [2, 3]]` is `[1, 2, 3]`; null if an argument is null, empty without
+/// arguments.
 fn union(call: &In<'_>) -> OptionalValue {
     let mut all = Set::new();
     let mut growth = call.new_growth();
@@ -90,14 +85,14 @@ fn union(call: &In<'_>) -> OptionalValue {
     array_of(all)
 }
 
-/// `$setIntersection`: the elements that all arrays have.
-/// Null where an argument is null or missing; without arguments it is empty.
+/// `$setIntersection`: the elements that all arrays contain. Null if an argument is null or
+/// missing; empty without arguments.
 fn intersection(call: &In<'_>) -> OptionalValue {
     let mut common: Option<Set> = None;
     for index in 0..call.args.len() {
         let Some(values) = set_operand(call, index, 17047)? else { return NULL };
         let set = set_of(values, &mut call.new_growth(), call)?;
-        // Of equal values of different types the first one's is kept.
+        // Of equal values of different types that of the first array is kept.
         common = Some(match common {
             None => set,
             Some(mut common) => {
@@ -109,8 +104,8 @@ fn intersection(call: &In<'_>) -> OptionalValue {
     array_of(common.unwrap_or_default())
 }
 
-/// An argument of a function of two sets.
-/// Null is an error here; callers for which it is not have looked before.
+/// Returns an argument of a function of two sets. Null is an error; callers for which it is not
+/// check for it first.
 fn array_side<'a>(call: &In<'a>, index: usize, code: i32) -> Result<ArrayRef<'a>, Error> {
     call.value_at(index).as_array().ok_or_else(|| {
         let (name, kind) = (call.name, call.arg_at(index).type_name());
@@ -120,8 +115,8 @@ fn array_side<'a>(call: &In<'a>, index: usize, code: i32) -> Result<ArrayRef<'a>
     })
 }
 
-/// `$setDifference: [[1, 2], [2]]` is `[1]`, in the order of the first.
-/// What is kept joins the set of the second argument, so that repeated elements come once.
+/// `$setDifference: [[1, 2], [2]]` is `[1]`, in the order of the first. Kept elements are added to
+/// the set of the second argument, so that duplicates are dropped.
 fn difference(call: &In<'_>) -> OptionalValue {
     if call.any_nullish() {
         return NULL;
@@ -141,15 +136,15 @@ fn difference(call: &In<'_>) -> OptionalValue {
     Ok(Some(Value::Array(kept)))
 }
 
-/// `$setIsSubset`: whether the second array has all elements of the first.
+/// `$setIsSubset`: whether the second array contains all elements of the first.
 fn is_subset(call: &In<'_>) -> OptionalValue {
     let (left, right) = (array_side(call, 0, 17046)?, array_side(call, 1, 17042)?);
     let left = set_of(left, &mut call.new_growth(), call)?;
     Ok(Some(Value::Bool(left.is_subset(&set_of(right, &mut call.new_growth(), call)?))))
 }
 
-/// `$setEquals`: whether all arrays have the same elements, in any order and any number.
-/// All arguments are read even after two differ, for their errors.
+/// `$setEquals`: whether all arrays have the same distinct elements. All arguments are checked for
+/// errors, even after two differ.
 fn sets_equal(call: &In<'_>) -> OptionalValue {
     let mut first: Option<Set> = None;
     let mut same = true;
@@ -168,7 +163,7 @@ fn sets_equal(call: &In<'_>) -> OptionalValue {
     Ok(Some(Value::Bool(same)))
 }
 
-/// The only argument, which has to be an array.
+/// Returns the only argument, which must be an array.
 fn array_only<'a>(call: &In<'a>, code: i32) -> Result<ArrayRef<'a>, Error> {
     call.value_at(0).as_array().ok_or_else(|| {
         let (name, kind) = (call.name, call.arg_at(0).type_name());
@@ -176,8 +171,7 @@ fn array_only<'a>(call: &In<'a>, code: i32) -> Result<ArrayRef<'a>, Error> {
     })
 }
 
-/// `$anyElementTrue`.
-/// Zero, null, undefined and false are not true; the rest is.
+/// `$anyElementTrue`: whether an element is not false, zero, null or undefined.
 fn any_true(call: &In<'_>) -> OptionalValue {
     Ok(Some(Value::Bool(array_only(call, 17041)?.iter().any(ValueRef::is_truthy))))
 }

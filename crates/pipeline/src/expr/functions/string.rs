@@ -1,4 +1,4 @@
-//! Strings: joined, cased, trimmed, replaced, split.
+//! String functions: concatenation, case, trimming, replacement, splitting.
 //!
 //! ```text
 //! $concat: ["a", "b"]                  "ab"        $split: ["a-b", "-"]         ["a", "b"]
@@ -7,8 +7,8 @@
 //!                                                    find: "a", replacement: "b"}  "bb"
 //! ```
 //!
-//! How long a result will be is checked before it is made: a text longer than a document may be is
-//! an error.
+//! The length of a result is checked before it is built: a string longer than a document is an
+//! error.
 
 use std::cmp::Ordering;
 
@@ -28,7 +28,7 @@ use crate::{
     text::{date_text, whole_double_text},
 };
 
-/// The arguments of `$trim` and its like.
+/// The arguments of `$trim`, `$ltrim` and `$rtrim`.
 const TRIM: &[Param] = &[required("input"), optional("chars")];
 /// The arguments of `$replaceOne` and `$replaceAll`.
 const REPLACE: &[Param] = &[required("input"), required("find"), required("replacement")];
@@ -46,7 +46,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
     row("$trim", Named(TRIM), |c| trim_text(c, Ends::BOTH), "without characters at both ends"),
 ];
 
-/// The text of a string or symbol.
+/// Returns the text of a string or symbol.
 pub(super) fn text_of(value: ValueRef<'_>) -> Option<&str> {
     match value {
         ValueRef::String(text) | ValueRef::Symbol(text) => Some(text),
@@ -54,8 +54,8 @@ pub(super) fn text_of(value: ValueRef<'_>) -> Option<&str> {
     }
 }
 
-/// An argument as text for functions that take numbers and dates for strings; null is empty text.
-/// Other types are errors.
+/// Converts an argument to text, for functions that accept numbers and dates as strings. Null is
+/// the empty string; other types are errors.
 pub(super) fn coerced_text(got: &Evaluated<'_>) -> Result<String, Error> {
     Ok(match got.operand() {
         value if value.is_nullish() => String::new(),
@@ -75,8 +75,8 @@ pub(super) fn coerced_text(got: &Evaluated<'_>) -> Result<String, Error> {
     })
 }
 
-/// `$concat: ["a", "b"]` is `"ab"`; null when one is null.
-/// The parts are copied once, when the whole length is known.
+/// `$concat: ["a", "b"]` is `"ab"`; null if an argument is null. The parts are copied once, when
+/// the total length is known.
 fn concat(call: &In<'_>) -> OptionalValue {
     let mut parts = Vec::with_capacity(call.args.len());
     let (mut length, mut growth) = (0_usize, call.new_growth());
@@ -98,29 +98,29 @@ fn concat(call: &In<'_>) -> OptionalValue {
     Ok(Some(Value::String(parts.concat())))
 }
 
-/// `$toLower` or `$toUpper`; numbers and dates are taken as their text, null as empty text.
-/// Only ASCII letters change.
+/// `$toLower` or `$toUpper`, for ASCII letters only. Numbers and dates are converted to text, null
+/// to the empty string.
 fn map_case(call: &In<'_>, change: fn(&str) -> String) -> OptionalValue {
     Ok(Some(Value::String(change(&coerced_text(call.arg_at(0))?))))
 }
 
-/// `$strcasecmp: ["A", "a"]` is `0`: the order of two texts, the case of ASCII letters ignored.
-/// -1, 0 or 1, by bytes.
+/// `$strcasecmp: ["A", "a"]` is `0`: compares two texts by bytes, ignoring the case of ASCII
+/// letters. Returns -1, 0 or 1.
 fn strcasecmp(call: &In<'_>) -> OptionalValue {
     let (a, b) = (coerced_text(call.arg_at(0))?, coerced_text(call.arg_at(1))?);
     let order: Ordering = a.to_ascii_uppercase().cmp(&b.to_ascii_uppercase());
     Ok(Some(Value::Int32(order as i32)))
 }
 
-/// What counts as white space when no characters are given.
+/// White space, trimmed if no characters are given.
 const BLANK: &[char] = &[
     '\0', ' ', '\t', '\n', '\u{b}', '\u{c}', '\r', '\u{a0}', '\u{1680}', '\u{2000}', '\u{2001}',
     '\u{2002}', '\u{2003}', '\u{2004}', '\u{2005}', '\u{2006}', '\u{2007}', '\u{2008}', '\u{2009}',
     '\u{200a}',
 ];
 
-/// `$trim` and its like: white space, or the characters of `chars`.
-/// Null for an input, or characters, that are null or missing.
+/// `$trim`, `$ltrim` or `$rtrim`: removes white space, or the characters of `chars`. Null if the
+/// input or `chars` is null or missing.
 fn trim_text(call: &In<'_>, ends: Ends) -> OptionalValue {
     let (input, chars) = (call.arg_at(0), call.arg_at(1));
     if input.is_nullish() {
@@ -136,7 +136,7 @@ fn trim_text(call: &In<'_>, ends: Ends) -> OptionalValue {
     };
     let text = text_of(input.operand()).ok_or_else(|| wrong(50699, "its input", input))?;
     let trimmed = match chars.value() {
-        // Not given is white space, null is null.
+        // An absent `chars` is white space, a null one makes the result null.
         _ if chars.is_absent() => trim_ends(text, ends, |c| BLANK.contains(&c)),
         _ if chars.is_nullish() => return NULL,
         Some(ValueRef::String(chars)) => trim_chars(text, ends, chars, &call.env.context.budget)?,
@@ -145,9 +145,8 @@ fn trim_text(call: &In<'_>, ends: Ends) -> OptionalValue {
     Ok(Some(Value::from(trimmed)))
 }
 
-/// `$replaceOne` or `$replaceAll`. How long the result will be is counted before it is made.
-/// Null where any of the three is null or missing. An empty `find` is at every place between
-/// characters.
+/// `$replaceOne` or `$replaceAll`. Null if an argument is null or missing. An empty `find` matches
+/// between all characters.
 fn replace_text(call: &In<'_>, all: bool) -> OptionalValue {
     let part = |index: usize, code: i32, what: &str| match call.value_at(index) {
         value if value.is_nullish() => Ok(None),
@@ -175,17 +174,17 @@ fn replace_text(call: &In<'_>, all: bool) -> OptionalValue {
     }
     // The text is read twice and written once.
     call.env.context.budget.spend_bounded(input.len().saturating_mul(4))?;
-    // The length is known from the number of places, before anything is built.
+    // The length follows from the number of occurrences, before anything is built.
     let places = input.matches(find).count();
     let grown = places.saturating_mul(replacement.len()).saturating_add(input.len());
-    // An overflow ends at the largest number and is refused as too long.
+    // An overflow saturates and is refused as too long.
     check_text(grown.saturating_sub(places.saturating_mul(find.len())))?;
     call.new_growth().add_size(Size::of_text(grown))?;
     Ok(Some(Value::String(input.replace(find, replacement))))
 }
 
-/// `$split: ["a-b", "-"]` is `["a", "b"]`.
-/// Null where either is null or missing. A separator at an end makes an empty part there.
+/// `$split: ["a-b", "-"]` is `["a", "b"]`; a separator at an end yields an empty part there. Null
+/// if an argument is null or missing.
 fn split_text(call: &In<'_>) -> OptionalValue {
     if call.any_nullish() {
         return NULL;

@@ -1,7 +1,5 @@
-//! Positions and lengths in strings, by bytes and by code points.
-//!
-//! Bytes are those of UTF-8 (`$substrBytes`, `$indexOfBytes`, `$strLenBytes`); code points are
-//! characters (`$substrCP`, `$indexOfCP`, `$strLenCP`).
+//! Positions and lengths in strings: in bytes of UTF-8 (`$substrBytes`, `$indexOfBytes`,
+//! `$strLenBytes`) or in code points (`$substrCP`, `$indexOfCP`, `$strLenCP`).
 
 use document::{Number, Value, ValueRef};
 use evaluation::Error;
@@ -30,8 +28,8 @@ pub(super) const FUNCTIONS: &[Function] = &[
     row("$substrCP", Exactly(3), substr_cp, "part by code points"),
 ];
 
-/// The length of a text in bytes or in characters: `"é"` has two bytes and is one character.
-/// Null is an error, with the number `code`.
+/// Returns the length of a text in bytes or in code points. Null is an error with the number
+/// `code`.
 fn length_with(call: &In<'_>, code: i32, count: fn(&str) -> usize) -> OptionalValue {
     let Some(text) = text_of(call.value_at(0)) else {
         let kind = call.arg_at(0).type_name();
@@ -41,10 +39,8 @@ fn length_with(call: &In<'_>, code: i32, count: fn(&str) -> usize) -> OptionalVa
     Ok(Some(Value::Int32(i32::try_from(count(text)).unwrap_or(i32::MAX))))
 }
 
-/// A start or end argument: a whole number that is not negative. `which` names it in the error,
-/// `otherwise` is its value when it is not given.
-/// Null is an error like anything that is not a number: the default holds only for an argument that
-/// was not given.
+/// Returns a start or end argument, a nonnegative integer, or `otherwise` if it was not given.
+/// `which` names it in the error. Null is an error, too.
 pub(super) fn bound_argument(
     call: &In<'_>,
     index: usize,
@@ -70,8 +66,8 @@ pub(super) fn bound_argument(
     })
 }
 
-/// The text and what is looked for in it; `None` when the text is null. Anything else that is no
-/// text is an error.
+/// Returns the text and the string to search for; `None` if the text is null. Other types are
+/// errors.
 fn searched_text<'a>(call: &In<'a>) -> Result<Option<(&'a str, &'a str)>, Error> {
     if call.arg_at(0).is_nullish() {
         return Ok(None);
@@ -93,18 +89,17 @@ fn searched_text<'a>(call: &In<'a>) -> Result<Option<(&'a str, &'a str)>, Error>
     Ok(Some((part(0, first, "first")?, part(1, second, "second")?)))
 }
 
-/// A position as a result, -1 where there is none.
+/// Returns a position, or -1 for none.
 fn index_of(at: Option<usize>) -> OptionalValue {
     Ok(Some(Value::Int32(at.and_then(|at| i32::try_from(at).ok()).unwrap_or(-1))))
 }
 
-/// `$indexOfBytes: ["abcb", "b", 2]` is `3`.
-/// An empty string is found at the start.
+/// `$indexOfBytes: ["abcb", "b", 2]` is `3`. An empty string is found at the start.
 fn index_of_bytes(call: &In<'_>) -> OptionalValue {
     let Some((text, token)) = searched_text(call)? else { return NULL };
     let start = bound_argument(call, 2, "starting", 0)?;
     let end = bound_argument(call, 3, "ending", text.len())?.min(text.len());
-    // A start after the end, or after the text.
+    // The start is after the end or beyond the text.
     let Some(part) = text.as_bytes().get(start..end) else { return index_of(None) };
     let token = token.as_bytes();
     if token.is_empty() {
@@ -113,8 +108,8 @@ fn index_of_bytes(call: &In<'_>) -> OptionalValue {
     index_of(part.windows(token.len()).position(|window| window == token).map(|at| at + start))
 }
 
-/// `$indexOfCP`: the same in characters: `["aéb", "b"]` is 2, where `$indexOfBytes` gives 3.
-/// A search that begins at the end finds nothing, unless all are empty.
+/// `$indexOfCP`: like `$indexOfBytes`, but in code points. A search that starts at its end finds
+/// nothing, unless text and string are empty.
 fn index_of_cp(call: &In<'_>) -> OptionalValue {
     let Some((text, token)) = searched_text(call)? else { return NULL };
     let count = text.chars().count();
@@ -124,17 +119,18 @@ fn index_of_cp(call: &In<'_>) -> OptionalValue {
         let both_empty = start == 0 && text.is_empty() && token.is_empty();
         return index_of(both_empty.then_some(0));
     }
-    // Found by walking: characters have different lengths.
+    // A linear search, since characters have different lengths.
     let byte = |at: usize| text.char_indices().nth(at).map_or(text.len(), |(byte, _)| byte);
-    // The end bounds where an occurrence begins, not where it ends.
+    // The end limits where an occurrence starts, not where it ends.
     let part = text.get(byte(start)..).unwrap_or_default();
     let before = byte(end) - byte(start);
     let found = part.find(token).filter(|at| *at < before).and_then(|at| part.get(..at));
     index_of(found.map(|before| before.chars().count() + start))
 }
 
-/// A number cut or rounded to a whole one, as `$substrBytes` takes it; `None` for another type. A
-/// double beyond 64 bits is an error (31109), a decimal beyond them the least number.
+/// Converts a number to an integer as `$substrBytes` does, by truncation or rounding; `None` for
+/// another type. A double beyond 64 bits is an error (31109), a decimal beyond them becomes the
+/// least number.
 fn whole_argument(value: ValueRef<'_>) -> Result<Option<i64>, Error> {
     Ok(match Number::of(value) {
         Some(Number::Int(v)) => Some(v),
@@ -151,7 +147,7 @@ fn whole_argument(value: ValueRef<'_>) -> Result<Option<i64>, Error> {
     })
 }
 
-/// A double as C++ prints it.
+/// Formats a double as C++ prints it.
 fn shown_double(value: f64) -> String {
     match value {
         value if value.is_finite() => {
@@ -162,9 +158,9 @@ fn shown_double(value: f64) -> String {
     }
 }
 
-/// `$substrBytes: ["abc", 1, 1]` is `"b"`; an error where a bound lies inside a character. A
-/// negative length is the rest of the text.
-/// Null is an empty text. A start after the end gives an empty text.
+/// `$substrBytes: ["abc", 1, 1]` is `"b"`; an error if a bound is inside a character. A negative
+/// length means the rest of the text. Null is the empty string; a start after the end yields an
+/// empty string.
 fn substr_bytes(call: &In<'_>) -> OptionalValue {
     let text = coerced_text(call.arg_at(0))?;
     let numeric = |index: usize, code: i32, what: &str| {
@@ -183,7 +179,7 @@ fn substr_bytes(call: &In<'_>) -> OptionalValue {
     };
     // Only a negative length fails here.
     let length = usize::try_from(length).unwrap_or(usize::MAX);
-    // Before the borders of characters are checked: past the end there are none.
+    // Checked before the character boundaries, which do not exist past the end.
     if start >= text.len() {
         return Ok(Some(Value::from("")));
     }
@@ -199,8 +195,8 @@ fn substr_bytes(call: &In<'_>) -> OptionalValue {
     Ok(Some(Value::from(text.get(start..end).unwrap_or_default())))
 }
 
-/// `$substrCP`: the same in characters, of which none is ever cut: `["aéb", 1, 1]` is `"é"`.
-/// A negative length is an error here.
+/// `$substrCP`: like `$substrBytes`, but in code points, which are never split. A negative length
+/// is an error.
 fn substr_cp(call: &In<'_>) -> OptionalValue {
     let text = coerced_text(call.arg_at(0))?;
     let part = |index: usize, codes: (i32, i32), what: &str| {

@@ -1,4 +1,4 @@
-//! Trigonometry, in radians.
+//! Trigonometric functions, in radians.
 
 use document::{Decimal128, Number, Value};
 
@@ -49,18 +49,16 @@ pub(super) const FUNCTIONS: &[Function] = &[
     ),
 ];
 
-/// No bound.
 const INF: f64 = f64::INFINITY;
 
-/// A function that takes any number.
-/// Null for null and missing; a decimal gives a decimal of 15 digits.
+/// Applies a function of any number. Null for null and missing; 15 digits for a decimal.
 fn plain_function(call: &In<'_>, function: fn(f64) -> f64) -> OptionalValue {
     let Some(number) = only_number(call)? else { return NULL };
     Ok(Some(through_double(number, function)))
 }
 
-/// A function whose argument has to be within bounds, as that of `$acos`.
-/// NaN passes; `range` is what the error shows.
+/// Applies a function with a limited domain, such as that of `$acos`. NaN is allowed; `range` is
+/// the domain in the error.
 fn bounded_function(
     call: &In<'_>,
     function: fn(f64) -> f64,
@@ -70,7 +68,7 @@ fn bounded_function(
 ) -> OptionalValue {
     let Some(number) = only_number(call)? else { return NULL };
     let value = number.to_f64();
-    // The bounds themselves are allowed, also where the result is infinite.
+    // The bounds themselves are allowed, even if the result is infinite.
     if !value.is_nan() && !(low..=high).contains(&value) {
         let (name, value) = (call.name, shown(call.value_at(0)));
         return Err(invalid_request(
@@ -81,8 +79,7 @@ fn bounded_function(
     Ok(Some(through_double(number, function)))
 }
 
-/// A function whose argument has to be finite, as that of `$sin`.
-/// NaN passes.
+/// Applies a function of finite numbers, such as that of `$sin`. NaN is allowed.
 fn finite_function(call: &In<'_>, function: fn(f64) -> f64) -> OptionalValue {
     let Some(number) = only_number(call)? else { return NULL };
     if number.to_f64().is_infinite() {
@@ -93,8 +90,8 @@ fn finite_function(call: &In<'_>, function: fn(f64) -> f64) -> OptionalValue {
     Ok(Some(through_double(number, function)))
 }
 
-/// `$atan2`: the angle of a point, a decimal when one coordinate is.
-/// Null where either is null or missing.
+/// `$atan2`: the angle of a point; a decimal if one coordinate is one. Null if one is null or
+/// missing.
 fn atan2(call: &In<'_>) -> OptionalValue {
     let part = |index: usize, code: i32| {
         if call.arg_at(index).is_nullish() {

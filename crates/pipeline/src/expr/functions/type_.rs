@@ -27,18 +27,17 @@ pub(super) const FUNCTIONS: &[Function] = &[
     row("$type", Exactly(1), type_name, "name of the type"),
 ];
 
-/// `$type`: the name of the argument's type, `missing` for nothing.
+/// `$type`: the name of the argument's type; `missing` if there is no value.
 fn type_name(call: &In<'_>) -> OptionalValue {
     Ok(Some(Value::from(call.arg_at(0).type_name())))
 }
 
-/// `$isNumber`.
 fn is_number(call: &In<'_>) -> OptionalValue {
     Ok(Some(Value::Bool(call.value_at(0).is_number())))
 }
 
-/// `$binarySize`: bytes of a text or of binary data.
-/// The bytes alone, without their length and subtype. Null for null and missing.
+/// `$binarySize`: the bytes of a string or of binary data, without length and subtype. Null for
+/// null and missing.
 fn binary_size(call: &In<'_>) -> OptionalValue {
     let size = match call.value_at(0) {
         value if value.is_nullish() => return NULL,
@@ -53,13 +52,11 @@ fn binary_size(call: &In<'_>) -> OptionalValue {
     Ok(Some(Value::Int32(i32::try_from(size).unwrap_or(i32::MAX))))
 }
 
-/// `$bsonSize`: bytes of a document as it would be stored.
-/// A computed document is written once for it; one that is larger than a document may be is an
-/// error (10334). Null for null and missing.
+/// `$bsonSize`: the bytes of a document as it would be stored. A computed document is encoded for
+/// that; one that is too large is an error (10334). Null for null and missing.
 fn bson_size(call: &In<'_>) -> OptionalValue {
     let size = match call.value_at(0) {
         value if value.is_nullish() => return NULL,
-        // The length is known without writing it.
         ValueRef::Document(DocRef::Raw(bytes)) => bytes.len(),
         ValueRef::Document(fields) => fields.to_buf().bytes().len(),
         value => {
@@ -74,13 +71,13 @@ fn bson_size(call: &In<'_>) -> OptionalValue {
     Ok(Some(Value::Int32(i32::try_from(size).unwrap_or(i32::MAX))))
 }
 
-/// `$rand`: a number from 0 up to 1, from the operation's random stream.
+/// `$rand`: a number in [0, 1) from the operation's random stream.
 fn rand(call: &In<'_>) -> OptionalValue {
     Ok(Some(Value::Double(call.env.context.random.next_fraction())))
 }
 
-/// `$tsSecond` or `$tsIncrement`.
-/// `shift` is 32 for the seconds and 0 for the increment. Null for null and missing.
+/// `$tsSecond` or `$tsIncrement`: `shift` is 32 for the seconds and 0 for the increment. Null for
+/// null and missing.
 fn timestamp_part(call: &In<'_>, shift: u32, code: i32) -> OptionalValue {
     match call.value_at(0) {
         value if value.is_nullish() => NULL,

@@ -1,4 +1,4 @@
-//! Time zones: fixed offsets and names of the bundled tz database.
+//! Time zones: fixed offsets, and named zones of the bundled tz database.
 
 use document::ValueRef;
 use evaluation::{
@@ -16,24 +16,20 @@ use crate::{
     shown::shown,
 };
 
-/// A time zone.
 #[derive(Clone, Debug)]
 pub(crate) enum Zone {
-    /// Milliseconds east of UTC.
-    /// It has no change of clocks.
+    /// A fixed offset in milliseconds east of UTC.
     Fixed(i64),
     /// A zone of the database.
     Named(Box<TimeZone>),
 }
 
 impl Zone {
-    /// UTC.
     pub(crate) const UTC: Self = Self::Fixed(0);
 
-    /// The time zone of an argument: a name or an offset; UTC where it was not given, `None` when
-    /// it is null.
-    /// `function` is the name in errors, which differ between the `$date...` functions and the
-    /// others.
+    /// Returns the time zone of an argument, a name or an offset; UTC if it was not given, `None`
+    /// if it is null. `function` is the name in errors, which differ between the `$date...`
+    /// functions and others.
     pub(crate) fn of_argument(got: &Evaluated<'_>, function: &str) -> Result<Option<Self>, Error> {
         if got.is_absent() {
             return Ok(Some(Self::UTC));
@@ -56,10 +52,9 @@ impl Zone {
         }
     }
 
-    /// Reads `+hh`, `+hhmm`, `+hh:mm` or a name, written as the database has it.
-    /// A name in another case is not known.
+    /// Parses `+hh`, `+hhmm`, `+hh:mm` or a name in the case of the database.
     pub(crate) fn parse_zone(text: &str) -> Result<Self, Error> {
-        // Offsets begin with a sign, names never do.
+        // Offsets start with a sign, names never do.
         if let Some(offset) = offset_ms(text) {
             return Ok(Self::Fixed(offset));
         }
@@ -67,7 +62,7 @@ impl Zone {
             return Ok(Self::UTC);
         }
         match TimeZone::get(text) {
-            // The library ignores case and MongoDB does not.
+            // The library ignores case, MongoDB does not.
             Ok(zone) if zone.iana_name() == Some(text) => Ok(Self::Named(Box::new(zone))),
             _ => Err(invalid_request(
                 40485,
@@ -76,7 +71,7 @@ impl Zone {
         }
     }
 
-    /// Milliseconds that local time is ahead of UTC at an instant.
+    /// Returns the offset of local time from UTC at an instant, in milliseconds.
     pub(crate) fn offset_at(&self, ms: i64) -> i64 {
         match self {
             Self::Fixed(offset) => *offset,
@@ -85,22 +80,22 @@ impl Zone {
         }
     }
 
-    /// Local time as milliseconds.
+    /// Returns the local time of an instant, in milliseconds.
     pub(crate) fn to_local(&self, ms: i64) -> i64 {
         ms.saturating_add(self.offset_at(ms))
     }
 
-    /// The instant of a local time; in a gap the clock is taken as not yet changed,
-    /// and of two instants the later one is meant.
+    /// Returns the instant of a local time. In a gap the offset before it is used; an ambiguous
+    /// time is the later instant.
     pub(crate) fn to_instant(&self, local: i64) -> i64 {
         let offset = match self {
             Self::Fixed(offset) => *offset,
             Self::Named(zone) => civil_time(local).map_or(0, |at| {
                 let offset = match zone.to_ambiguous_zoned(at).offset() {
                     AmbiguousOffset::Unambiguous { offset } => offset,
-                    // Clocks jumped over this time.
+                    // A local time that was skipped.
                     AmbiguousOffset::Gap { before, .. } => before,
-                    // Clocks showed this time twice.
+                    // A local time that occurred twice.
                     AmbiguousOffset::Fold { after, .. } => after,
                 };
                 i64::from(offset.seconds()) * 1000
@@ -110,15 +105,14 @@ impl Zone {
     }
 }
 
-/// A date that the database can tell of whose clocks are set alike: the calendar repeats itself
-/// every 400 years.
-/// Dates before the range are its beginning: no zone changed its clocks then.
+/// Maps a date into the range of the database, to one with the same offset: the calendar repeats
+/// every 400 years. Dates before the range map to its start, since no zone changed its offset then.
 fn within_range(ms: i64) -> i64 {
     /// Milliseconds of 400 years.
     const CYCLE: i64 = 146_097 * DAY_MS;
     /// The first millisecond of the year 9999.
     const YEAR_9999: i64 = 253_370_764_800_000;
-    /// The beginning of the year -9998, in milliseconds.
+    /// The start of the year -9998, in milliseconds.
     const YEAR_9998_BEFORE: i64 = -377_673_580_800_000;
     if ms < YEAR_9999 {
         return ms.max(YEAR_9998_BEFORE);
@@ -126,7 +120,7 @@ fn within_range(ms: i64) -> i64 {
     ms - ((ms - YEAR_9999) / CYCLE + 1) * CYCLE
 }
 
-/// A local time as the library for time zones has it; nothing where it is out of range.
+/// Converts a local time for the time zone library; `None` if it is out of range.
 fn civil_time(local: i64) -> Option<DateTime> {
     let at = DateParts::parts_of(within_range(local));
     DateTime::new(
@@ -141,8 +135,8 @@ fn civil_time(local: i64) -> Option<DateTime> {
     .ok()
 }
 
-/// Milliseconds of a numeric offset.
-/// `None` for what has another form. Hours and minutes are not checked for their range.
+/// Returns the milliseconds of a numeric offset; `None` for other text. The ranges of hours and
+/// minutes are not checked.
 pub(crate) fn offset_ms(text: &str) -> Option<i64> {
     let sign = match text.as_bytes().first()? {
         b'+' => 1,
