@@ -1,4 +1,4 @@
-//! The rules for a FieldPath, the dotted path of fields in expressions, projections and sorts.
+//! Validation of a FieldPath, the dotted path of fields in expressions, projections and sorts.
 //! Paths in filters and updates have other rules. Numbers and texts are those of mongod 6.0:
 //! drivers show them, and tests of applications compare the numbers.
 //!
@@ -9,15 +9,15 @@
 
 use crate::error::Error;
 
-/// Most parts of a path. mongod's limit on the depth of a document makes it the same there.
+/// Maximum number of parts of a path, which is mongod's maximum depth of a document.
 const MAX_PARTS: usize = 200;
 
-/// The text that several wrong uses of `$` share.
+/// The text for several wrong uses of `$`.
 const DOLLAR: &str =
     "FieldPath field names may not start with '$'. Consider using $getField or $setField.";
 
-/// Checks a path: 40352, 40353, 15, 15998, 16410 and 16411 say what is wrong with it. The whole
-/// path is looked at before its parts, as mongod does, since a path may be wrong in several ways.
+/// Checks a path; the errors are 40352, 40353, 15, 15998, 16410 and 16411. As in mongod, the whole
+/// path is checked before its parts, since a path may be wrong in several ways.
 pub fn check_path(path: &str) -> Result<(), Error> {
     if path.is_empty() {
         return Err(Error::new(40352, "FieldPath cannot be constructed with empty string"));
@@ -31,8 +31,8 @@ pub fn check_path(path: &str) -> Result<(), Error> {
     path.split('.').try_for_each(check_part)
 }
 
-/// Checks a path that stands alone, without the `$` that makes a text a reference. Here even the
-/// first parts of a database reference (`$id`) are refused: they would read as a reference.
+/// Checks a path that is not written as a reference with `$`. Even the names of a database
+/// reference (`$id`) are refused as its first part, since they would be ambiguous.
 pub(crate) fn check_plain_path(path: &str) -> Result<(), Error> {
     if path.starts_with('$') {
         return Err(Error::new(16410, DOLLAR));
@@ -40,8 +40,8 @@ pub(crate) fn check_plain_path(path: &str) -> Result<(), Error> {
     check_path(path)
 }
 
-/// Checks the name of one field that an expression or a stage makes: neither a path nor an
-/// operator.
+/// Checks the name of one field that an expression or a stage creates; it must be neither a path
+/// nor an operator.
 pub(crate) fn check_field_name(name: &str) -> Result<(), Error> {
     if name.starts_with('$') {
         return Err(Error::new(16410, DOLLAR));
@@ -54,7 +54,7 @@ pub(crate) fn check_field_name(name: &str) -> Result<(), Error> {
     Ok(())
 }
 
-/// Checks one part. The parts of a database reference may begin with a `$`.
+/// Checks one part of a path. The names of a database reference may start with `$`.
 fn check_part(part: &str) -> Result<(), Error> {
     if part.is_empty() {
         return Err(Error::new(15998, "FieldPath field names may not be empty strings."));
@@ -62,7 +62,7 @@ fn check_part(part: &str) -> Result<(), Error> {
     if part.starts_with('$') && !matches!(part, "$id" | "$ref" | "$db") {
         return Err(Error::new(16410, DOLLAR));
     }
-    // A name in BSON cannot have one; a path that comes as a string can.
+    // A name in BSON cannot contain a NUL, but a path given as a string can.
     if part.contains('\0') {
         return Err(Error::new(16411, "FieldPath field names may not contain '\0'."));
     }

@@ -1,10 +1,10 @@
-//! Reads documents in shell syntax, so that tests can be tables of text.
+//! Parses documents in shell syntax, so that tests can be tables of text.
 
 use std::{iter::Peekable, str::Chars};
 
 use document::{Decimal128, Document, ObjectId, Value};
 
-/// Reads `{a: {$gt: 1}}`.
+/// Parses a document such as `{a: {$gt: 1}}`.
 pub(crate) fn document(text: &str) -> Document {
     match value(text) {
         Value::Document(document) => document,
@@ -12,7 +12,7 @@ pub(crate) fn document(text: &str) -> Document {
     }
 }
 
-/// Reads a value of any type.
+/// Parses a value of any type.
 pub(crate) fn value(text: &str) -> Value {
     let mut reader = Reader { rest: text.chars().peekable() };
     let value = reader.value();

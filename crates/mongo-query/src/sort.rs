@@ -1,7 +1,7 @@
-//! Sort documents (`{a: 1, b: -1}`): paths with directions, in the order in which they count.
+//! Sort documents (`{a: 1, b: -1}`): paths with directions, in order of significance.
 //!
 //! ```text
-//! {a: 1, "b.c": -1}           a upwards, then c of b downwards
+//! {a: 1, "b.c": -1}           a ascending, then c of b descending
 //! {score: {$meta: "textScore"}}    not supported (238)
 //! ```
 
@@ -10,9 +10,9 @@ use pipeline::sort::{MAX_SORT_PARTS, Sort, SortPart};
 
 use crate::{error::Error, field_path::check_path};
 
-/// Parses a sort document: at most 32 keys, each path once.
+/// Parses a sort document: at most 32 keys, with distinct paths.
 ///
-/// Errors: 7472500 a path twice, 13103 too many, and those of paths.
+/// Errors: 7472500 a repeated path, 13103 too many, and those of paths.
 pub fn parse(sort: DocRef<'_>) -> Result<Sort, Error> {
     let mut parts: Vec<SortPart> = Vec::new();
     for (name, value) in sort.iter() {
@@ -30,7 +30,7 @@ pub fn parse(sort: DocRef<'_>) -> Result<Sort, Error> {
     Ok(Sort { parts })
 }
 
-/// The direction of a key: 1 or -1, fractions cut off. Anything else has a number of its own.
+/// Parses the direction of a key: 1 or -1, truncated.
 ///
 /// Errors: 15974 not a number, 15975 another number.
 fn is_descending(name: &str, value: ValueRef<'_>) -> Result<bool, Error> {
@@ -54,10 +54,10 @@ fn is_descending(name: &str, value: ValueRef<'_>) -> Result<bool, Error> {
     }
 }
 
-/// The error of a document as a direction: `{$meta: ..}` is known and not supported, others are
-/// wrong.
+/// Returns the error of a document as a direction: `{$meta: ..}` is known but not supported, others
+/// are invalid.
 ///
-/// Errors: 17312 not `$meta`, 9 more than that, 31138 an unknown name, 238 a known one.
+/// Errors: 17312 not `$meta`, 9 further fields, 31138 an unknown name, 238 a known one.
 fn refused_document(meta: DocRef<'_>) -> Error {
     let Some(name) = meta.get("$meta") else {
         return Error::new(17312, "$meta is the only expression supported by $sort right now");

@@ -1,5 +1,5 @@
-//! Arguments by position. How many a function takes is part of its row in `query`; the errors for a
-//! wrong number are here, since they have different numbers for different kinds of functions.
+//! Arguments by position. The number of arguments is part of a function's row in `pipeline`; the
+//! errors for a wrong number are here, since their numbers differ between kinds of functions.
 //!
 //! ```text
 //! {$abs: -1}    {$abs: [-1]}                    one argument
@@ -13,8 +13,9 @@ use pipeline::{Expr, expr::functions::Takes};
 use super::{Scope, parse_operand};
 use crate::error::Error;
 
-/// The arguments of an operator: the elements of an array, or one. So `{$abs: -1}` is `{$abs:
-/// [-1]}`, and an array as the only argument has to stand in another one.
+/// Parses the arguments of an operator: the elements of an array, or a single argument. So
+/// `{$abs: -1}` equals `{$abs: [-1]}`, and an array as the only argument must be nested in another
+/// one.
 pub(super) fn parse_all(value: ValueRef<'_>, scope: Scope) -> Result<Vec<Expr>, Error> {
     match value {
         ValueRef::Array(values) => values.iter().map(|value| parse_operand(value, scope)).collect(),
@@ -22,8 +23,7 @@ pub(super) fn parse_all(value: ValueRef<'_>, scope: Scope) -> Result<Vec<Expr>, 
     }
 }
 
-/// Operators that stand for a `$convert`, which say it in their own way when they are given several
-/// arguments.
+/// Short forms of `$convert`, whose error for several arguments differs.
 const CONVERSIONS: [&str; 8] = [
     "$toBool",
     "$toDate",
@@ -35,7 +35,7 @@ const CONVERSIONS: [&str; 8] = [
     "$toString",
 ];
 
-/// Exactly `count` arguments: 16020 else, 50723 for a conversion.
+/// Parses exactly `count` arguments. Fails with 16020, or with 50723 for a conversion.
 pub(super) fn parse_exactly(
     name: &str,
     count: usize,
@@ -55,8 +55,8 @@ pub(super) fn parse_exactly(
     Ok(args)
 }
 
-/// As many arguments as the function takes: 28667 outside of its range, 17045 where there is no
-/// upper end.
+/// Parses the arguments of a function. Fails with 28667 if their number is out of range, or with
+/// 17045 if there is no maximum.
 pub(super) fn parse_list(
     name: &str,
     takes: Takes,
@@ -71,7 +71,7 @@ pub(super) fn parse_list(
             if (least..=most).contains(&given) {
                 return Ok(args);
             }
-            // Functions without an upper end have a number and a text of their own.
+            // Functions without a maximum have another number and text.
             if most == usize::MAX {
                 let text = format!("{name} needs at least two arguments had: {given}");
                 return Err(Error::new(17045, text));
@@ -83,9 +83,9 @@ pub(super) fn parse_list(
     }
 }
 
-/// The arguments of a function of a date: a date alone, or `{date, timezone}`. Returns both, the
-/// zone absent where it is not given. An object whose first name begins with a `$` is an expression
-/// that gives a date.
+/// Parses the arguments of a date function: a date alone, or `{date, timezone}`. Returns both; the
+/// zone is absent if it is not given. An object whose first name starts with `$` is an expression
+/// for the date.
 ///
 /// Errors: 40536 an array of another length than one, 40535 an unknown option, 40539 no `date`.
 pub(super) fn parse_date(
@@ -93,7 +93,7 @@ pub(super) fn parse_date(
     value: ValueRef<'_>,
     scope: Scope,
 ) -> Result<Vec<Expr>, Error> {
-    // In an array the one element is the date, and there is no zone.
+    // An array has the date as its only element, and no zone.
     let only = match value {
         ValueRef::Array(values) => {
             let count = values.len();
@@ -109,7 +109,7 @@ pub(super) fn parse_date(
     let ValueRef::Document(fields) = only else {
         return Ok(vec![parse_operand(only, scope)?, Expr::Absent]);
     };
-    // An operator that gives a date, not the form with names.
+    // An operator that returns a date, not the form with names.
     if fields.iter().next().is_some_and(|(first, _)| first.starts_with('$')) {
         return Ok(vec![parse_operand(only, scope)?, Expr::Absent]);
     }

@@ -1,5 +1,6 @@
-//! Operators that decide what is evaluated (`$and`, `$cond`, `$switch`), those that bind variables
-//! (`$let`), and those whose arguments have to be constant (`$literal`, `$getField`, patterns).
+//! Operators that decide which arguments are evaluated (`$and`, `$cond`, `$switch`), that bind
+//! variables (`$let`), or that require constant arguments (`$literal`, `$getField`, regular
+//! expressions).
 //!
 //! ```text
 //! {$cond: {if: "$a", then: 1, else: 2}}    {$cond: ["$a", 1, 2]}
@@ -28,31 +29,30 @@ use super::{
 };
 use crate::error::Error;
 
-/// `$and`, which ends at the first argument that is false.
+/// Parses `$and`, which stops at the first argument that is false.
 pub(super) fn parse_and(_: &str, value: ValueRef<'_>, scope: Scope) -> Result<Expr, Error> {
     argument::parse_all(value, scope).map(Expr::And)
 }
 
-/// `$or`, which ends at the first argument that is true.
+/// Parses `$or`, which stops at the first argument that is true.
 pub(super) fn parse_or(_: &str, value: ValueRef<'_>, scope: Scope) -> Result<Expr, Error> {
     argument::parse_all(value, scope).map(Expr::Or)
 }
 
-/// `$literal` and `$const`: the value as it stands, dollars and all.
+/// Parses `$literal` and `$const`: the value as written, including dollars.
 pub(super) fn parse_literal(_: &str, value: ValueRef<'_>, _: Scope) -> Result<Expr, Error> {
     Ok(Expr::Literal(value.to_value()))
 }
 
-/// `$expr` inside an expression: the expression itself.
+/// Parses `$expr` inside an expression: the expression itself.
 pub(super) fn parse_expr(_: &str, value: ValueRef<'_>, scope: Scope) -> Result<Expr, Error> {
     parse_operand(value, scope)
 }
 
-/// `$cond`, by position or by name.
+/// Parses `$cond`, with arguments by position or by name.
 ///
 /// Errors: 17080..17083 for a wrong object, 16020 for another number of positions than three.
 pub(super) fn parse_cond(name: &str, value: ValueRef<'_>, scope: Scope) -> Result<Expr, Error> {
-    // The two forms differ by whether there are names.
     let parts = if value.as_document().is_some() {
         named::parse_arguments(
             name,
@@ -69,7 +69,7 @@ pub(super) fn parse_cond(name: &str, value: ValueRef<'_>, scope: Scope) -> Resul
     }
 }
 
-/// `$ifNull`: two or more arguments, the first that is not null.
+/// Parses `$ifNull`: two or more arguments, of which the first that is not null is returned.
 ///
 /// Errors: 1257300 for fewer than two arguments.
 pub(super) fn parse_if_null(name: &str, value: ValueRef<'_>, scope: Scope) -> Result<Expr, Error> {
@@ -81,8 +81,8 @@ pub(super) fn parse_if_null(name: &str, value: ValueRef<'_>, scope: Scope) -> Re
     Ok(Expr::IfNull(parts))
 }
 
-/// `$switch`: branches in order, and a default. A switch without a default all of whose cases are
-/// constantly false can only fail, so it is refused (40069).
+/// Parses `$switch`: branches in order, and a default. A switch without a default whose cases are
+/// all constant and false always fails, so it is refused (40069).
 ///
 /// Errors: 40060 not an object, 40061 `branches` not an array, 40067 an unknown argument, 40068 no
 /// branch, and those of [`parse_branch`].
@@ -117,7 +117,7 @@ pub(super) fn parse_switch(name: &str, value: ValueRef<'_>, scope: Scope) -> Res
     if branches.is_empty() {
         return Err(Error::new(40068, format!("{name} requires at least one branch")));
     }
-    // Constants are folded already, so a case that is constant shows here.
+    // Constants are folded already, so a constant case is a literal.
     let is_never =
         |(case, _): &(Expr, Expr)| case.as_literal().is_some_and(|it| !it.as_ref().is_truthy());
     if default.is_none() && branches.iter().all(is_never) {
@@ -128,7 +128,7 @@ pub(super) fn parse_switch(name: &str, value: ValueRef<'_>, scope: Scope) -> Res
     Ok(Expr::Switch(branches, default))
 }
 
-/// One branch of a `$switch`: the case and what it gives.
+/// Parses one branch of a `$switch`: the case and its result.
 ///
 /// Errors: 40062 not an object, 40063 an unknown argument, 40064 no `case`, 40065 no `then`.
 fn parse_branch(value: ValueRef<'_>, scope: Scope) -> Result<(Expr, Expr), Error> {
@@ -154,7 +154,7 @@ fn parse_branch(value: ValueRef<'_>, scope: Scope) -> Result<(Expr, Expr), Error
     Ok((case.ok_or_else(|| missing(40064, "case"))?, then.ok_or_else(|| missing(40065, "then"))?))
 }
 
-/// `$let`: variables are computed in the scope outside, so that they do not see each other.
+/// Parses `$let`. Variables are evaluated in the outer scope, so that they do not see each other.
 ///
 /// Errors: 16874..16877 for a wrong object, 10065 if `vars` is not an object, 9 for a name that a
 /// variable cannot have.
@@ -170,14 +170,15 @@ pub(super) fn parse_let(name: &str, value: ValueRef<'_>, scope: Scope) -> Result
     let mut inner = scope;
     for (name, value) in variables.iter() {
         variable_name(name)?;
-        // From here on `$a` means a field of what was bound.
+        // From here on `$a` is a field of the bound value.
         inner.rebound |= name == "CURRENT";
         bound.push((Arc::from(name), parse_operand(value, scope)?));
     }
     Ok(Expr::Let(bound, Box::new(parse_operand(body, inner)?)))
 }
 
-/// `$regexMatch`, `$regexFind` and `$regexFindAll`. A constant pattern is compiled here, once.
+/// Parses `$regexMatch`, `$regexFind` and `$regexFindAll`. A constant pattern is compiled here,
+/// once.
 ///
 /// Errors: 51103, 31022..31024 for a wrong object; those of the pattern are the evaluator's.
 pub(super) fn parse_regex(name: &str, value: ValueRef<'_>, scope: Scope) -> Result<Expr, Error> {
@@ -187,7 +188,7 @@ pub(super) fn parse_regex(name: &str, value: ValueRef<'_>, scope: Scope) -> Resu
         value,
         scope,
     )?;
-    // One parser for three operators, which differ in what they give.
+    // The three operators differ only in their result.
     let form = match name {
         "$regexMatch" => RegexForm::Match,
         "$regexFind" => RegexForm::Find,
@@ -199,8 +200,8 @@ pub(super) fn parse_regex(name: &str, value: ValueRef<'_>, scope: Scope) -> Resu
     Ok(Expr::Regex(Box::new(RegexCall::new(form, input, regex, options)?)))
 }
 
-/// A field name has to be a constant string. `codes` are the three errors of an operator: for a
-/// field path, for another expression, and for a constant of another type.
+/// Fails unless a field name is a constant string. `codes` are the operator's errors for a field
+/// path, for another expression, and for a constant of another type.
 fn constant_name(name: &str, field: &Expr, codes: [i32; 3]) -> Result<(), Error> {
     // A path is the likeliest mistake and has a text that suggests `$literal`.
     let [path, other, kind] = codes;
@@ -223,7 +224,8 @@ fn constant_name(name: &str, field: &Expr, codes: [i32; 3]) -> Result<(), Error>
     Err(Error::new(other, format!("{name} {text}")))
 }
 
-/// `$getField`, whose short form has a name instead of an object and reads the current document.
+/// Parses `$getField`. Its short form is a name instead of an object, and reads the current
+/// document.
 ///
 /// Errors: 3041700..3041703 for a wrong object, 5654600..5654602 for a name that is not constant.
 pub(super) fn parse_get_field(
@@ -231,7 +233,7 @@ pub(super) fn parse_get_field(
     value: ValueRef<'_>,
     scope: Scope,
 ) -> Result<Expr, Error> {
-    // An object that begins with an operator is an expression for the name, not the long form.
+    // An object that starts with an operator is an expression for the name, not the long form.
     let full = value
         .as_document()
         .filter(|fields| fields.iter().next().is_none_or(|(first, _)| !first.starts_with('$')));
@@ -244,14 +246,14 @@ pub(super) fn parse_get_field(
             vec![parse_operand(value, scope)?, current]
         }
     };
-    // Other expressions are left to the evaluator here, unlike in `$setField`.
+    // Unlike in `$setField`, other expressions are left to the evaluator.
     if let [field @ (Expr::Literal(_) | Expr::Field(_)), ..] = &args[..] {
         constant_name(name, field, [5_654_600, 5_654_601, 5_654_602])?;
     }
     function_call(name, args)
 }
 
-/// `$setField` and `$unsetField`, which differ by the value.
+/// Parses `$setField` and `$unsetField`, which differ by the argument `value`.
 ///
 /// Errors: 4161100..4161109 for a wrong object or a name that is not constant.
 pub(super) fn parse_set_field(
@@ -270,8 +272,8 @@ pub(super) fn parse_set_field(
     function_call(name, args)
 }
 
-/// A call of the function of this name: some operators have a syntax of their own and are functions
-/// below.
+/// Returns a call of the function with this name, for operators with a special syntax that are
+/// functions otherwise.
 pub(super) fn function_call(name: &str, args: Vec<Expr>) -> Result<Expr, Error> {
     match functions::find_function(name) {
         Some(function) => Ok(Expr::Call(function, args)),

@@ -1,5 +1,5 @@
-//! Operators over the elements of arrays. Most bind a variable for the element: `this`, or the name
-//! in `as`.
+//! Operators over the elements of arrays. Most bind a variable for the element, by default `this`,
+//! else the name in `as`.
 //!
 //! ```text
 //! {$map: {input: "$a", as: "x", in: {$add: ["$$x", 1]}}}
@@ -23,7 +23,7 @@ use super::{
 };
 use crate::{error::Error, sort};
 
-/// The variable of an element.
+/// Returns the name of an element's variable.
 ///
 /// Errors: 9 for a name that a variable cannot have, or for something other than a string.
 fn element_name(name: &str, given: Option<ValueRef<'_>>) -> Result<Arc<str>, Error> {
@@ -40,7 +40,7 @@ fn element_name(name: &str, given: Option<ValueRef<'_>>) -> Result<Arc<str>, Err
     }
 }
 
-/// An argument that has to be there. That it is was checked by name; this is for the compiler.
+/// Parses a required argument. Its presence was checked by name, so the error does not occur.
 fn required_operand(name: &str, given: Option<ValueRef<'_>>, scope: Scope) -> Result<Expr, Error> {
     match given {
         Some(value) => parse_operand(value, scope),
@@ -48,7 +48,7 @@ fn required_operand(name: &str, given: Option<ValueRef<'_>>, scope: Scope) -> Re
     }
 }
 
-/// `$map`: an expression for each element, and for its index too if it is given a name.
+/// Parses `$map`: an expression for each element, optionally with a variable for its index.
 ///
 /// Errors: 16878..16882 for a wrong object.
 pub(super) fn parse_map(name: &str, value: ValueRef<'_>, scope: Scope) -> Result<Expr, Error> {
@@ -58,9 +58,9 @@ pub(super) fn parse_map(name: &str, value: ValueRef<'_>, scope: Scope) -> Result
         return Err(Error::new(16878, "$map only supports an object as its argument"));
     };
     let variable = element_name(name, variable)?;
-    // A name for the index is newer than mongod 6.0, and has the rules of other variables.
+    // `arrayIndexAs` is newer than mongod 6.0 and follows the rules of other variables.
     let index = index.map(|index| element_name(name, Some(index))).transpose()?;
-    // Only the body sees the element; the input is read outside.
+    // Only the body sees the element; the input is parsed in the outer scope.
     let inner = Scope { rebound: scope.rebound || &*variable == "CURRENT", ..scope };
     Ok(Expr::Map(Box::new(Mapping {
         input: required_operand(name, input, scope)?,
@@ -70,7 +70,7 @@ pub(super) fn parse_map(name: &str, value: ValueRef<'_>, scope: Scope) -> Result
     })))
 }
 
-/// `$filter`: the elements that meet a condition, at most `limit` of them.
+/// Parses `$filter`: the elements that meet a condition, at most `limit` of them.
 ///
 /// Errors: 28646..28650 for a wrong object.
 pub(super) fn parse_filter(name: &str, value: ValueRef<'_>, scope: Scope) -> Result<Expr, Error> {
@@ -89,7 +89,8 @@ pub(super) fn parse_filter(name: &str, value: ValueRef<'_>, scope: Scope) -> Res
     })))
 }
 
-/// `$reduce`: one value out of all elements, in order. Its variables are `value` and `this`.
+/// Parses `$reduce`, which combines all elements in order into one value. Its variables are `value`
+/// and `this`.
 ///
 /// Errors: 40075..40079 for a wrong object.
 pub(super) fn parse_reduce(name: &str, value: ValueRef<'_>, scope: Scope) -> Result<Expr, Error> {
@@ -101,8 +102,8 @@ pub(super) fn parse_reduce(name: &str, value: ValueRef<'_>, scope: Scope) -> Res
     }
 }
 
-/// `$sortArray`: by fields, or by the whole elements with `1` and `-1`. It has mongod's texts,
-/// which begin with "BadValue:" where the sort pattern itself is wrong.
+/// Parses `$sortArray`: by fields, or by the whole elements with `1` and `-1`. Its texts are
+/// mongod's, which start with "BadValue:" if the sort pattern is wrong.
 ///
 /// Errors: 2942500..2942503 for a wrong object, 2942505 for a wrong sort pattern, 2942506 for
 /// another number than 1 and -1, 2942507 for anything else.
@@ -122,9 +123,9 @@ pub(super) fn parse_sort_array(
         }
         ValueRef::Document(fields) => {
             let wrong = "BadValue: The sort element value must be either 1 or -1";
-            // A direction with a fraction is refused here, where other sorts cut it.
+            // A direction with a fraction is refused here, while other sorts truncate it.
             let whole = |value| Number::of(value).is_some_and(|by| by.to_i64_exact().is_some());
-            // Checked before the sort is parsed, whose own errors have other numbers.
+            // Checked before parsing the sort, whose own errors have other numbers.
             if !fields.iter().all(|(_, value)| whole(value)) {
                 return Err(Error::new(2_942_505, wrong));
             }
@@ -146,8 +147,8 @@ pub(super) fn parse_sort_array(
     Ok(Expr::SortArray(Box::new(required_operand(name, input, scope)?), by))
 }
 
-/// `$zip`: arrays side by side. `defaults` fill up the shorter ones, which only makes sense up to
-/// the longest.
+/// Parses `$zip`, which combines arrays element by element. `defaults` fill up the shorter ones,
+/// which is only possible up to the longest one.
 ///
 /// Errors: 34460..34465 for a wrong object or argument, 34466 for defaults that are never used,
 /// 34467 for another number of defaults than of inputs.
@@ -165,7 +166,7 @@ pub(super) fn parse_zip(name: &str, value: ValueRef<'_>, scope: Scope) -> Result
     if inputs.is_empty() {
         return Err(Error::new(34465, "$zip requires at least one input array"));
     }
-    // Constant: the operator decides by it what its defaults mean.
+    // Must be constant, because it decides whether defaults are allowed.
     let longest = match longest {
         None => false,
         Some(ValueRef::Bool(longest)) => longest,

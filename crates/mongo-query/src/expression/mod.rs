@@ -4,27 +4,21 @@
 //! "$a.b"                      a field path          reference.rs
 //! "$$NOW"                     a variable            reference.rs
 //! {$add: ["$a", 1]}           a function            argument.rs, named.rs
-//! {$cond: {if: .., ..}}       an operator that decides what is evaluated      special.rs
+//! {$cond: {if: .., ..}}       an operator with a special syntax               special.rs
 //! {a: "$x", b: 1}             an object whose fields are expressions
 //! [1, "$x"]                   an array whose elements are expressions
 //! anything else               a constant
 //! ```
 //!
-//! Constants are folded on the way up: an object or an array whose parts are all constant is one,
-//! so that it is built once and not for every document. Functions of constants are left to the
-//! evaluator, since an error in them belongs to the document that reaches them.
+//! Constants are folded: an object or an array whose parts are all constant is a constant, so that
+//! it is built once and not for every document. Calls of functions with constants are not folded,
+//! since their errors must occur only when a document reaches them.
 
-/// Arguments by position.
 mod argument;
-/// Conditions, variables and constants.
 mod form;
-/// Operators over arrays.
 mod iterate;
-/// Arguments by name.
 mod named;
-/// Paths and variables.
 mod reference;
-/// Operators with a syntax of their own.
 mod special;
 
 #[cfg(test)]
@@ -45,7 +39,7 @@ use crate::{error::Error, field_path::check_field_name};
 use reference::parse_reference;
 pub use reference::variable_name;
 
-/// Operators that are known and not supported.
+/// Known operators that are not supported.
 pub(crate) const NOT_YET: &[&str] = &[
     "$accumulator",
     "$createObjectId",
@@ -67,26 +61,25 @@ pub(crate) const NOT_YET: &[&str] = &[
     "$toObject",
 ];
 
-/// Where an expression stands.
+/// The context of an expression.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Scope {
-    /// How many expressions it stands in. The limit keeps parsing and evaluation off the end of the
-    /// stack.
+    /// Nesting depth, limited because parsing and evaluation are recursive.
     depth: usize,
-    /// `$$CURRENT` is not the document: field paths are read from the variable. `$let` and `$map`
-    /// may bind it, and `$redact` does.
+    /// Whether `$$CURRENT` is not the document, so that field paths are read from the variable.
+    /// `$let` and `$map` may bind it, and `$redact` does.
     rebound: bool,
-    /// `$$KEEP`, `$$PRUNE` and `$$DESCEND` are known.
+    /// Whether `$$KEEP`, `$$PRUNE` and `$$DESCEND` are defined.
     redact: bool,
 }
 
 impl Scope {
-    /// Inside `$redact`, where `$$CURRENT` is the embedded document looked at.
+    /// Returns the scope inside `$redact`, where `$$CURRENT` is the current embedded document.
     pub(crate) fn inside_redact() -> Self {
         Self { depth: 0, rebound: true, redact: true }
     }
 
-    /// One level further in; 15 beyond the limit.
+    /// Returns the scope one level deeper; fails with 15 beyond the limit.
     fn deeper(self) -> Result<Self, Error> {
         if MAX_EXPRESSION_DEPTH <= self.depth {
             let text = format!("Expression exceeds the depth limit of {MAX_EXPRESSION_DEPTH}");
@@ -96,7 +89,7 @@ impl Scope {
     }
 }
 
-/// Parses an expression. All regular expressions in it share one limit of memory.
+/// Parses an expression. All regular expressions in it share one memory limit.
 pub fn parse(value: ValueRef<'_>) -> Result<Expr, Error> {
     as_program(|| parse_operand(value, Scope::default()))
 }
@@ -105,7 +98,7 @@ pub fn parse(value: ValueRef<'_>) -> Result<Expr, Error> {
 pub(crate) fn parse_operand(value: ValueRef<'_>, scope: Scope) -> Result<Expr, Error> {
     let scope = scope.deeper()?;
     match value {
-        // A text without a dollar is a constant.
+        // Text that does not start with a dollar is a constant.
         ValueRef::String(text) if text.starts_with('$') => parse_reference(text, scope),
         ValueRef::Document(fields) => parse_object(fields, scope),
         ValueRef::Array(values) => {
@@ -117,19 +110,19 @@ pub(crate) fn parse_operand(value: ValueRef<'_>, scope: Scope) -> Result<Expr, E
     }
 }
 
-/// An array whose elements are all constant is a constant.
+/// Builds an array; a constant if all elements are constant.
 fn folded_array(parts: Vec<Expr>) -> Expr {
     let constants: Option<Vec<Value>> =
         parts.iter().map(|part| part.as_literal().cloned()).collect();
     constants.map_or(Expr::Array(parts), |values| Expr::Literal(Value::Array(values)))
 }
 
-/// Parses an object: an operator if its first name begins with a `$`, else an object of
-/// expressions. The first name decides, as in mongod: `{a: 1, $add: []}` has a wrong field name,
-/// and `{$add: [], a: 1}` too many fields.
+/// Parses an object: an operator if its first name starts with `$`, else an object of expressions.
+/// As in mongod the first name decides: `{a: 1, $add: []}` has a wrong field name, and
+/// `{$add: [], a: 1}` too many fields.
 ///
 /// Errors: 15983 more fields than the operator's, 16410 and 16412 a field name with `$` or a dot,
-/// 16406 a name that stands twice.
+/// 16406 a repeated name.
 fn parse_object(fields: DocRef<'_>, scope: Scope) -> Result<Expr, Error> {
     // An empty object is a constant.
     let Some((first, value)) = fields.iter().next() else {
@@ -151,7 +144,7 @@ fn parse_object(fields: DocRef<'_>, scope: Scope) -> Result<Expr, Error> {
             let text = format!("duplicate field name specified in object literal: {shown}");
             return Err(Error::new(16406, text));
         }
-        // Fields are evaluated in this order, and shown in it.
+        // Fields are evaluated and returned in this order.
         parts.push((name.to_owned(), parse_operand(value, scope)?));
     }
     let constants: Option<Document> =
@@ -159,12 +152,12 @@ fn parse_object(fields: DocRef<'_>, scope: Scope) -> Result<Expr, Error> {
     Ok(constants.map_or(Expr::Object(parts), |fields| Expr::Literal(Value::Document(fields))))
 }
 
-/// Parses `{$name: value}`. Operators with a parser of their own come first: some of them are
-/// functions too.
+/// Parses `{$name: value}`.
 ///
-/// Errors: 238 for what MongoDB has and this server does not, 168 for what nobody has.
+/// Errors: 238 for an operator that only MongoDB has, 168 for an unknown one.
 fn parse_operator(name: &str, value: ValueRef<'_>, scope: Scope) -> Result<Expr, Error> {
-    // First those with a syntax of their own: the function of that name is called by them.
+    // Special parsers come first, because some of these operators are also functions, which the
+    // parsers call.
     if let Some(parse) = special::find_parser(name) {
         return parse(name, value, scope);
     }
@@ -177,13 +170,13 @@ fn parse_operator(name: &str, value: ValueRef<'_>, scope: Scope) -> Result<Expr,
     Err(Error::new(168, format!("Unrecognized expression '{name}'")))
 }
 
-/// The names of the operators that are not functions, and of those that are parsed before them.
+/// Returns the names of the operators with special parsers.
 #[cfg(test)]
 pub(crate) fn special_names() -> impl Iterator<Item = &'static str> {
     special::TABLE.iter().map(|(name, _)| *name)
 }
 
-/// Checks that constant operands of `$setEquals` are arrays. mongod finds this before it reads a
+/// Checks that constant operands of `$setEquals` are arrays. mongod checks this before it reads a
 /// document.
 ///
 /// Errors: 5887502, which counts arguments from 1.
@@ -200,7 +193,7 @@ fn check_sets(args: &[Expr]) -> Result<(), Error> {
     Ok(())
 }
 
-/// Parses the arguments of a function in the form that the function takes.
+/// Parses the arguments of a function in the form that it accepts.
 fn parse_call(
     function: &'static Function,
     value: ValueRef<'_>,
@@ -211,7 +204,6 @@ fn parse_call(
         Takes::DateOrNamed => argument::parse_date(function.name, value, scope)?,
         takes => argument::parse_list(function.name, takes, value, scope)?,
     };
-    // Its constant operands are checked now, before any document is read.
     if function.name == "$setEquals" {
         check_sets(&args)?;
     }

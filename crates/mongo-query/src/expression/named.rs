@@ -1,11 +1,10 @@
-//! Arguments by name. What is wrong with them has a number and a text of its own in each operator:
-//! mongod's operators were written at different times by different people, and applications have
-//! come to rely on each.
+//! Arguments by name. Numbers and texts of their errors differ by operator, for historical reasons,
+//! and applications rely on each of them.
 //!
 //! ```text
 //! {$trim: {input: "$a", chars: " "}}      given: input, chars
 //! {$trim: {chars: " "}}                  50695: input is missing
-//! {$trim: {input: "$a", x: 1}}            50694: x is not known
+//! {$trim: {input: "$a", x: 1}}            50694: x is unknown
 //! {$trim: 1}                              50696: not an object
 //! ```
 
@@ -16,36 +15,36 @@ use super::{Scope, parse_operand};
 use crate::error::Error;
 
 /// The errors of a group of operators. In texts `{n}` is the operator, `{k}` the type and `{v}` the
-/// value it was given, `{a}` the argument.
+/// text of the given value, `{a}` the argument.
 struct Wording {
     /// The operators of the group.
     names: &'static [&'static str],
-    /// The value is not an object.
+    /// The error if the value is not an object.
     not_object: (i32, &'static str),
-    /// An argument is not known.
+    /// The error for an unknown argument.
     unknown: (i32, &'static str),
-    /// Numbers for the arguments that have to be given, by name.
+    /// The error numbers of required arguments, by name.
     missing: &'static [(&'static str, i32)],
-    /// The text for all of these.
+    /// The text for a missing argument.
     missing_text: &'static str,
 }
 
-/// The text that most operators have for a value that is not an object.
+/// The most common text for a value that is not an object.
 const ONLY_OBJECT: &str = "{n} only supports an object as its argument";
-/// One of the texts for an argument that is not known.
+/// A text for an unknown argument.
 const UNRECOGNIZED: &str = "Unrecognized argument to {n}: {a}";
-/// The text that most operators have for an argument that is missing.
+/// The most common text for a missing argument.
 const MISSING: &str = "Missing '{a}' parameter to {n}";
-/// Another text for an argument that is not known.
+/// Another text for an unknown argument.
 const UNKNOWN: &str = "{n} found an unknown argument: {a}";
-/// Another text for an argument that is missing.
+/// Another text for a missing argument.
 const SPECIFIED: &str = "{n} requires '{a}' to be specified";
-/// `$dateAdd` and `$dateSubtract` have one number for all missing arguments.
+/// The number of `$dateAdd` and `$dateSubtract` for all missing arguments.
 const ALL_ADD: i32 = 5_166_402;
-/// The text of these two for an argument that is not known.
+/// The text of these two for an unknown argument.
 const ADD_UNKNOWN: &str = "Unrecognized argument to {n}: {a}. Expected arguments are startDate, unit, amount, and optionally timezone.";
 
-/// The groups. An operator that is not in one of them has [`OTHER`].
+/// The groups. Operators that are in none of them use [`OTHER`].
 static WORDINGS: &[Wording] = &[
     Wording {
         names: &["$trim", "$ltrim", "$rtrim"],
@@ -203,8 +202,8 @@ static WORDINGS: &[Wording] = &[
     },
 ];
 
-/// For operators whose arguments are read as a command's: newer ones, which mongod parses by a
-/// schema.
+/// The errors of newer operators, whose arguments mongod parses by a schema, like those of a
+/// command.
 static OTHER: Wording = Wording {
     names: &[],
     not_object: (14, "BSON field '{n}' is the wrong type '{k}', expected type 'object'"),
@@ -213,48 +212,43 @@ static OTHER: Wording = Wording {
     missing_text: "BSON field '{n}.{a}' is missing but a required field",
 };
 
-/// A parameter that has to be given.
 pub(super) const fn required(name: &'static str) -> Param {
     Param { name, required: true }
 }
 
-/// A parameter that may be left out.
 pub(super) const fn optional(name: &'static str) -> Param {
     Param { name, required: false }
 }
 
-/// The given values in the order of the parameters. Everything that has to be there is; the
-/// parameters that may be left out are `None`.
+/// Returns the given values in the order of the parameters; optional ones may be `None`.
 ///
-/// Errors are those of the operator's group. They are found in this order: not an object, the first
-/// unknown argument, the first missing one in the order of the parameters.
+/// Errors are those of the operator's group. They are checked in this order: not an object, the
+/// first unknown argument, the first missing one in the order of the parameters.
 pub(super) fn given_values<'v>(
     name: &str,
     params: &[Param],
     value: ValueRef<'v>,
 ) -> Result<Vec<Option<ValueRef<'v>>>, Error> {
-    // Groups are few and short: a search costs less than the parsing around it.
+    // There are few and short groups, so a search costs less than the parsing around it.
     let wording = WORDINGS.iter().find(|w| w.names.contains(&name)).unwrap_or(&OTHER);
-    // Texts are made only when something is wrong.
     let say = |(code, text): (i32, &str), argument: &str| {
         let text = text.replace("{n}", name).replace("{k}", value.kind().name());
         let text = text.replace("{v}", &shell(value).to_string()).replace("{a}", argument);
         Error::new(code, text)
     };
     let ValueRef::Document(fields) = value else { return Err(say(wording.not_object, "")) };
-    // In the order of the parameters, so that callers can take them apart by position.
     let mut given = vec![None; params.len()];
     for (argument, value) in fields.iter() {
         let at = params.iter().position(|param| param.name == argument);
         match at.and_then(|at| given.get_mut(at)) {
-            // The last one counts where an argument stands twice.
+            // If an argument is repeated, the last one is used.
             Some(slot) => *slot = Some(value),
             None => return Err(say(wording.unknown, argument)),
         }
     }
     for (param, given) in params.iter().zip(&given) {
         if param.required && given.is_none() {
-            // An argument without a number of its own has that of a schema.
+            // Arguments without a special number have that of a schema.
             let code = wording.missing.iter().find(|(missing, _)| *missing == param.name);
             let code = code.map_or(40414, |(_, code)| *code);
             return Err(say((code, wording.missing_text), param.name));
@@ -263,7 +257,7 @@ pub(super) fn given_values<'v>(
     Ok(given)
 }
 
-/// The arguments in the order of the parameters, absent ones included.
+/// Parses the arguments in the order of the parameters; those not given are absent.
 pub(super) fn parse_arguments(
     name: &str,
     params: &[Param],
@@ -271,7 +265,7 @@ pub(super) fn parse_arguments(
     scope: Scope,
 ) -> Result<Vec<Expr>, Error> {
     let given = given_values(name, params, value)?;
-    // Which parts go together cannot be said by single parameters.
+    // The conditions on combinations of arguments.
     if name == "$dateFromParts" {
         check_parts(&given)?;
     }
@@ -281,8 +275,9 @@ pub(super) fn parse_arguments(
     given.into_iter().map(parse).collect()
 }
 
-/// The parts of `$dateFromParts`: natural ones (year, month, day) and ISO ones (week year, week,
-/// day) exclude each other. They are told apart by their positions among the parameters.
+/// Checks the parts of `$dateFromParts`: natural ones (year, month, day) and ISO ones (week year,
+/// week, day) are mutually exclusive. They are distinguished by their positions among the
+/// parameters.
 ///
 /// Errors: 40516 neither kind, 40489 and 40525 both kinds, by which of them is complete.
 fn check_parts(given: &[Option<ValueRef<'_>>]) -> Result<(), Error> {

@@ -2,13 +2,13 @@
 //!
 //! ```text
 //! "$a.b"        field b of field a of the current document
-//! "$$ROOT.a"    field a of the document that the stage was given
+//! "$$ROOT.a"    field a of the stage's input document
 //! "$$x.a"       field a of the variable x
 //! "$$NOW"       the instant of the operation
 //! ```
 //!
-//! Variables that a request binds begin with a small letter, so that the server's own can never be
-//! hidden; only `CURRENT` may be bound anew.
+//! Variables that a request binds start with a lower-case letter, so that they cannot hide those of
+//! the server; only `CURRENT` may be rebound.
 
 use std::sync::Arc;
 
@@ -29,7 +29,7 @@ pub(crate) fn parse_reference(text: &str, scope: Scope) -> Result<Expr, Error> {
         }
         check_path(path)?;
         let path = Path::new(path);
-        // A path is read from the document itself where it can be: that is what an index knows.
+        // Where possible a path is read from the document itself: only such paths can use an index.
         return Ok(match scope.rebound {
             true => Expr::Variable(Arc::from("CURRENT"), Some(path)),
             false => Expr::Field(path),
@@ -48,15 +48,15 @@ pub(crate) fn parse_reference(text: &str, scope: Scope) -> Result<Expr, Error> {
     parse_variable(name, below, scope)
 }
 
-/// A variable, and the path below it. The server's own variables have capitals; another name with a
-/// capital is 17276. Which names are bound is not known here: an unbound one fails when it is
-/// evaluated.
+/// Returns the expression of a variable and the path below it. The server's own variables are in
+/// capitals; other names that start with a capital fail with 17276. The bound names are unknown
+/// here: an unbound one fails during evaluation.
 ///
-/// `SEARCH_META` and `USER_ROLES` are known and not supported. A path below `NOW` or below the
-/// cluster's time has no value, as of any value that is not a document.
+/// `SEARCH_META` and `USER_ROLES` are known but not supported. A path below `NOW` or the cluster
+/// time is missing, as below any value that is not a document.
 fn parse_variable(name: &str, below: Option<Path>, scope: Scope) -> Result<Expr, Error> {
     Ok(match (name, below) {
-        // The document that the stage was given, whatever `CURRENT` is bound to.
+        // The stage's input document, regardless of the binding of `CURRENT`.
         ("ROOT", None) => Expr::Root,
         ("ROOT", Some(below)) => Expr::Field(below),
         ("CURRENT", None) if !scope.rebound => Expr::Root,
@@ -74,7 +74,7 @@ fn parse_variable(name: &str, below: Option<Path>, scope: Scope) -> Result<Expr,
             return Err(Error::unsupported(&format!("$${name}")));
         }
         (name, below) => {
-            // Capitals are the server's: a name that it does not have cannot be bound either.
+            // Names in capitals are the server's, so unknown ones cannot be bound.
             if name.starts_with(|c: char| c.is_ascii_uppercase()) {
                 let text = format!("Use of undefined variable: {name}");
                 return Err(Error::new(17276, text));
@@ -85,7 +85,7 @@ fn parse_variable(name: &str, below: Option<Path>, scope: Scope) -> Result<Expr,
     })
 }
 
-/// Checks the name of a variable that a request binds (9).
+/// Fails with 9 if a request must not bind a variable with this name.
 pub fn variable_name(name: &str) -> Result<(), Error> {
     let Some(first) = name.chars().next() else {
         return Err(Error::new(9, "empty variable names are not allowed"));

@@ -1,8 +1,8 @@
-//! Operators that are not plain calls of functions: their names, and the parsers that know their
-//! syntax.
+//! Operators with special parsers: those that are not plain calls of functions.
 //!
-//! Functions evaluate all their arguments and then compute. What stands here does not: it leaves
-//! arguments out (`$cond`), evaluates one many times (`$map`), or needs it constant (`$literal`).
+//! Functions evaluate all their arguments before the call. These operators do not evaluate some
+//! arguments (`$cond`), evaluate one many times (`$map`), or require it to be constant
+//! (`$literal`).
 
 use document::ValueRef;
 use pipeline::Expr;
@@ -10,10 +10,10 @@ use pipeline::Expr;
 use super::{Scope, form, iterate};
 use crate::error::Error;
 
-/// Parses the value of an operator of this name, in a scope.
+/// Parses the value of the operator with this name.
 pub(super) type Parse = fn(&str, ValueRef<'_>, Scope) -> Result<Expr, Error>;
 
-/// Every such operator.
+/// The operators and their parsers.
 pub(super) static TABLE: &[(&str, Parse)] = &[
     ("$and", form::parse_and),
     ("$cond", form::parse_cond),
@@ -37,7 +37,7 @@ pub(super) static TABLE: &[(&str, Parse)] = &[
     ("$zip", iterate::parse_zip),
 ];
 
-/// The parser of this operator, if it has one of its own.
+/// Returns the special parser of an operator, if any.
 pub(super) fn find_parser(name: &str) -> Option<Parse> {
     TABLE.iter().find(|(held, _)| *held == name).map(|(_, parse)| *parse)
 }

@@ -1,5 +1,5 @@
-//! The operand of the bit tests: a number, binary data or a list of positions. Each gives a mask;
-//! bit 0 is the lowest.
+//! The operand of the bit tests: a number, binary data or a list of positions, as a mask. Bit 0 is
+//! the lowest.
 //!
 //! ```text
 //! {a: {$bitsAllSet: 5}}         bits 0 and 2
@@ -13,8 +13,8 @@ use pipeline::filter::Mask;
 use super::number::parse_whole;
 use crate::error::Error;
 
-/// The bits that an operand names. `field` is for the text, which says what field it is instead of
-/// what operator, as mongod's does.
+/// Parses the mask of an operand. `field` is for the text, which like mongod's contains the field
+/// instead of the operator.
 ///
 /// Errors: 9 for a number that is not whole or negative, 2 for a wrong position or another type.
 pub(super) fn parse_mask(field: &str, operator: &str, value: ValueRef<'_>) -> Result<Mask, Error> {
@@ -38,7 +38,7 @@ pub(super) fn parse_mask(field: &str, operator: &str, value: ValueRef<'_>) -> Re
     }
 }
 
-/// The position of a bit in a list: a whole number that is not negative and fits into 32 bits.
+/// Parses a bit position in a list: a nonnegative integer that fits into 32 bits.
 fn parse_position(at: usize, value: ValueRef<'_>) -> Result<u32, Error> {
     let invalid =
         |reason: String| Error::bad_value(format!("Failed to parse bit position. {reason}"));

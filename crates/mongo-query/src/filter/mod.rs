@@ -1,4 +1,4 @@
-//! Filter documents (`{a: {$gt: 1}}`): the top level and what nests in it.
+//! Filter documents (`{a: {$gt: 1}}`): the top level and nested filters.
 //!
 //! ```text
 //! {a: 1}                        equality             parse_field
@@ -7,20 +7,14 @@
 //! {$expr: {$eq: ["$a", "$b"]}}  an expression        expression
 //! ```
 //!
-//! A filter is joined flat: `$and` inside `$and` becomes one list, and alternatives of one path a
-//! list of values, so that the planner sees what an index can serve.
+//! Filters are flattened: `$and` inside `$and` becomes one list, and alternatives on one path a
+//! list of values, so that the planner finds the conditions that an index can serve.
 
-/// `$all` and `$elemMatch`.
 mod arrays;
-/// Masks of bits.
 mod bits;
-/// `$mod` and `$size`.
 mod number;
-/// The operators of a field.
 mod operators;
-/// `$regex`.
 mod pattern;
-/// `$type`.
 mod types;
 
 #[cfg(test)]
@@ -43,13 +37,13 @@ pub fn parse(filter: DocRef<'_>) -> Result<Filter, Error> {
     as_program(|| parse_document(filter, Scope { depth: 0, place: Place::Top }))
 }
 
-/// Parses a filter of a part of a document, as updates have them: no `$expr`, since there is no
-/// document to be read by it.
+/// Parses a filter of a part of a document, as in updates. `$expr` is not allowed, since it
+/// requires a whole document.
 pub(crate) fn parse_part(filter: DocRef<'_>) -> Result<Filter, Error> {
     parse_document(filter, Scope { depth: 0, place: Place::Part })
 }
 
-/// Parses the condition `{$gt: 1, $lt: 5}` on values without a path, as `$pull` has it.
+/// Parses a condition such as `{$gt: 1, $lt: 5}` on values without a path, as in `$pull`.
 pub(crate) fn parse_condition(operators: DocRef<'_>) -> Result<Condition, Error> {
     parse_operators("", operators, Scope { depth: 0, place: Place::Part })
 }
@@ -59,27 +53,27 @@ pub(crate) fn parse_elem_match(inner: DocRef<'_>) -> Result<PathTest, Error> {
     arrays::parse_elem_match(ValueRef::Document(inner), Scope { depth: 0, place: Place::Element })
 }
 
-/// What a filter is about. `$expr` and `$where` are only for a whole document.
+/// The value that a filter applies to. `$expr` and `$where` are allowed for a whole document only.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Place {
     /// A whole document.
     Top,
-    /// An element of an array of it.
+    /// An element of an array in it.
     Element,
-    /// Some part of it, in an update.
+    /// A part of a document, in an update.
     Part,
 }
 
-/// Where in a filter the parser is.
+/// The context of a nested filter.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Scope {
-    /// How many levels it is in; bounded, since filters are parsed and evaluated by recursion.
+    /// Nesting depth, limited because parsing and evaluation are recursive.
     depth: usize,
     place: Place,
 }
 
 impl Scope {
-    /// One level further in; error 2 beyond the limit.
+    /// Returns the scope one level deeper; fails with 2 beyond the limit.
     pub(crate) fn deeper(self) -> Result<Self, Error> {
         let depth = self.depth + 1;
         if depth > MAX_EXPRESSION_DEPTH {
@@ -89,17 +83,17 @@ impl Scope {
         Ok(Self { depth, ..self })
     }
 
-    /// One level further in, below an array.
+    /// Returns the scope one level deeper, inside an array.
     pub(crate) fn inside_array(self) -> Result<Self, Error> {
         let place = if self.place == Place::Top { Place::Element } else { self.place };
         Ok(Self { place, ..self.deeper()? })
     }
 }
 
-/// Parses an operator of the top level; `None` where it says nothing about documents (`$comment`).
+/// Parses a top-level operator; `None` if it is no condition (`$comment`).
 type Parse = fn(&str, ValueRef<'_>, Scope) -> Result<Option<Filter>, Error>;
 
-/// The operators that stand where a field name would.
+/// Operators in the position of a field name.
 pub(crate) const TOP_OPERATORS: &[(&str, Parse)] = &[
     ("$and", |name, value, scope| Ok(Some(Filter::all(parse_list(name, value, scope)?)))),
     ("$or", |name, value, scope| Ok(Some(any_of(parse_list(name, value, scope)?)))),
@@ -114,8 +108,8 @@ pub(crate) const TOP_OPERATORS: &[(&str, Parse)] = &[
     ("$sampleRate", unsupported_filter),
 ];
 
-/// An operator that is known and not supported. `$where` below the top level is wrong anywhere, and
-/// gets that error.
+/// Refuses a known but unsupported operator. A nested `$where` is invalid in MongoDB, too, and gets
+/// that error.
 fn unsupported_filter(name: &str, _: ValueRef<'_>, scope: Scope) -> Result<Option<Filter>, Error> {
     if scope.place != Place::Top && name == "$where" {
         return Err(Error::bad_value("$where can only be applied to the top-level document"));
@@ -123,18 +117,18 @@ fn unsupported_filter(name: &str, _: ValueRef<'_>, scope: Scope) -> Result<Optio
     Err(Error::unsupported(name))
 }
 
-/// Parses a filter document at some level: all of its fields have to hold.
+/// Parses a filter document at any level: the conjunction of its fields.
 fn parse_document(filter: DocRef<'_>, scope: Scope) -> Result<Filter, Error> {
     let mut all = Vec::new();
     for (name, value) in filter.iter() {
-        // Parts of a database reference are fields like others.
+        // The names of a database reference are ordinary fields.
         let parsed = if name.starts_with('$') && !matches!(name, "$id" | "$ref" | "$db") {
             top_operator(name, value, scope)?
         } else {
             Some(parse_field(name, value, scope)?)
         };
         match parsed {
-            // Flat, so that the planner sees all conditions on one level.
+            // Flattened, so that the planner sees all conditions on one level.
             Some(Filter::And(inner)) => all.extend(inner),
             Some(other) => all.push(other),
             None => {}
@@ -143,8 +137,7 @@ fn parse_document(filter: DocRef<'_>, scope: Scope) -> Result<Filter, Error> {
     Ok(Filter::all(all))
 }
 
-/// Parses an operator of the top level. An unknown one is error 2, with a hint for those who have a
-/// field of that name.
+/// Parses a top-level operator. An unknown one fails with 2 and a hint for fields with such a name.
 fn top_operator(name: &str, value: ValueRef<'_>, scope: Scope) -> Result<Option<Filter>, Error> {
     match TOP_OPERATORS.iter().find(|(known, _)| *known == name) {
         Some((_, parse)) => parse(name, value, scope),
@@ -159,7 +152,7 @@ fn top_operator(name: &str, value: ValueRef<'_>, scope: Scope) -> Result<Option<
     }
 }
 
-/// One of these: one alone stays itself.
+/// Returns the disjunction of filters; a single one is returned itself.
 fn any_of(mut filters: Vec<Filter>) -> Filter {
     match filters.len() {
         1 => filters.pop().unwrap_or(Filter::Never),
@@ -167,8 +160,9 @@ fn any_of(mut filters: Vec<Filter>) -> Filter {
     }
 }
 
-/// Alternatives that are all about what one path is equal to are a list of values: an index serves
-/// it better, and the positional `$` knows the element. `None` where they are something else.
+/// Returns a test for a list of values, if all alternatives are equalities on one path: an index
+/// serves it better, and it provides the element for the positional `$`. `None` for other
+/// alternatives.
 fn one_of(filters: &[Filter]) -> Option<Filter> {
     let [Filter::Path(path, _), ..] = filters else { return None };
     let (mut values, mut patterns) = (Vec::new(), Vec::new());
@@ -187,7 +181,7 @@ fn one_of(filters: &[Filter]) -> Option<Filter> {
     Some(Filter::Path(path.clone(), PathTest::In(InSet::new(values, patterns))))
 }
 
-/// The list of `$and`, `$or` or `$nor`: filters, at least one.
+/// Parses the list of `$and`, `$or` or `$nor`: at least one filter.
 ///
 /// Errors: 2 for something other than an array of documents, or for an empty one.
 fn parse_list(name: &str, value: ValueRef<'_>, scope: Scope) -> Result<Vec<Filter>, Error> {
@@ -208,7 +202,7 @@ fn parse_list(name: &str, value: ValueRef<'_>, scope: Scope) -> Result<Vec<Filte
     Ok(filters)
 }
 
-/// `$expr`: an expression over the whole document.
+/// Parses `$expr`: an expression over the whole document.
 ///
 /// Errors: 2 inside an array's element, 224 in a part of a document.
 fn parse_expr(_: &str, value: ValueRef<'_>, scope: Scope) -> Result<Option<Filter>, Error> {
@@ -222,7 +216,7 @@ fn parse_expr(_: &str, value: ValueRef<'_>, scope: Scope) -> Result<Option<Filte
     Ok(Some(Filter::Expr(Box::new(expression::parse(value)?))))
 }
 
-/// Parses what is said about a field: operators, a pattern, or a value that it equals.
+/// Parses the condition on a field: operators, a regular expression, or a value that it must equal.
 ///
 /// Errors: 2 for undefined, which nothing can be compared with.
 fn parse_field(name: &str, value: ValueRef<'_>, scope: Scope) -> Result<Filter, Error> {
@@ -239,14 +233,13 @@ fn parse_field(name: &str, value: ValueRef<'_>, scope: Scope) -> Result<Filter, 
     }
 }
 
-/// The test of equality with a value. Null equals a missing field too; that is the evaluator's
-/// business.
+/// Returns the test of equality with a value. The evaluator also matches a missing field to null.
 pub(crate) fn equality_test(value: Value) -> PathTest {
     PathTest::Compare(Comparison::Eq, value)
 }
 
-/// Whether a document holds operators rather than being a value: its first name begins with `$`
-/// and it is not a database reference.
+/// Returns whether a document contains operators rather than being a value: its first name starts
+/// with `$`, and it is not a database reference.
 pub(crate) fn is_operators(document: DocRef<'_>) -> bool {
     match document.iter().next() {
         Some(("$ref", _)) => document.get("$id").is_none(),

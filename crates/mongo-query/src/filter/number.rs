@@ -1,5 +1,5 @@
-//! Numbers as operands: `$mod` and `$size`. mongod reads them in two ways: whole numbers strictly,
-//! divisors with their fractions cut off.
+//! Numeric operands: `$mod` and `$size`. As in mongod `$size` must be an integer, while the numbers
+//! of `$mod` are truncated.
 //!
 //! ```text
 //! {a: {$size: 2.0}}        2
@@ -12,8 +12,8 @@ use pipeline::filter::PathTest;
 
 use crate::error::Error;
 
-/// A whole number that is not negative, or the text of what is wrong with it. `label` is what the
-/// text calls it.
+/// Parses a nonnegative integer, or returns the text of the error. `label` names the operand in the
+/// text.
 pub(super) fn parse_whole(label: &str, value: ValueRef<'_>) -> Result<i64, String> {
     let shown = format!("{label}: {}", shell(value));
     let Some(number) = Number::of(value) else {
@@ -32,7 +32,7 @@ pub(super) fn parse_whole(label: &str, value: ValueRef<'_>) -> Result<i64, Strin
     }
 }
 
-/// The operand of `$size`.
+/// Parses the operand of `$size`.
 pub(super) fn parse_size(value: ValueRef<'_>) -> Result<i64, Error> {
     parse_whole("$size", value)
         .and_then(|size| match i32::try_from(size) {
@@ -42,7 +42,7 @@ pub(super) fn parse_size(value: ValueRef<'_>) -> Result<i64, Error> {
         .map_err(|reason| Error::bad_value(format!("Failed to parse $size. {reason}")))
 }
 
-/// `$mod: [divisor, remainder]`, both cut to whole numbers.
+/// Parses `$mod: [divisor, remainder]`, both truncated to integers.
 ///
 /// Errors: 2 for a wrong number of elements, for something other than a finite number, and for a
 /// divisor of 0.
@@ -65,7 +65,7 @@ pub(super) fn parse_modulo(value: ValueRef<'_>) -> Result<PathTest, Error> {
     Ok(PathTest::Mod { divisor, remainder })
 }
 
-/// A number of `$mod` without its fraction; `what` is its name in texts.
+/// Returns a number of `$mod`, truncated; `what` is its name in texts.
 fn truncated_number(what: &str, value: ValueRef<'_>) -> Result<i64, Error> {
     let Some(number) = Number::of(value) else {
         return Err(Error::bad_value(format!("malformed mod, {what} not a number")));

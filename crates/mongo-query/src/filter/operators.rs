@@ -1,13 +1,13 @@
-//! The operators of a field: one table row each. A new operator is a row, a parser, and a test in
-//! `query`.
+//! The operators of a field: one table row each. A new operator needs a row, a parser, and a test
+//! in `pipeline`.
 //!
 //! ```text
-//! {a: {$gte: 1, $lt: 5}}    two tests of one path that both have to hold
-//! {a: {$not: {$gt: 5}}}     a condition that must not hold, for a missing field too
+//! {a: {$gte: 1, $lt: 5}}    two tests of one path, both of which must hold
+//! {a: {$not: {$gt: 5}}}     a negated condition, which matches a missing field, too
 //! {a: {$in: [1, /^x/]}}     a set of values and patterns
 //! ```
 //!
-//! A condition has no path yet: it is put at the field, or tested on the elements of an array.
+//! A condition has no path yet: it is applied to the field or to the elements of an array.
 
 use document::{DocRef, Value, ValueRef};
 use evaluation::Pattern;
@@ -16,26 +16,26 @@ use pipeline::filter::{BitTest, Comparison, Condition, InSet, PathTest, Quantity
 use super::{Scope, arrays, bits, is_operators, number, pattern, types};
 use crate::error::Error;
 
-/// One operator with what stands around it: some are read together with their neighbours (`$regex`
-/// and `$options`).
+/// An operator with its surroundings, since some are parsed together with their neighbours
+/// (`$regex` and `$options`).
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Operator<'a> {
-    /// Its name, for texts.
+    /// The operator's name, for texts.
     pub(crate) name: &'a str,
-    /// Its operand.
+    /// The operand.
     pub(crate) value: ValueRef<'a>,
-    /// The field's name, for messages.
+    /// The field's name, for texts.
     pub(crate) field: &'a str,
-    /// The document that the operator stands in.
+    /// The document that contains the operator.
     pub(crate) siblings: DocRef<'a>,
-    /// Where it stands.
+    /// The context of the operator.
     pub(crate) scope: Scope,
 }
 
-/// Parses an operator; `None` where another one has read it.
+/// Parses an operator; `None` if it is parsed together with another one.
 type Parse = fn(Operator<'_>) -> Result<Option<Condition>, Error>;
 
-/// The operators that stand inside a field's document.
+/// The operators inside the document of a field.
 pub(crate) const FIELD_OPERATORS: &[(&str, Parse)] = &[
     ("$eq", |op| parse_comparison(op, Comparison::Eq)),
     ("$ne", parse_ne),
@@ -72,10 +72,9 @@ pub(crate) const FIELD_OPERATORS: &[(&str, Parse)] = &[
     ("$minDistance", refuse_operator),
 ];
 
-/// Parses all operators of a field: every one has to hold. One alone stays itself, and what joins
-/// others is joined flat.
+/// Parses the operators of a field: their conjunction, flattened. A single one is returned itself.
 ///
-/// Errors: 2 for an unknown operator. A document whose first name is an operator has to consist of
+/// Errors: 2 for an unknown operator. A document whose first name is an operator must contain only
 /// operators.
 pub(crate) fn parse_operators(
     field: &str,
@@ -89,7 +88,7 @@ pub(crate) fn parse_operators(
             return Err(Error::bad_value(format!("unknown operator: {name}")));
         };
         match parse(Operator { name, value, field, siblings: operators, scope })? {
-            // `$all` joins as the operators beside it do.
+            // The conditions of `$all` are flattened, too.
             Some(Condition::All(inner)) => all.extend(inner),
             Some(other) => all.push(other),
             None => {}
@@ -98,22 +97,20 @@ pub(crate) fn parse_operators(
     Ok(if all.len() == 1 { all.pop().unwrap_or(Condition::Never) } else { Condition::All(all) })
 }
 
-/// A test as a condition.
 pub(super) fn test_condition(test: PathTest) -> Condition {
     Condition::Test(Box::new(test))
 }
 
-/// A condition that must not hold.
 fn negated(condition: Condition) -> Condition {
     Condition::Not(Box::new(condition))
 }
 
-/// An operator that is known and not supported.
+/// Refuses a known but unsupported operator.
 fn refuse_operator(op: Operator<'_>) -> Result<Option<Condition>, Error> {
     Err(Error::unsupported(op.name))
 }
 
-/// A comparison. A pattern can only be compared for equality.
+/// Parses a comparison. A regular expression can only be compared for equality.
 fn parse_comparison(op: Operator<'_>, comparison: Comparison) -> Result<Option<Condition>, Error> {
     match op.value {
         ValueRef::Regex { .. } if comparison != Comparison::Eq => Err(Error::bad_value(format!(
@@ -125,7 +122,7 @@ fn parse_comparison(op: Operator<'_>, comparison: Comparison) -> Result<Option<C
     }
 }
 
-/// `$ne`, the negation of equality: it matches documents without the field.
+/// Parses `$ne`, the negation of equality: it matches documents without the field.
 fn parse_ne(op: Operator<'_>) -> Result<Option<Condition>, Error> {
     if matches!(op.value, ValueRef::Regex { .. }) {
         return Err(Error::bad_value("Can't have regex as arg to $ne."));
@@ -133,8 +130,8 @@ fn parse_ne(op: Operator<'_>) -> Result<Option<Condition>, Error> {
     Ok(parse_comparison(op, Comparison::Eq)?.map(negated))
 }
 
-/// `$in` and `$nin`: values and patterns. Operators inside are an error, as they would look like
-/// values.
+/// Parses `$in` and `$nin`: values and regular expressions. Operators in the list are an error,
+/// since they could be mistaken for values.
 ///
 /// Errors: 2 for something other than an array, and for operators or undefined in it.
 fn parse_in(op: Operator<'_>) -> Result<InSet, Error> {
@@ -159,7 +156,8 @@ fn parse_in(op: Operator<'_>) -> Result<InSet, Error> {
     Ok(InSet::new(values, patterns))
 }
 
-/// `$not`: operators or a pattern that must not hold. Unlike `$nor` it stands inside a field.
+/// Parses `$not`: negated operators or a negated regular expression. Unlike `$nor` it is inside a
+/// field.
 ///
 /// Errors: 2 for an empty document and for anything that is neither a document nor a pattern.
 fn parse_not(op: Operator<'_>) -> Result<Option<Condition>, Error> {
@@ -175,13 +173,13 @@ fn parse_not(op: Operator<'_>) -> Result<Option<Condition>, Error> {
     }
 }
 
-/// `$exists`, whose operand is any value that is true or false.
+/// Parses `$exists`, whose operand is any value, taken as a boolean.
 fn parse_exists(op: Operator<'_>) -> Result<Option<Condition>, Error> {
     let exists = test_condition(PathTest::Exists);
     Ok(Some(if op.value.is_truthy() { exists } else { negated(exists) }))
 }
 
-/// One of the four bit tests.
+/// Parses one of the four bit tests.
 fn parse_bit_test(op: Operator<'_>, quantity: Quantity) -> Result<Option<Condition>, Error> {
     let mask = bits::parse_mask(op.field, op.name, op.value)?;
     Ok(Some(test_condition(PathTest::Bits(BitTest { quantity, mask }))))

@@ -1,27 +1,25 @@
-//! The operands of `$regex` and `$options`. Patterns are matched in linear time: what would need
-//! going back is refused by name when the pattern is compiled.
+//! The operands of `$regex` and `$options`. Patterns are matched in linear time: constructs that
+//! need backtracking are refused by name when the pattern is compiled.
 //!
 //! ```text
-//! {a: /^x/i}    {a: {$regex: "^x", $options: "i"}}    {a: {$regex: /^x/, $options: "i"}}    the same
+//! {a: /^x/i}    {a: {$regex: "^x", $options: "i"}}    {a: {$regex: /^x/, $options: "i"}}
 //! ```
 //!
-//! A pattern is compiled once, when the filter is parsed. What all patterns of a command take
-//! together is bounded by the evaluator, which counts them from the start of a parse (`as_program`)
-//! to its end.
+//! A pattern is compiled once, when the filter is parsed. The evaluator limits the memory of all
+//! patterns of a command together, by counting it during parsing (`as_program`).
 
 use document::{DocRef, ValueRef};
 use evaluation::Pattern;
 
 use crate::error::Error;
 
-/// Compiles a pattern. Look-ahead is offered: `query` matches it as several patterns that have to
-/// hold at one place.
+/// Compiles a pattern, with support for look-ahead.
 pub(super) fn compile_pattern(pattern: &str, options: &str) -> Result<Pattern, Error> {
     Ok(Pattern::with_look_ahead(pattern, options)?)
 }
 
-/// `$regex`, with the `$options` beside it. A pattern of type regex has options of its own; both at
-/// once are 51075.
+/// Parses `$regex`, with the `$options` next to it. A value of the regular expression type has its
+/// own options; having both is error 51075.
 ///
 /// Errors: 2 for something other than text or a pattern, and for a zero byte; those of the pattern
 /// are the evaluator's.
@@ -46,7 +44,7 @@ pub(super) fn parse_regex(value: ValueRef<'_>, siblings: DocRef<'_>) -> Result<P
     }
 }
 
-/// `$options` is read with `$regex`; alone it is an error.
+/// Fails for `$options` without `$regex`, which parses both.
 pub(super) fn options_alone(siblings: DocRef<'_>) -> Result<(), Error> {
     match siblings.get("$regex") {
         Some(_) => Ok(()),

@@ -1,17 +1,18 @@
 //! The operand of `$type`: codes, names and lists of them.
 //!
 //! ```text
-//! {a: {$type: 2}}    {a: {$type: "string"}}    {a: {$type: ["string", "null"]}}    {a: {$type: "number"}}
+//! {a: {$type: 2}}         {a: {$type: ["string", "null"]}}
+//! {a: {$type: "string"}}  {a: {$type: "number"}}
 //! ```
 //!
-//! Codes are those of BSON, from 1 (double) to 127 (the largest key).
+//! Codes are those of BSON, from 1 (double) to 127 (MaxKey).
 
 use document::{Kind, Number, ValueRef, shell};
 use pipeline::filter::TypeSet;
 
 use crate::error::Error;
 
-/// All kinds, to find one by its name.
+/// All types, for finding one by its name.
 pub(crate) const KINDS: [Kind; 21] = [
     Kind::Double,
     Kind::String,
@@ -36,7 +37,7 @@ pub(crate) const KINDS: [Kind; 21] = [
     Kind::MinKey,
 ];
 
-/// The types that an operand names: at least one.
+/// Parses the types of an operand: at least one.
 pub(super) fn parse_types(field: &str, value: ValueRef<'_>) -> Result<TypeSet, Error> {
     let mut types = TypeSet::default();
     match value {
@@ -53,8 +54,8 @@ pub(super) fn parse_types(field: &str, value: ValueRef<'_>) -> Result<TypeSet, E
     Ok(types)
 }
 
-/// Adds the type of a code or a name. -1 is the smallest key, which has no code of its own on the
-/// wire; 0 gets a text of its own, since it stood for a missing field once.
+/// Adds the type with a code or a name. -1 is MinKey, which has the byte 255 on the wire; 0 has a
+/// special text, since it meant a missing field once.
 ///
 /// Errors: 14 neither number nor name, 2 a number or a name that no type has.
 fn add_type(value: ValueRef<'_>, types: &mut TypeSet) -> Result<(), Error> {
@@ -81,7 +82,7 @@ fn add_type(value: ValueRef<'_>, types: &mut TypeSet) -> Result<(), Error> {
     Ok(())
 }
 
-/// Adds the type of a name; `number` stands for four.
+/// Adds the type with a name; `number` means four types.
 fn add_named(name: &str, types: &mut TypeSet) -> Result<(), Error> {
     if name == "number" {
         types.extend(TypeSet::number_kinds());

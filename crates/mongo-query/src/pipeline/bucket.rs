@@ -1,5 +1,5 @@
-//! `$bucket`, which is a group by a switch and a sort, and `$bucketAuto`, which is a stage of its
-//! own.
+//! `$bucket`, which is translated to a group by a switch and a sort, and `$bucketAuto`, which is a
+//! separate stage.
 //!
 //! ```text
 //! {$bucket: {groupBy: "$a", boundaries: [0, 10, 20], default: "other", output: {n: {$sum: 1}}}}
@@ -9,7 +9,7 @@
 //! {$sort: {_id: 1}}
 //! ```
 //!
-//! A value below or above all boundaries without a default fails in the switch, as in mongod.
+//! As in mongod, a value outside of all boundaries makes the switch fail if there is no default.
 
 use document::{Number, Value, ValueRef, canonical_class, compare, shell};
 use pipeline::{
@@ -23,8 +23,8 @@ use pipeline::{
 use super::{Scope, group};
 use crate::{error::Error, expression};
 
-/// The value that rows are grouped by: a path or an expression, no constant. `code` is the error of
-/// the stage.
+/// Parses the value that rows are grouped by: a path or an expression, not a constant. `code` is
+/// the stage's error.
 fn parse_group_by(name: &str, value: ValueRef<'_>, code: i32) -> Result<Expr, Error> {
     let fits = match value {
         ValueRef::String(text) => text.starts_with('$'),
@@ -39,7 +39,7 @@ fn parse_group_by(name: &str, value: ValueRef<'_>, code: i32) -> Result<Expr, Er
     expression::parse(value)
 }
 
-/// The accumulators of a stage.
+/// Parses the accumulators of a stage.
 fn parse_outputs(name: &str, value: ValueRef<'_>, code: i32) -> Result<Vec<Field>, Error> {
     let ValueRef::Document(fields) = value else {
         let kind = value.kind().name();
@@ -49,28 +49,28 @@ fn parse_outputs(name: &str, value: ValueRef<'_>, code: i32) -> Result<Vec<Field
     fields.iter().map(|(name, value)| group::parse_field(name, value)).collect()
 }
 
-/// What `$bucket` was given.
+/// The options of `$bucket`.
 #[derive(Default)]
 struct BucketOptions {
-    /// What rows are grouped by.
+    /// The value that rows are grouped by.
     by: Option<Expr>,
-    /// Lower ends of the buckets and the upper end of the last one.
+    /// Lower bounds of the buckets, and the upper bound of the last one.
     boundaries: Option<Vec<Value>>,
-    /// The bucket for everything else.
+    /// The bucket for other values.
     default: Option<Value>,
-    /// The accumulators; a count where none are given.
+    /// The accumulators; a count by default.
     fields: Option<Vec<Field>>,
 }
 
-/// The value of an expression that is constant.
+/// Returns the value of an expression if it is constant.
 fn constant_value(value: ValueRef<'_>) -> Result<Option<Value>, Error> {
     Ok(expression::parse(value)?.as_literal().cloned())
 }
 
-/// The boundaries: at least two constants of one type in rising order.
+/// Parses the boundaries: at least two constants of one type in ascending order.
 ///
 /// Errors: 40200 not an array, 40191 not constant, 40192 fewer than two, 40193 of two types, 40194
-/// not in rising order.
+/// not in ascending order.
 fn parse_boundaries(value: ValueRef<'_>) -> Result<Vec<Value>, Error> {
     let ValueRef::Array(values) = value else {
         let kind = value.kind().name();
@@ -107,7 +107,7 @@ fn parse_boundaries(value: ValueRef<'_>) -> Result<Vec<Value>, Error> {
     Ok(bounds)
 }
 
-/// The options of `$bucket`.
+/// Parses the options of `$bucket`.
 ///
 /// Errors: 40201 not an object, 40195 a default that is not constant, 40197 an unknown option, and
 /// those of the parts.
@@ -136,8 +136,8 @@ fn parse_options(value: ValueRef<'_>) -> Result<BucketOptions, Error> {
     Ok(given)
 }
 
-/// `$bucket`. The default has to lie outside of the boundaries, else it would be a bucket among
-/// them.
+/// Parses `$bucket`. The default must be outside of the boundaries, else it would be one of the
+/// buckets.
 ///
 /// Errors: 40198 without a key or boundaries, 40199 for a default among the boundaries.
 pub(super) fn parse_bucket(_: &str, value: ValueRef<'_>, _: Scope) -> Result<Vec<Stage>, Error> {
@@ -149,14 +149,14 @@ pub(super) fn parse_bucket(_: &str, value: ValueRef<'_>, _: Scope) -> Result<Vec
     if let (Some(default), Some(first), Some(last)) =
         (&given.default, bounds.first(), bounds.last())
     {
-        // Equal to the last boundary is outside: that one is excluded.
+        // The last boundary is exclusive, so a default may equal it.
         let below = compare(default.as_ref(), first.as_ref()).is_lt();
         if !below && compare(default.as_ref(), last.as_ref()).is_lt() {
             let text = "The $bucket 'default' field must be less than the lowest boundary or greater than or equal to the highest boundary.";
             return Err(Error::new(40199, text));
         }
     }
-    // The bucket of a value is found by comparing, with the functions that users have too.
+    // The condition of a bucket uses the public comparison functions.
     let test = |name: &str, bound: &Value| -> Result<Expr, Error> {
         let function = functions::find_function(name)
             .ok_or_else(|| Error::new(168, format!("Unrecognized expression '{name}'")))?;
@@ -179,7 +179,7 @@ pub(super) fn parse_bucket(_: &str, value: ValueRef<'_>, _: Scope) -> Result<Vec
     Ok(vec![Stage::Group(group), Stage::Sort { sort: Sort { parts }, limit: None }])
 }
 
-/// `$bucketAuto`: as many buckets of equal size as are asked for.
+/// Parses `$bucketAuto`: a number of buckets of equal size.
 ///
 /// Errors: 40240 not an object, 40245 an unknown option, 40246 without a key or a number;
 /// `granularity` is not supported.
@@ -216,7 +216,7 @@ pub(super) fn parse_bucket_auto(
     Ok(vec![Stage::BucketAuto(Box::new(BucketAuto { by, count, fields }))])
 }
 
-/// The number of buckets: from 1 to the largest number of 32 bits.
+/// Parses the number of buckets: from 1 to the maximum of 32 bits.
 ///
 /// Errors: 40241 not a number, 40242 not one of 32 bits, 40243 below 1.
 fn parse_bucket_count(value: ValueRef<'_>) -> Result<usize, Error> {

@@ -11,7 +11,7 @@ use pipeline::exec::Stage;
 use super::{Place, Scope, parse_stages};
 use crate::{error::Error, field_path::check_field_name};
 
-/// `$facet`: names of fields with pipelines, at least one.
+/// Parses `$facet`: at least one field name with a pipeline.
 ///
 /// Errors: 40169 not an object or an empty one, 16410 and 16412 for a name, 40170 for something
 /// other than a pipeline.

@@ -1,4 +1,5 @@
-//! `$graphLookup`: follows references from a row through another collection, each document once.
+//! `$graphLookup`: follows references from a row through another collection, finding each document
+//! once.
 //!
 //! ```text
 //! {$graphLookup: {from: "c", startWith: "$boss", connectFromField: "boss", connectToField: "_id",
@@ -11,7 +12,7 @@ use pipeline::exec::{GraphLookup, Stage};
 use super::{Scope, join::parse_path};
 use crate::{error::Error, expression, filter};
 
-/// `$graphLookup`. All but the last three options have to be given (40105).
+/// Parses `$graphLookup`. All but the last three options are required (40105).
 ///
 /// Errors: 9 for the whole and for `from`, 40185 for the filter, 40103 for the paths, 40104 for an
 /// unknown option.
@@ -75,8 +76,8 @@ pub(super) fn parse_graph_lookup(
     }))])
 }
 
-/// The deepest level to follow, 0 is the first one. A fraction is an error, whose text shows the
-/// number cut off.
+/// Parses the maximum depth; 0 is the first level. A fraction is an error, whose text contains the
+/// truncated number.
 ///
 /// Errors: 40100 not a number, 40102 not a whole one, 40101 a negative one.
 fn parse_depth(value: ValueRef<'_>) -> Result<u64, Error> {

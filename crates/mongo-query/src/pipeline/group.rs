@@ -1,11 +1,12 @@
 //! `$group`, `$sortByCount` and the accumulators they use.
 //!
 //! ```text
-//! {$group: {_id: "$city", total: {$sum: "$price"}, best: {$topN: {n: 3, sortBy: {..}, output: ..}}}}
+//! {$group: {_id: "$city", total: {$sum: "$price"},
+//!           best: {$topN: {n: 3, sortBy: {..}, output: ..}}}}
 //! ```
 //!
-//! An accumulator's shape (its row in `query`) says what it takes: one value, nothing, `n` and a
-//! value, or a sort too. The parsers for the shapes are here.
+//! The parsers here implement the shapes of accumulators' arguments, which are in their rows in
+//! `pipeline`: one value, nothing, `n` and a value, or a sort, too.
 
 use document::{DocRef, Document, ValueRef, shell};
 use pipeline::{
@@ -18,10 +19,10 @@ use pipeline::{
 use super::Scope;
 use crate::{error::Error, expression, sort};
 
-/// Accumulators that are known and not supported.
+/// Known accumulators that are not supported.
 pub(crate) const NOT_YET: &[&str] = &["$accumulator"];
 
-/// `$group`: the key in `_id`, which has to be given, and an accumulator for each other field.
+/// Parses `$group`: the required key in `_id`, and an accumulator for each other field.
 ///
 /// Errors: 15947 not an object, 15948 two keys, 15955 no key.
 pub(super) fn parse_group(_: &str, value: ValueRef<'_>, _: Scope) -> Result<Vec<Stage>, Error> {
@@ -45,11 +46,11 @@ pub(super) fn parse_group(_: &str, value: ValueRef<'_>, _: Scope) -> Result<Vec<
     Ok(vec![Stage::Group(Group { id, fields })])
 }
 
-/// The key of a group. An object is an object of expressions here: names with dots would read as an
-/// inclusion, which is 17390.
+/// Parses the key of a group. Names with dots in an object would look like an inclusion, which
+/// fails with 17390.
 fn parse_key(value: ValueRef<'_>) -> Result<Expr, Error> {
     if let ValueRef::Document(fields) = value {
-        // An operator is an expression; only objects of fields can look like an inclusion.
+        // Operators are expressions; only objects of fields can look like an inclusion.
         let operator = fields.iter().next().is_some_and(|(name, _)| name.starts_with('$'));
         let inclusion =
             |(name, _): (&str, ValueRef<'_>)| name.contains('.') || name.starts_with('$');
@@ -58,7 +59,7 @@ fn parse_key(value: ValueRef<'_>) -> Result<Expr, Error> {
         }
     }
     Ok(match expression::parse(value)? {
-        // A missing value is null where it is the whole key, and where it is the only field of it.
+        // A missing value is null as the key, and as the only field of the key.
         Expr::Object(mut parts) if parts.len() == 1 => {
             let null = || Expr::Literal(document::Value::Null);
             let parts =
@@ -107,7 +108,7 @@ pub(super) fn parse_field(name: &str, value: ValueRef<'_>) -> Result<Field, Erro
     Ok(Field { name: name.to_owned(), accumulator, taken: parse_taken(accumulator, argument)? })
 }
 
-/// What an accumulator takes of each row.
+/// Parses the arguments of an accumulator.
 ///
 /// Errors: 40237 an array where one value is wanted, 14 an argument where none is.
 fn parse_taken(accumulator: &Accumulator, value: ValueRef<'_>) -> Result<Taken, Error> {
@@ -134,12 +135,12 @@ fn parse_taken(accumulator: &Accumulator, value: ValueRef<'_>) -> Result<Taken, 
     }
 }
 
-/// A value of each row and nothing else.
+/// Returns the arguments with only an input.
 fn single_input(input: Expr) -> Taken {
     Taken { input, n: Expr::Absent, sort: Sort::default() }
 }
 
-/// `{n, input}`: the first, last, largest or smallest n values.
+/// Parses `{n, input}`, for the first, last, greatest or least n values.
 ///
 /// Errors: 5787801 not an object, 5787901 an unknown argument, 5787906 and 5787907 for one that is
 /// missing.
@@ -164,7 +165,7 @@ fn parse_several(name: &str, value: ValueRef<'_>) -> Result<Taken, Error> {
     Ok(Taken { input, n, sort: Sort::default() })
 }
 
-/// `{n, sortBy, output}`; without `n` unless the accumulator is `counted`.
+/// Parses `{n, sortBy, output}`, or `{sortBy, output}` unless the accumulator is `counted`.
 ///
 /// Errors: 5788001 not an object, 5788002 an unknown argument, 5788003..5788005 for one that is
 /// missing.
@@ -199,8 +200,8 @@ fn parse_top(name: &str, value: ValueRef<'_>, counted: bool) -> Result<Taken, Er
     Ok(Taken { input, n, sort })
 }
 
-/// `{input, p, method}` of `$percentile`, and the same without `p` of `$median`. The only method is
-/// `approximate`, as in MongoDB 7.0.
+/// Parses `{input, p, method}` of `$percentile`, or `{input, method}` of `$median`. The only method
+/// is `approximate`, as in MongoDB 7.0.
 ///
 /// Errors: 7436100 not an object, 40415 an unknown argument, 40414 a missing one, 2 another method.
 fn parse_percentile(
@@ -240,14 +241,14 @@ fn parse_percentile(
     Ok(Taken { input, n, sort: Sort::default() })
 }
 
-/// Counts the rows of each group under this name.
+/// Returns the field that counts the rows of each group.
 pub(super) fn count_field(name: &str) -> Result<Field, Error> {
     let mut spec = Document::new();
     spec.push("$sum", 1);
     parse_field(name, ValueRef::Document(DocRef::Tree(&spec)))
 }
 
-/// `$sortByCount`: a group that counts, and a sort by the count, the largest first.
+/// Parses `$sortByCount`: a group that counts, and a sort by the count, the greatest first.
 ///
 /// Errors: 40147 an object that is not an expression, 40148 a text that is not a path, 40149
 /// anything else.

@@ -1,5 +1,5 @@
-//! Stages that read other collections: `$lookup` and `$unionWith`. Which collection it is is found
-//! when the query starts; here it is a name of the same database.
+//! Stages that read other collections: `$lookup` and `$unionWith`. Collections are only names here;
+//! they are looked up when the query starts.
 //!
 //! ```text
 //! {$lookup: {from: "c", localField: "a", foreignField: "b", as: "out"}}
@@ -15,36 +15,36 @@ use pipeline::exec::{Lookup, Stage, UnionWith};
 use super::{Place, Scope, parse_stages};
 use crate::{error::Error, expression, field_path::check_plain_path};
 
-/// A field path of a row or of the other collection.
+/// Parses a field path of a row or of the other collection.
 pub(super) fn parse_path(text: &str) -> Result<Path, Error> {
     check_plain_path(text)?;
     Ok(Path::new(text))
 }
 
-/// What `$lookup` was given.
+/// The options of `$lookup`.
 #[derive(Default)]
 struct LookupOptions<'v> {
-    /// The other collection's database, if it is named, and the collection.
+    /// The other collection, and its database if it is specified.
     from: Option<(Option<String>, String)>,
-    /// The field that the joined documents go to.
+    /// The field that receives the joined documents.
     name: Option<&'v str>,
-    /// The row's field that is compared.
+    /// The row's field to compare.
     local: Option<&'v str>,
-    /// The other collection's field that is compared.
+    /// The other collection's field to compare.
     foreign: Option<&'v str>,
     /// Variables for the pipeline.
     variables: Option<document::DocRef<'v>>,
-    /// What is done with the joined documents.
+    /// The pipeline over the joined documents.
     pipeline: Option<document::ArrayRef<'v>>,
 }
 
-/// Error 9, which most refusals of these stages are.
+/// Creates an error 9, which most failures of these stages are.
 fn failed_to_parse(text: impl Into<String>) -> Error {
     Error::new(9, text)
 }
 
-/// The options of `$lookup`, each of its type. Everything but the pipeline and variables is a
-/// string.
+/// Parses the options of `$lookup`, checking their types. Except for the pipeline and the variables
+/// they are strings.
 fn parse_options(value: ValueRef<'_>) -> Result<LookupOptions<'_>, Error> {
     let ValueRef::Document(fields) = value else {
         let kind = value.kind().name();
@@ -99,10 +99,10 @@ fn parse_options(value: ValueRef<'_>) -> Result<LookupOptions<'_>, Error> {
     Ok(given)
 }
 
-/// `$lookup`: by a pair of fields, by a pipeline, or both. Without a collection the pipeline has to
-/// make its documents itself.
+/// Parses `$lookup`: by a pair of fields, by a pipeline, or both. Without a collection the pipeline
+/// must create its documents itself.
 ///
-/// Errors: 9, and those of the paths, the variables and the pipeline inside.
+/// Errors: 9, and those of the paths, the variables and the pipeline.
 pub(super) fn parse_lookup(
     _: &str,
     value: ValueRef<'_>,
@@ -126,7 +126,7 @@ pub(super) fn parse_lookup(
         Some(pipeline) => parse_stages(pipeline, scope.nested_in(Place::Lookup)?)?,
         None => Vec::new(),
     };
-    // Such a pipeline makes its documents, and needs no collection.
+    // A pipeline with `$documents` needs no collection.
     let from_documents = matches!(inner.first(), Some(Stage::Documents(_)));
     let (database, collection) = match given.from {
         Some(from) => from,
@@ -151,9 +151,9 @@ pub(super) fn parse_lookup(
     }))])
 }
 
-/// `$unionWith`: a collection, or one with a pipeline over it.
+/// Parses `$unionWith`: a collection, optionally with a pipeline over it.
 ///
-/// Errors: 9 for the whole, 14 and 40415 for its fields, which mongod reads by a schema.
+/// Errors: 9 for the whole, 14 and 40415 for its fields, which mongod parses by a schema.
 pub(super) fn parse_union_with(
     _: &str,
     value: ValueRef<'_>,

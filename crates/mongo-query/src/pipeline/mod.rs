@@ -1,25 +1,16 @@
-//! Aggregation pipelines: a table of stages. Each stage is parsed by a function of its own into one
-//! or more stages of `query`: `$sortByCount`, for instance, is a group and a sort.
+//! Aggregation pipelines: a table of stages. Each stage is parsed into one or more stages of
+//! `pipeline`: `$sortByCount`, for example, is a group and a sort.
 //!
-//! Two things are done to the list here, since they need no data: neighbouring filters become one,
-//! and a filter after a sort goes before it. Everything else that makes a pipeline fast is the
-//! evaluator's.
+//! Two optimizations that need no data are made here: adjacent filters are merged, and a filter
+//! after a sort is moved before it. All others are up to the evaluator and the engine.
 
-/// `$bucket` and `$bucketAuto`.
 mod bucket;
-/// `$facet`.
 mod facet;
-/// `$graphLookup`.
 mod graph_lookup;
-/// `$group`, `$sortByCount` and accumulators.
 mod group;
-/// `$lookup` and `$unionWith`.
 mod join;
-/// `$project`, `$set`, `$unset`, `$replaceRoot`.
 mod reshape;
-/// `$match`, `$sort`, `$skip`, `$limit` and others of one value.
 mod simple;
-/// `$unwind`.
 mod unwind;
 
 #[cfg(test)]
@@ -34,15 +25,15 @@ pub(crate) use group::NOT_YET as ACCUMULATORS_NOT_YET;
 
 use crate::error::Error;
 
-/// Most stages of a pipeline; mongod's limit.
+/// Maximum number of stages of a pipeline, as in mongod.
 const MAX_STAGES: usize = 1000;
-/// Deepest nesting of pipelines; mongod's limit.
+/// Maximum nesting of pipelines, as in mongod.
 const MAX_NESTED: usize = 20;
 
-/// Where a pipeline stands. Some stages are not allowed inside others.
+/// The enclosing stage of a pipeline, which restricts the allowed stages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Place {
-    /// The command's own.
+    /// None: the pipeline of a command.
     Top,
     /// Inside `$facet`.
     Facet,
@@ -52,16 +43,16 @@ pub(crate) enum Place {
     Union,
 }
 
-/// Where a stage stands.
+/// The context of a stage.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Scope {
     place: Place,
-    /// How many pipelines it is in.
+    /// Number of enclosing pipelines.
     depth: usize,
 }
 
 impl Scope {
-    /// A pipeline inside a stage of this one; 5107300 where that is too deep.
+    /// Returns the scope of a pipeline inside a stage; fails with 5107300 beyond the limit.
     fn nested_in(self, place: Place) -> Result<Self, Error> {
         if MAX_NESTED <= self.depth {
             let text = "Maximum number of nested sub-pipelines exceeded. Limit is 20";
@@ -71,10 +62,10 @@ impl Scope {
     }
 }
 
-/// Parses the value of a stage of this name.
+/// Parses the value of the stage with this name.
 type Parse = fn(&str, ValueRef<'_>, Scope) -> Result<Vec<Stage>, Error>;
 
-/// Every stage that is supported.
+/// The supported stages and their parsers.
 static TABLE: &[(&str, Parse)] = &[
     ("$addFields", reshape::parse_add_fields),
     ("$bucket", bucket::parse_bucket),
@@ -101,7 +92,7 @@ static TABLE: &[(&str, Parse)] = &[
     ("$unwind", unwind::parse_unwind),
 ];
 
-/// Stages that are known and not supported. The first two exist on replica sets only.
+/// Known stages that are not supported. The first two exist on replica sets only.
 pub(crate) const NOT_YET: &[&str] = &[
     "$changeStream",
     "$changeStreamSplitLargeEvent",
@@ -131,7 +122,7 @@ pub(crate) const NOT_YET: &[&str] = &[
     "$vectorSearch",
 ];
 
-/// Stages that make the documents which the others work on, so that none can come before them.
+/// Stages that create the input documents, so that they must come first.
 const FIRST_ONLY: [&str; 6] = [
     "$collStats",
     "$currentOp",
@@ -141,36 +132,36 @@ const FIRST_ONLY: [&str; 6] = [
     "$listSessions",
 ];
 
-/// Whether a stage of this name is supported.
+/// Returns whether a stage is supported.
 pub(crate) fn is_known(name: &str) -> bool {
     TABLE.iter().any(|(held, _)| *held == name)
 }
 
-/// The names of all stages.
+/// Returns the names of all supported stages.
 #[cfg(test)]
 pub(crate) fn stage_names() -> impl Iterator<Item = &'static str> {
     TABLE.iter().map(|(name, _)| *name)
 }
 
-/// Parses the pipeline of an aggregation. All regular expressions in it share one limit of memory.
+/// Parses the pipeline of an aggregation. All regular expressions in it share one memory limit.
 pub fn parse(pipeline: ArrayRef<'_>) -> Result<Vec<Stage>, Error> {
     as_program(|| parse_stages(pipeline, Scope { place: Place::Top, depth: 0 }))
 }
 
-/// Parses what stands behind a first stage that is not parsed here.
+/// Parses the stages after a first one that is not parsed here.
 pub fn parse_rest(pipeline: ArrayRef<'_>) -> Result<Vec<Stage>, Error> {
     as_program(|| parse_behind(pipeline, Scope { place: Place::Top, depth: 0 }, true))
 }
 
-/// Parses a pipeline in its place.
+/// Parses a pipeline in its context.
 ///
-/// Errors: 9 too many stages, 40602 a stage that has to be the first and is not, and those of the
+/// Errors: 9 too many stages, 40602 a stage that must be the first one but is not, and those of the
 /// stages.
 pub(crate) fn parse_stages(pipeline: ArrayRef<'_>, scope: Scope) -> Result<Vec<Stage>, Error> {
     parse_behind(pipeline, scope, false)
 }
 
-/// The same, where `behind` says that another stage comes before all of these.
+/// Like `parse_stages`; `behind` tells that another stage precedes these.
 fn parse_behind(pipeline: ArrayRef<'_>, scope: Scope, behind: bool) -> Result<Vec<Stage>, Error> {
     let mut stages: Vec<Stage> = Vec::new();
     for (at, value) in pipeline.iter().enumerate() {
@@ -180,7 +171,7 @@ fn parse_behind(pipeline: ArrayRef<'_>, scope: Scope, behind: bool) -> Result<Ve
         }
         let (name, value) = split_stage(value)?;
         if (behind || 0 < at) && FIRST_ONLY.contains(&name) {
-            // What is wrong with the stage itself comes first.
+            // Errors of the stage itself take precedence.
             match is_known(name) {
                 true => drop(parse_stage(name, value, scope)?),
                 false => check_place(name, scope)?,
@@ -195,9 +186,9 @@ fn parse_behind(pipeline: ArrayRef<'_>, scope: Scope, behind: bool) -> Result<Ve
     Ok(stages)
 }
 
-/// Adds a stage. Neighbouring filters become one, and a filter after a sort goes before it: it need
-/// not wait for the sort, and an index may serve it. A sort with a limit has decided already which
-/// rows go on, so nothing passes it.
+/// Adds a stage. Adjacent filters are merged. A filter after a sort is moved before it, so that
+/// fewer rows are sorted and an index may serve it; but not if the sort has a limit, which selects
+/// rows before the filter.
 fn push_stage(stages: &mut Vec<Stage>, stage: Stage) {
     if matches!((stages.last(), &stage), (Some(Stage::Sort { limit: None, .. }), Stage::Match(_))) {
         let sort = stages.pop();
@@ -220,7 +211,7 @@ fn push_stage(stages: &mut Vec<Stage>, stage: Stage) {
     }
 }
 
-/// The name and the value of a stage.
+/// Returns the name and the value of a stage.
 ///
 /// Errors: 14 not a document, 40323 another number of fields than one.
 fn split_stage(value: ValueRef<'_>) -> Result<(&str, ValueRef<'_>), Error> {
@@ -238,7 +229,7 @@ fn split_stage(value: ValueRef<'_>) -> Result<(&str, ValueRef<'_>), Error> {
     }
 }
 
-/// Refuses a stage that is not allowed in its place; each place has a number of its own for that.
+/// Fails if a stage is not allowed in its context; the error number depends on the context.
 ///
 /// Errors: 40600 in a `$facet`, 31441 in a `$unionWith`, 51047 in a `$lookup`.
 fn check_place(name: &str, scope: Scope) -> Result<(), Error> {
@@ -266,10 +257,10 @@ fn check_place(name: &str, scope: Scope) -> Result<(), Error> {
     Ok(())
 }
 
-/// Parses a stage. What is not allowed in its place is refused before its value is looked at.
+/// Parses a stage. Its context is checked before its value.
 ///
-/// Errors: those of the place; 40573 for a change stream, which needs a replica set; 238 for what is
-/// not supported and 40324 for what nobody has.
+/// Errors: those of the context; 40573 for a change stream, which needs a replica set; 238 for a
+/// stage that only MongoDB has, and 40324 for an unknown one.
 fn parse_stage(name: &str, value: ValueRef<'_>, scope: Scope) -> Result<Vec<Stage>, Error> {
     check_place(name, scope)?;
     if let Some((_, parse)) = TABLE.iter().find(|(held, _)| *held == name) {
@@ -285,8 +276,8 @@ fn parse_stage(name: &str, value: ValueRef<'_>, scope: Scope) -> Result<Vec<Stag
     Err(unrecognized_stage(name))
 }
 
-/// Checks that each element of a pipeline is a stage of a known name, whatever its argument is.
-/// Updates do this for all their statements before the first one runs.
+/// Checks that each element of a pipeline is a stage with a known name; arguments are not checked.
+/// An update command does this for all its statements before the first one runs.
 pub fn check_stages(pipeline: ArrayRef<'_>) -> Result<(), Error> {
     for value in pipeline.iter() {
         let (name, _) = split_stage(value)?;
@@ -297,12 +288,13 @@ pub fn check_stages(pipeline: ArrayRef<'_>) -> Result<(), Error> {
     Ok(())
 }
 
-/// The error of a stage that MongoDB does not have either: 40324.
+/// Returns the error 40324 of a stage that MongoDB does not have either.
 fn unrecognized_stage(name: &str) -> Error {
     Error::new(40324, format!("Unrecognized pipeline stage name: '{name}'"))
 }
 
-/// Parses the pipeline of an update: only stages that keep one document one document (72).
+/// Parses the pipeline of an update, in which only stages that map one document to one are allowed
+/// (72).
 pub fn parse_update(pipeline: ArrayRef<'_>) -> Result<Vec<Stage>, Error> {
     for value in pipeline.iter() {
         let (name, _) = split_stage(value)?;

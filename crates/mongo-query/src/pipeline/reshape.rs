@@ -1,7 +1,7 @@
-//! Stages that change each document: fields set and removed, projections, other roots.
+//! Stages that change each document: set and remove fields, project, replace the root.
 //!
 //! ```text
-//! {$set: {a: 1, "b.c": "$x", d: {e: 2}}}    d.e is set, and other fields of d stay
+//! {$set: {a: 1, "b.c": "$x", d: {e: 2}}}    d.e is set, and other fields of d are kept
 //! {$unset: ["a", "b.c"]}
 //! {$replaceWith: "$inner"}
 //! ```
@@ -12,15 +12,15 @@ use pipeline::exec::{Fields, Stage};
 use super::Scope;
 use crate::{error::Error, expression, field_path::check_plain_path, projection};
 
-/// Says which stage an error is about, as mongod does: "Invalid $set :: caused by :: ..".
+/// Prefixes an error with the stage's name, as in mongod: "Invalid $set :: caused by :: ..".
 fn invalid_stage(name: &str) -> impl Fn(Error) -> Error {
     move |error| Error::new(error.code, format!("Invalid {name} :: caused by :: {}", error.message))
 }
 
-/// `$project`, with the parser of projections.
+/// Parses `$project`.
 ///
-/// Errors: 15969 not an object. The parser of projections names the stage itself in one text, so
-/// that is not said twice.
+/// Errors: 15969 not an object. One text of the projection parser contains the stage's name
+/// already.
 pub(super) fn parse_project(
     name: &str,
     value: ValueRef<'_>,
@@ -37,7 +37,7 @@ pub(super) fn parse_project(
     Ok(vec![Stage::Project(parsed)])
 }
 
-/// `$addFields` and `$set`, which are one stage of two names.
+/// Parses `$addFields` and its alias `$set`.
 ///
 /// Errors: 40272 not an object, and those of the paths and expressions.
 pub(super) fn parse_add_fields(
@@ -104,8 +104,8 @@ fn set_below<'v>(
     Ok(())
 }
 
-/// Puts an expression at a path. One path inside another is a conflict; the text names both, so the
-/// other is looked up.
+/// Sets an expression at a path. If the path conflicts with another one, the text names both, so
+/// the other one is searched.
 ///
 /// Errors: 40176.
 fn put_field(
@@ -127,7 +127,7 @@ fn put_field(
     })
 }
 
-/// `$unset`, which is a projection that excludes.
+/// Parses `$unset`, which is an exclusion projection.
 ///
 /// Errors: 31119 an empty list, 31120 something other than text in it, 31002 anything else.
 pub(super) fn parse_unset(name: &str, value: ValueRef<'_>, _: Scope) -> Result<Vec<Stage>, Error> {
@@ -161,7 +161,7 @@ pub(super) fn parse_unset(name: &str, value: ValueRef<'_>, _: Scope) -> Result<V
     Ok(vec![Stage::Project(parsed)])
 }
 
-/// `$replaceRoot: {newRoot: ..}`.
+/// Parses `$replaceRoot: {newRoot: ..}`.
 ///
 /// Errors: 40229 not an object, 40414 and 40415 for its fields.
 pub(super) fn parse_replace_root(
@@ -189,8 +189,8 @@ pub(super) fn parse_replace_root(
     Ok(vec![Stage::ReplaceRoot { root, called: "'newRoot' expression" }])
 }
 
-/// `$replaceWith`, the same with the expression alone. Texts of the evaluator name what the user
-/// wrote.
+/// Parses `$replaceWith`: `$replaceRoot` with the expression alone. The evaluator's texts name the
+/// syntax that the user wrote.
 pub(super) fn parse_replace_with(
     _: &str,
     value: ValueRef<'_>,

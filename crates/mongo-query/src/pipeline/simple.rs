@@ -1,8 +1,7 @@
-//! Stages of one simple value: filters, orders, counts. Each has numbers of its own for what may be
-//! wrong with its value.
+//! Stages with one simple value: filters, sorts, counts. Their error numbers differ.
 //!
 //! ```text
-//! {$match: {a: 1}}    {$sort: {a: -1}}    {$skip: 5}    {$limit: 5}    {$count: "n"}    {$sample: {size: 3}}
+//! {$match: {a: 1}}  {$sort: {a: -1}}  {$skip: 5}  {$limit: 5}  {$count: "n"}  {$sample: {size: 3}}
 //! ```
 
 use document::{Number, ValueRef, shell};
@@ -11,7 +10,7 @@ use pipeline::exec::Stage;
 use super::Scope;
 use crate::{error::Error, expression, filter as filters, sort as sorts};
 
-/// `$match`: a filter.
+/// Parses `$match`: a filter.
 ///
 /// Errors: 15959 not an object, and those of filters.
 pub(super) fn parse_match(_: &str, value: ValueRef<'_>, _: Scope) -> Result<Vec<Stage>, Error> {
@@ -21,7 +20,7 @@ pub(super) fn parse_match(_: &str, value: ValueRef<'_>, _: Scope) -> Result<Vec<
     Ok(vec![Stage::Match(filters::parse(fields)?)])
 }
 
-/// `$sort`: at least one key.
+/// Parses `$sort`: at least one key.
 ///
 /// Errors: 15973 not an object, 15976 an empty one, and those of sorts.
 pub(super) fn parse_sort(_: &str, value: ValueRef<'_>, _: Scope) -> Result<Vec<Stage>, Error> {
@@ -34,7 +33,7 @@ pub(super) fn parse_sort(_: &str, value: ValueRef<'_>, _: Scope) -> Result<Vec<S
     Ok(vec![Stage::Sort { sort: sorts::parse(fields)?, limit: None }])
 }
 
-/// A whole number that is not negative; `code` is the stage's error.
+/// Parses a nonnegative integer; `code` is the stage's error.
 fn parse_whole(name: &str, value: ValueRef<'_>, code: i32) -> Result<u64, Error> {
     let wrong = |what: &str| {
         let shown = shell(value);
@@ -46,9 +45,9 @@ fn parse_whole(name: &str, value: ValueRef<'_>, code: i32) -> Result<u64, Error>
     u64::try_from(whole).map_err(|_| wrong("Expected a non-negative number in:"))
 }
 
-/// `$limit`: at least 1.
+/// Parses `$limit`: at least 1.
 ///
-/// Errors: 5107201 for something other than a whole number from 0, 15958 for 0.
+/// Errors: 5107201 for something other than a nonnegative integer, 15958 for 0.
 pub(super) fn parse_limit(name: &str, value: ValueRef<'_>, _: Scope) -> Result<Vec<Stage>, Error> {
     match parse_whole(name, value, 5_107_201)? {
         0 => Err(Error::new(15958, "the limit must be positive")),
@@ -56,16 +55,16 @@ pub(super) fn parse_limit(name: &str, value: ValueRef<'_>, _: Scope) -> Result<V
     }
 }
 
-/// `$skip`: 0 or more.
+/// Parses `$skip`: 0 or more.
 ///
 /// Errors: 5107200.
 pub(super) fn parse_skip(name: &str, value: ValueRef<'_>, _: Scope) -> Result<Vec<Stage>, Error> {
     Ok(vec![Stage::Skip(parse_whole(name, value, 5_107_200)?)])
 }
 
-/// `$count`: the name of a field, which is not a path.
+/// Parses `$count`: the name of a field, which must not be a path.
 ///
-/// Errors: 40156..40160, one for each way to be wrong.
+/// Errors: 40156..40160, by kind of mistake.
 pub(super) fn parse_count(_: &str, value: ValueRef<'_>, _: Scope) -> Result<Vec<Stage>, Error> {
     let wrong = |code: i32, text: &str| Err(Error::new(code, format!("the count field {text}")));
     match value {
@@ -80,7 +79,7 @@ pub(super) fn parse_count(_: &str, value: ValueRef<'_>, _: Scope) -> Result<Vec<
     }
 }
 
-/// `$sample: {size: n}`. A fraction is cut off.
+/// Parses `$sample: {size: n}`. A fraction is truncated.
 ///
 /// Errors: 28745 not an object, 28746 not a number, 28747 a negative one, 28748 an unknown option,
 /// 28749 no size.
@@ -106,13 +105,13 @@ pub(super) fn parse_sample(_: &str, value: ValueRef<'_>, _: Scope) -> Result<Vec
     }
 }
 
-/// `$redact`: an expression that says of each embedded document whether it is kept.
+/// Parses `$redact`: an expression that decides for each embedded document whether it is kept.
 pub(super) fn parse_redact(_: &str, value: ValueRef<'_>, _: Scope) -> Result<Vec<Stage>, Error> {
     let expr = expression::parse_operand(value, expression::Scope::inside_redact())?;
     Ok(vec![Stage::Redact(expr)])
 }
 
-/// `$documents`: an expression that gives an array of documents.
+/// Parses `$documents`: an expression for an array of documents.
 pub(super) fn parse_documents(_: &str, value: ValueRef<'_>, _: Scope) -> Result<Vec<Stage>, Error> {
     Ok(vec![Stage::Documents(expression::parse(value)?)])
 }

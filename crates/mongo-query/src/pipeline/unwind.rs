@@ -14,11 +14,11 @@ use crate::{
     field_path::{check_path, check_plain_path},
 };
 
-/// `$unwind`, in its short or its long form. The path has a `$`, the name of the index has none;
-/// each mistake has its number.
+/// Parses `$unwind`, in its short or its long form. The path starts with `$`, the name of the index
+/// does not.
 ///
-/// Errors: 15981 neither text nor object, 28808..28811 for its options, 28812 no path, 28818 a path
-/// without `$`, 28822 a name with one.
+/// Errors: 15981 neither a string nor an object, 28808..28811 for its options, 28812 no path, 28818
+/// a path without `$`, 28822 a name with one.
 pub(super) fn parse_unwind(_: &str, value: ValueRef<'_>, _: Scope) -> Result<Vec<Stage>, Error> {
     let mut path = None;
     let mut index = None;

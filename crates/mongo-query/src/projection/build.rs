@@ -1,13 +1,13 @@
-//! Gathers the leaves of a projection and decides whether it includes or excludes. `_id` is for
-//! itself: it may be left out of an inclusion and kept in an exclusion, and does not decide
-//! anything unless it stands alone.
+//! Collects the leaves of a projection and decides whether it includes or excludes. `_id` is
+//! special: it may be excluded from an inclusion and kept in an exclusion, and decides the mode
+//! only if it is alone.
 //!
 //! ```text
 //! {a: 1}            inclusion: _id and a
 //! {a: 0}            exclusion: all but a
-//! {_id: 0}          exclusion: nothing else has decided
+//! {_id: 0}          exclusion: nothing else decides
 //! {a: 1, _id: 0}    inclusion: a
-//! {a: {$slice: 1}}  exclusion: everything, a cut
+//! {a: {$slice: 1}}  exclusion: everything, with a sliced
 //! ```
 
 use document::Path;
@@ -15,55 +15,54 @@ use pipeline::project::{Collision, Computed, Item, Mode, Node, Projection, Speci
 
 use crate::error::Error;
 
-/// What stands at a path.
+/// The treatment of a path.
 #[derive(Debug)]
 pub(crate) enum Leaf {
-    /// The path is shown.
+    /// The path is included.
     Include,
-    /// The path is left out.
+    /// The path is excluded.
     Exclude,
-    /// A value, with its text for messages.
+    /// A computed value, with its text for messages.
     Computed(Computed, String),
     /// `$elemMatch`: the first element of an array that matches.
     FirstElement(Computed),
-    /// `$slice`: a part of an array. It says nothing about other fields.
+    /// `$slice`: a part of an array. It does not decide the mode.
     Slice { skip: Option<i64>, limit: i64 },
-    /// `a.$`: the element that the filter has matched.
+    /// `a.$`: the element at which the filter matched.
     Positional,
 }
 
-/// A projection under construction.
 #[derive(Debug, Default)]
 pub(super) struct Builder {
-    /// Whether it includes or excludes, once a field has decided.
+    /// The mode, once a field has decided it.
     mode: Option<Mode>,
-    /// The tree of what is included, excluded or computed.
+    /// The tree of included, excluded or computed fields.
     node: Node,
-    /// What is done to arrays afterwards.
+    /// Array operations applied afterwards.
     specials: Vec<Special>,
-    /// `_id: 1` or `_id: 0`.
+    /// The value of `_id: 1` or `_id: 0`.
     id: Option<bool>,
     /// Whether there is a positional path.
     positional: bool,
     /// Whether there is an `$elemMatch`.
     first_element: bool,
-    /// Slices, which are named only if the projection turns out to include.
+    /// Paths of slices, which are included if the projection turns out to be an inclusion.
     slices: Vec<String>,
-    /// Exclusions and inclusions share the tree; slices have to collide with it too.
+    /// All paths, including those of slices, for detecting collisions.
     taken: Node,
 }
 
 impl Builder {
-    /// Adds a leaf. Errors are those of the field that comes too late: the first one that is not
-    /// `_id` decides the mode.
+    /// Adds a leaf. The first field that is not `_id` decides the mode; a later one that
+    /// contradicts it is an error.
     ///
-    /// Errors: 31253 an inclusion in an exclusion, 31254 the other way, 31310 a computed value in
-    /// an exclusion.
+    /// Errors: 31253 an inclusion in an exclusion, 31254 an exclusion in an inclusion, 31310 a
+    /// computed value in an exclusion.
     pub(super) fn add_leaf(&mut self, path: &str, leaf: Leaf) -> Result<(), Error> {
-        // Collisions come before everything else, whatever the leaf is.
+        // Collisions take precedence over other errors.
         self.take_path(path)?;
         match leaf {
-            // The id does not decide the mode.
+            // `_id` does not decide the mode.
             Leaf::Include if path == "_id" => self.id = Some(true),
             Leaf::Exclude if path == "_id" => self.id = Some(false),
             Leaf::Include => {
@@ -94,7 +93,7 @@ impl Builder {
                     );
                     return Err(Error::new(31310, text));
                 }
-                // A computed value makes it an inclusion, as if it were named.
+                // A computed value makes it an inclusion.
                 self.mode = Some(Mode::Inclusion);
                 self.insert(path, Item::Computed(Box::new(computed)))?;
             }
@@ -104,7 +103,8 @@ impl Builder {
                 self.insert(path, Item::Computed(Box::new(computed)))?;
             }
             Leaf::Slice { skip, limit } => {
-                // A slice fits into both modes; whether it has to be named shows at the end.
+                // A slice is allowed in both modes; whether it has to be included is known at the
+                // end.
                 self.slices.push(path.to_owned());
                 self.specials.push(Special::Slice { path: Path::new(path), skip, limit });
             }
@@ -113,7 +113,7 @@ impl Builder {
         Ok(())
     }
 
-    /// Adds a positional path: one for a query (31276), and only in an inclusion.
+    /// Adds a positional path: one per query (31276), and only in an inclusion.
     fn add_positional(&mut self, path: &str) -> Result<(), Error> {
         if self.positional {
             let text = "Cannot specify more than one positional projection per query.";
@@ -130,7 +130,8 @@ impl Builder {
         Ok(())
     }
 
-    /// The positional operator and `$elemMatch` choose one element each, and exclude each other.
+    /// Fails if there are a positional operator and an `$elemMatch`, each of which selects one
+    /// element.
     ///
     /// Errors: 31255.
     fn check_exclusive(&self, text: &str) -> Result<(), Error> {
@@ -140,35 +141,35 @@ impl Builder {
         Ok(())
     }
 
-    /// Adds a path that is included or excluded, which decides the mode.
+    /// Adds a path that is included or excluded, which sets the mode.
     fn insert_named(&mut self, path: &str, mode: Mode) -> Result<(), Error> {
         self.mode = Some(mode);
         self.insert(path, Item::Named)
     }
 
-    /// Adds an item to the tree; a path on the way to another one is a collision.
+    /// Adds an item to the tree; a path that is a prefix of another one is a collision.
     fn insert(&mut self, path: &str, item: Item) -> Result<(), Error> {
         let parts: Vec<&str> = path.split('.').collect();
         self.node.insert(&parts, item).map_err(|collision| collision_error(path, collision))
     }
 
-    /// Every path may stand only once, whatever is done at it. Slices are not in the tree of items,
-    /// so a tree of all paths is kept beside it.
+    /// Records a path; each may occur only once. Slices are not in the tree of items, so all paths
+    /// are kept in a second tree.
     fn take_path(&mut self, path: &str) -> Result<(), Error> {
         let parts: Vec<&str> = path.split('.').collect();
         self.taken.insert(&parts, Item::Named).map_err(|collision| collision_error(path, collision))
     }
 
-    /// The projection. Without a deciding field it excludes, unless `_id: 1` or an `$elemMatch`
-    /// stands alone.
+    /// Returns the projection. If no field decided the mode it is an exclusion, unless there is
+    /// only `_id: 1` or an `$elemMatch`.
     pub(super) fn finish_projection(mut self) -> Result<Projection, Error> {
-        // Nothing but ids and parts of arrays: the id decides, then an `$elemMatch`.
+        // Only `_id` and array operations: `_id` decides, then an `$elemMatch`.
         let mode = self.mode.unwrap_or(match self.id {
             Some(true) => Mode::Inclusion,
             _ if self.first_element && self.slices.is_empty() => Mode::Inclusion,
             _ => Mode::Exclusion,
         });
-        // The id is in an inclusion unless it is left out, and in an exclusion unless it is
+        // `_id` is named in an inclusion unless it is excluded, and in an exclusion only if it is
         // excluded.
         match (mode, self.id) {
             (Mode::Inclusion, Some(false)) | (Mode::Exclusion, None | Some(true)) => {}
@@ -177,7 +178,7 @@ impl Builder {
                 self.insert("_id", Item::Named)?;
             }
         }
-        // In an exclusion every field is shown anyway.
+        // In an exclusion slices are returned anyway.
         if mode == Mode::Inclusion {
             for path in std::mem::take(&mut self.slices) {
                 self.insert(&path, Item::Named)?;
@@ -187,13 +188,13 @@ impl Builder {
     }
 }
 
-/// The last part of a path: texts name the field, not the path.
+/// Returns the last part of a path, which texts contain.
 fn last_part(path: &str) -> &str {
     path.rsplit('.').next().unwrap_or(path)
 }
 
-/// The error of a path that collides: 31250 for the same path, 31249 with what remains of the
-/// longer one.
+/// Returns the error of a collision: 31250 for the same path, else 31249 with the remaining parts
+/// of the longer path.
 fn collision_error(path: &str, collision: Collision) -> Error {
     match collision {
         Collision::Here => Error::new(31250, format!("Path collision at {path}")),

@@ -1,10 +1,11 @@
-//! What only a find's projection has: `$slice`, `$elemMatch`, `$meta` and the positional `$`.
+//! Operators that only a find's projection has: `$slice`, `$elemMatch`, `$meta` and the positional
+//! `$`.
 //!
 //! ```text
 //! {a: {$slice: 3}}            the first three elements
-//! {a: {$slice: [-5, 3]}}      three elements from the fifth last
+//! {a: {$slice: [-5, 3]}}      three elements from the fifth-last on
 //! {a: {$elemMatch: {b: 1}}}   the first element that matches
-//! {"a.$": 1}                  the element that the filter has matched
+//! {"a.$": 1}                  the element at which the filter matched
 //! ```
 
 use document::{Number, ValueRef};
@@ -13,14 +14,15 @@ use pipeline::project::Computed;
 use super::build::{Builder, Leaf};
 use crate::{error::Error, field_path::check_path, filter};
 
-/// Parses an operator at a path; `None` where it is left to expressions, which have a `$slice` too.
+/// Parses an operator at a path; `None` if it is to be parsed as an expression, such as a `$slice`
+/// with other operands.
 type Parse = fn(&str, ValueRef<'_>) -> Result<Option<Leaf>, Error>;
 
-/// The operators of a find's projection; what a row does not take is left to expressions.
+/// The operators of a find's projection.
 pub(crate) const FIND_OPERATORS: &[(&str, Parse)] =
     &[("$slice", parse_slice), ("$elemMatch", parse_elem_match), ("$meta", parse_meta)];
 
-/// Adds what an operator means; false when it is none of these.
+/// Adds an operator; returns false if it is none of these.
 pub(super) fn add_operator(
     path: &str,
     name: &str,
@@ -36,9 +38,10 @@ pub(super) fn add_operator(
     }
 }
 
-/// `$slice: limit` and `$slice: [skip, limit]`. Other operands are the expression of that name.
+/// Parses `$slice: limit` and `$slice: [skip, limit]`. Other operands are those of the expression
+/// with this name.
 fn parse_slice(_: &str, operand: ValueRef<'_>) -> Result<Option<Leaf>, Error> {
-    // A number alone counts from the start, or from the end if it is negative.
+    // A single number counts from the start, or from the end if it is negative.
     if let Some(limit) = clamped_int(operand) {
         return Ok(Some(Leaf::Slice { skip: None, limit }));
     }
@@ -54,14 +57,14 @@ fn parse_slice(_: &str, operand: ValueRef<'_>) -> Result<Option<Leaf>, Error> {
     })
 }
 
-/// A number cut to a whole one within 32 bits. NaN is 0.
+/// Truncates and clamps a number to 32 bits. NaN becomes 0.
 fn clamped_int(value: ValueRef<'_>) -> Option<i64> {
     let number = Number::of(value)?;
     let (low, high) = (f64::from(i32::MIN), f64::from(i32::MAX));
     Some(if number.is_nan() { 0 } else { number.to_f64().clamp(low, high) as i64 })
 }
 
-/// `$elemMatch`: a filter for elements. It is for a field of the root only (31275).
+/// Parses `$elemMatch`: a filter for elements of a field at the root (31275).
 ///
 /// Errors: 31274 not a document, 31275 on a path, and those of filters.
 fn parse_elem_match(path: &str, operand: ValueRef<'_>) -> Result<Option<Leaf>, Error> {
@@ -74,7 +77,6 @@ fn parse_elem_match(path: &str, operand: ValueRef<'_>) -> Result<Option<Leaf>, E
             ),
         ));
     };
-    // The array has to be a field of the document.
     if path.contains('.') {
         return Err(Error::new(31275, "Cannot use $elemMatch projection on a nested field."));
     }
@@ -83,7 +85,8 @@ fn parse_elem_match(path: &str, operand: ValueRef<'_>) -> Result<Option<Leaf>, E
     Ok(Some(Leaf::FirstElement(Computed::FirstElement { field, test })))
 }
 
-/// `$meta`, which is not supported; a name that MongoDB does not know either is 17308.
+/// Refuses `$meta`, which is not supported; a name that MongoDB does not know either fails with
+/// 17308.
 fn parse_meta(_: &str, operand: ValueRef<'_>) -> Result<Option<Leaf>, Error> {
     const KNOWN: [&str; 9] = [
         "textScore",
@@ -104,7 +107,7 @@ fn parse_meta(_: &str, operand: ValueRef<'_>) -> Result<Option<Leaf>, Error> {
     }
 }
 
-/// Adds a path that ends in `.$`. The `$` stands once and at the end; its value has to be true.
+/// Adds a path that ends in `.$`. The `$` must occur once and at the end; its value must be true.
 ///
 /// Errors: 31394 a `$` in the middle, 31271 an object, 31308 another value, 31395 a false one,
 /// 31276 a second one.
@@ -113,7 +116,7 @@ pub(super) fn add_positional_path(
     value: ValueRef<'_>,
     builder: &mut Builder,
 ) -> Result<(), Error> {
-    // The rest must not have one either.
+    // The rest must not contain another one.
     let Some(array) = path.strip_suffix(".$").filter(|rest| !rest.split('.').any(|p| p == "$"))
     else {
         return Err(Error::new(

@@ -1,17 +1,15 @@
 //! Projection documents, as find's option and as the `$project` stage. They share most rules: paths
-//! are included, excluded or computed, and a projection either includes or excludes. What only a
-//! find's has is in `find.rs`.
+//! are included, excluded or computed, and a projection either includes or excludes. Operators of
+//! find alone are in `find.rs`.
 //!
 //! ```text
-//! {a: 1, "b.c": 1}             includes, and _id with them
+//! {a: 1, "b.c": 1}             includes, with _id
 //! {a: 0, b: {c: 0}}            excludes
 //! {a: 1, x: {$add: ["$b", 1]}} includes and computes
 //! {a: 1, b: 0}                 31254
 //! ```
 
-/// Whether a projection includes or excludes.
 mod build;
-/// Operators that only a find has.
 mod find;
 #[cfg(test)]
 mod tests;
@@ -26,14 +24,14 @@ use build::{Builder, Leaf};
 #[cfg(test)]
 pub(crate) use find::FIND_OPERATORS;
 
-/// Which of the two places a projection stands in.
+/// The kind of a projection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Place {
     Find,
     Stage,
 }
 
-/// Deepest nesting of documents in a projection: a document may be that deep.
+/// Maximum nesting of documents in a projection.
 const MAX_DEPTH: usize = 100;
 
 /// Parses the projection of a find.
@@ -41,8 +39,8 @@ pub fn parse_find(projection: DocRef<'_>) -> Result<Projection, Error> {
     as_program(|| parse_in(projection, Place::Find))
 }
 
-/// Parses the body of a `$project` stage. An empty one is an error there (51272); a find takes it
-/// for none.
+/// Parses a `$project` stage. An empty one is an error (51272), while an empty projection of a find
+/// is ignored.
 pub fn parse_stage(projection: DocRef<'_>) -> Result<Projection, Error> {
     if projection.is_empty() {
         let text = "Invalid $project :: caused by :: projection specification must have at least \
@@ -52,7 +50,6 @@ pub fn parse_stage(projection: DocRef<'_>) -> Result<Projection, Error> {
     parse_in(projection, Place::Stage)
 }
 
-/// Parses a projection in its place.
 fn parse_in(projection: DocRef<'_>, place: Place) -> Result<Projection, Error> {
     let mut builder = Builder::default();
     for (name, value) in projection.iter() {
@@ -61,7 +58,7 @@ fn parse_in(projection: DocRef<'_>, place: Place) -> Result<Projection, Error> {
     builder.finish_projection()
 }
 
-/// Parses what stands at a path: a flag, an embedded document of further fields, or an expression.
+/// Parses the value at a path: a flag, an embedded document of further fields, or an expression.
 fn parse_field(
     path: &str,
     value: ValueRef<'_>,
@@ -72,7 +69,7 @@ fn parse_field(
     if depth > MAX_DEPTH {
         return Err(Error::new(15, "projection is nested too deeply"));
     }
-    // A `$` alone is a field name that the check of paths refuses.
+    // A `$` alone is a field name, which the check of paths refuses.
     if place == Place::Find && path.split('.').any(|part| part == "$") && path != "$" {
         return find::add_positional_path(path, value, builder);
     }
@@ -89,13 +86,12 @@ fn parse_field(
     }
 }
 
-/// A path that is included or excluded.
 fn plain_leaf(included: bool) -> Leaf {
     if included { Leaf::Include } else { Leaf::Exclude }
 }
 
-/// Parses a document at a path: an operator if it has one field that begins with a `$`, else fields
-/// below the path.
+/// Parses a document at a path: an operator if it has a single field that starts with `$`, else
+/// fields below the path.
 ///
 /// Errors: 51270 for an empty document.
 fn parse_document(
@@ -110,7 +106,7 @@ fn parse_document(
         let text = "An empty sub-projection is not a valid value. Found empty object at path";
         return Err(Error::new(51270, text));
     };
-    // One field: with more of them the names are looked at as paths, and refused there.
+    // If there are more fields, their names are parsed as paths, and refused there.
     if first.starts_with('$') && fields.next().is_none() {
         if place == Place::Find && find::add_operator(path, first, operand, builder)? {
             return Ok(());
@@ -123,13 +119,12 @@ fn parse_document(
     Ok(())
 }
 
-/// Adds a value that is computed. Its text is kept for the error that may come later: whether the
-/// projection includes is not known yet.
+/// Adds a computed value. Its text is kept for a later error, since the mode is not known yet.
 ///
 /// Errors: those of expressions, but an unknown operator is 31325 here.
 fn add_computed(path: &str, value: ValueRef<'_>, builder: &mut Builder) -> Result<(), Error> {
     let expr = expression::parse(value).map_err(|error| match (error.code, value) {
-        // An operator that nobody has, in the words of projections.
+        // The error of an unknown operator has another number and text in projections.
         (168, ValueRef::Document(inner)) => {
             let name = inner.iter().next().map_or("", |(name, _)| name);
             Error::new(31325, format!("Unknown expression {name}"))

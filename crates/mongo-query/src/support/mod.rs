@@ -1,19 +1,18 @@
-//! What of MongoDB's language is supported. `docs/compat/mongodb.md` is printed from these tables,
-//! and tests hold them against the parsers, so that the page can neither promise nor conceal
-//! anything.
+//! The supported parts of MongoDB's language. `docs/compat/mongodb.md` is generated from these
+//! tables, and tests compare them with the parsers, so that the page is complete and correct.
 
 /// Filters, projections, sorts and updates.
 pub mod operators;
 /// Stages, expressions and accumulators.
 pub mod pipelines;
 
-/// How far something is supported.
+/// The level of support.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Support {
     /// As in MongoDB.
     Works,
-    /// It works, but not in every way as in MongoDB.
+    /// Supported with this difference from MongoDB.
     Differs(&'static str),
-    /// It is refused with an error that names it.
+    /// Refused with an error that names it.
     NotYet,
 }

@@ -1,9 +1,9 @@
-//! The operators of filters, projections, sorts and updates: which of MongoDB's are supported, row
-//! by row. A test holds the rows against the parsers, both ways.
+//! The operators of filters, projections, sorts and updates, and how far each is supported. A test
+//! compares the rows with the parsers in both directions.
 
 use super::Support::{self, Differs, NotYet, Works};
 
-/// Where an operator stands: the same name may mean different things in two places.
+/// The part of the language that an operator belongs to; a name may have several meanings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
     /// In a filter.
@@ -14,27 +14,26 @@ pub enum Part {
     Sort,
     /// In an update.
     Update,
-    /// Beside `$each` in an array operator of an update.
+    /// Next to `$each` in an array operator of an update.
     UpdateModifier,
 }
 
 /// One operator.
 #[derive(Clone, Copy, Debug)]
 pub struct Row {
-    /// Where it stands.
+    /// Its part of the language.
     pub part: Part,
-    /// Its name.
+    /// Its name, including the `$`.
     pub name: &'static str,
-    /// How far it is supported.
+    /// Its level of support.
     pub support: Support,
 }
 
-/// A row of the table.
 const fn row(part: Part, name: &'static str, support: Support) -> Row {
     Row { part, name, support }
 }
 
-/// How patterns differ.
+/// How regular expressions differ.
 const REGEX: &str = "matched in linear time, so look-behind, references back, recursion, conditions, verbs, atomic groups, \
                      possessive quantifiers and \\C, \\G, \\K, \\X are refused by name";
 /// How sorts over arrays differ.
@@ -43,9 +42,8 @@ const ARRAY_SORT: &str = "paths through two different arrays may sort by the fir
 /// How `$currentDate` differs.
 const TIMESTAMP: &str = "a timestamp's increment is the millisecond of its second, counted from 1";
 
-/// Every operator of MongoDB 8 in these parts. A row that says "works" is parsed by the shortest
-/// use of its operator in a test; one that says "not yet" is refused by it, with its name in the
-/// text.
+/// Every operator of MongoDB 8 in these parts. A test parses the shortest use of each supported
+/// operator, and checks that the others are refused with their name in the text.
 pub const TABLE: &[Row] = &[
     row(Part::Filter, "$eq", Works),
     row(Part::Filter, "$ne", Works),

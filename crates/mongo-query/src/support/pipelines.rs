@@ -1,10 +1,10 @@
-//! Stages of pipelines, operators of expressions and accumulators: every one of MongoDB 8, and how
-//! far it is supported. The test below holds the tables against the parsers.
+//! The stages of pipelines, operators of expressions and accumulators of MongoDB 8, and how far
+//! each is supported. The test below compares the tables with the parsers.
 
 use super::Support;
 
-/// Pipeline stages. Those about the server, such as `$collStats` and `$currentOp`, are not parsed in this
-/// crate: the API replaces them by documents before the rest of the pipeline is parsed.
+/// Pipeline stages. Those about the server, such as `$collStats` and `$currentOp`, are not parsed
+/// in this crate: the API replaces them by documents before it parses the rest of the pipeline.
 pub static STAGES: &[(&str, Support)] = &[
     ("$addFields", Support::Works),
     ("$bucket", Support::Works),
@@ -67,7 +67,7 @@ pub static STAGES: &[(&str, Support)] = &[
     ("$vectorSearch", Support::NotYet),
 ];
 
-/// Operators of expressions: functions, and those with a syntax of their own.
+/// Operators of expressions: functions, and those with a special syntax.
 pub static EXPRESSIONS: &[(&str, Support)] = &[
     ("$abs", Support::Works),
     ("$accumulator", Support::NotYet),
@@ -299,14 +299,14 @@ mod tests {
     use super::*;
     use crate::{error::Error, expression, pipeline};
 
-    /// The names are each once in their table.
+    /// Returns the names of a table, asserting that they are distinct.
     fn names(table: &[(&'static str, Support)]) -> BTreeSet<&'static str> {
         let names: BTreeSet<_> = table.iter().map(|(name, _)| *name).collect();
         assert_eq!(names.len(), table.len());
         names
     }
 
-    /// The door puts documents in their place; the parser refuses them.
+    /// The API replaces these by documents; the parser refuses them.
     const OF_THE_DOOR: [&str; 5] =
         ["$collStats", "$currentOp", "$indexStats", "$listLocalSessions", "$listSessions"];
 
@@ -320,7 +320,7 @@ mod tests {
         match result {
             Ok(_) => panic!("{name} is not refused"),
             Err(error) => {
-                // A stage of replica sets is refused as MongoDB refuses it where there is none.
+                // Stages of replica sets are refused like in a MongoDB without one.
                 let code = if name.starts_with("$changeStream") { 40573 } else { 238 };
                 assert_eq!((error.code, error.message.contains(name)), (code, true), "{error}");
             }

@@ -1,10 +1,10 @@
-//! `arrayFilters`: filters of array elements that paths name as `$[x]`.
+//! `arrayFilters`: filters of array elements, which paths refer to as `$[x]`.
 //!
 //! ```text
 //! update: {$set: {"grades.$[g].mean": 100}}    arrayFilters: [{"g.grade": {$gte: 85}}]
 //! ```
 //!
-//! A filter is about one identifier, the first part of all its paths.
+//! A filter has one identifier, which is the first part of all its paths.
 
 use std::collections::HashSet;
 
@@ -13,9 +13,9 @@ use pipeline::edit::ElementFilter;
 
 use crate::{error::Error, filter};
 
-/// Parses the filters; each identifier has one.
+/// Parses the filters, which must have distinct identifiers.
 ///
-/// Errors: 14 not a document, 9 two filters of one identifier.
+/// Errors: 14 not a document, 9 two filters with one identifier.
 pub(super) fn parse_filters(filters: Option<ArrayRef<'_>>) -> Result<Vec<ElementFilter>, Error> {
     let mut parsed: Vec<ElementFilter> = Vec::new();
     let mut names = HashSet::new();
@@ -40,10 +40,11 @@ pub(super) fn parse_filters(filters: Option<ArrayRef<'_>>) -> Result<Vec<Element
     Ok(parsed)
 }
 
-/// One filter with its identifier, which is a small letter and then letters and digits.
+/// Parses one filter and its identifier, which is a lower-case letter followed by letters and
+/// digits.
 ///
-/// Errors: 9 no identifier or two of them, 2 a wrong one. All but the first are said to be caused
-/// by a filter.
+/// Errors: 9 no identifier or two of them, 2 a wrong one. All but the first have a prefix that
+/// names the filter as the cause.
 fn parse_filter(document: DocRef<'_>) -> Result<ElementFilter, Error> {
     let caused = |error: Error| {
         let text = format!("Error parsing array filter :: caused by :: {}", error.message);
@@ -51,7 +52,7 @@ fn parse_filter(document: DocRef<'_>) -> Result<ElementFilter, Error> {
     };
     let filter = filter::parse_part(document).map_err(caused)?;
     let (mut name, mut other): (Option<&str>, Option<&str>) = (None, None);
-    // The first path gives the identifier, and all others have to begin with it.
+    // The identifier is the first part of the first path; all other paths must start with it.
     filter.visit_paths(&mut |path| match name {
         None => name = Some(path.first()),
         Some(name) if name != path.first() => other = other.or(Some(path.first())),

@@ -5,7 +5,8 @@
 //! {$pull: {a: {$gt: 5}}}
 //! ```
 //!
-//! `$push` applies its modifiers in a fixed order (add, sort, cut), whatever order they stand in.
+//! `$push` applies its modifiers in a fixed order (insert, sort, slice), regardless of their order
+//! in the document.
 
 use document::{DocRef, Number, Path, Value, ValueRef, shell};
 use pipeline::{
@@ -15,7 +16,7 @@ use pipeline::{
 
 use crate::{error::Error, filter};
 
-/// The modifiers of `$push`, for the table of what is supported.
+/// The modifiers of `$push`, also for the table of supported operators.
 pub(crate) const PUSH_MODIFIERS: &[(&str, Modifier)] = &[
     ("$each", |push, value| {
         push.values = parse_each("$push", value)?;
@@ -45,16 +46,16 @@ pub(crate) const PUSH_MODIFIERS: &[(&str, Modifier)] = &[
     }),
 ];
 
-/// Reads a modifier into the push.
+/// Parses a modifier into the push.
 type Modifier = fn(&mut Push, ValueRef<'_>) -> Result<(), Error>;
 
-/// A whole number, whatever type it has.
+/// Returns the integer of a number of any type.
 fn exact_int(value: ValueRef<'_>) -> Option<i64> {
     Number::of(value)?.to_i64_exact()
 }
 
-/// `$push: value` or `$push: {$each: [...], ...}`. Without `$each` a document is a value, even if
-/// it looks like modifiers.
+/// Parses `$push: value` or `$push: {$each: [...], ...}`. A document without `$each` is a value,
+/// even if it contains modifiers.
 ///
 /// Errors: 2 for an unknown modifier and for wrong operands.
 pub(super) fn parse_push(value: ValueRef<'_>) -> Result<Push, Error> {
@@ -72,7 +73,7 @@ pub(super) fn parse_push(value: ValueRef<'_>) -> Result<Push, Error> {
     Ok(push)
 }
 
-/// The values of `$each`.
+/// Parses the values of `$each`.
 fn parse_each(operator: &str, value: ValueRef<'_>) -> Result<Vec<Value>, Error> {
     value.as_array().map(|array| array.to_values()).ok_or_else(|| {
         Error::bad_value(format!(
@@ -82,10 +83,10 @@ fn parse_each(operator: &str, value: ValueRef<'_>) -> Result<Vec<Value>, Error> 
     })
 }
 
-/// `$sort` of a push: by the whole elements, or by fields of them. Its paths have rules of their
-/// own.
+/// Parses the `$sort` of a push: by the whole elements, or by their fields. The rules for its paths
+/// differ from those of other sorts.
 ///
-/// Errors: 2, with one text for each way to be wrong.
+/// Errors: 2, with a text for each kind of mistake.
 fn parse_order(value: ValueRef<'_>) -> Result<PushOrder, Error> {
     if value.is_number() {
         let descending = is_descending(value)
@@ -119,7 +120,7 @@ fn parse_order(value: ValueRef<'_>) -> Result<PushOrder, Error> {
     Ok(PushOrder::Fields(Sort { parts }))
 }
 
-/// The direction of a sort; `None` where it is not one.
+/// Parses the direction of a sort; `None` if it is invalid.
 fn is_descending(value: ValueRef<'_>) -> Option<bool> {
     match exact_int(value)? {
         1 => Some(false),
@@ -128,9 +129,9 @@ fn is_descending(value: ValueRef<'_>) -> Option<bool> {
     }
 }
 
-/// `$addToSet: value` or `$addToSet: {$each: [...]}`.
+/// Parses `$addToSet: value` or `$addToSet: {$each: [...]}`.
 ///
-/// Errors: 2 for fields beside `$each`, 14 for something other than an array in it.
+/// Errors: 2 for fields next to `$each`, 14 for something other than an array in it.
 pub(super) fn parse_add_to_set(value: ValueRef<'_>) -> Result<Vec<Value>, Error> {
     let first = value.as_document().and_then(|document| document.iter().next());
     let Some(("$each", values)) = first else { return Ok(vec![value.to_value()]) };
@@ -148,8 +149,8 @@ pub(super) fn parse_add_to_set(value: ValueRef<'_>) -> Result<Vec<Value>, Error>
     })
 }
 
-/// `$pull: value`, `$pull: {$gt: 1}` or `$pull: {field: condition}`. A document is a filter for
-/// embedded documents, unless it begins with an operator.
+/// Parses `$pull: value`, `$pull: {$gt: 1}` or `$pull: {field: condition}`. A document is a filter
+/// for embedded documents unless it starts with an operator.
 pub(super) fn parse_pull(value: ValueRef<'_>) -> Result<Pull, Error> {
     match value {
         ValueRef::Regex { .. } => {
@@ -165,15 +166,15 @@ pub(super) fn parse_pull(value: ValueRef<'_>) -> Result<Pull, Error> {
     }
 }
 
-/// Whether a document is a condition on the elements themselves. `$not` is not one here, as in
-/// mongod.
+/// Returns whether a document is a condition on the elements themselves. As in mongod, `$not` is
+/// not one here.
 fn starts_with_operator(document: DocRef<'_>) -> bool {
     let first = document.iter().next().map(|(name, _)| name);
     let operators = first.filter(|name| *name != "$not");
     operators.is_some_and(|name| filter::FIELD_OPERATORS.iter().any(|(known, _)| *known == name))
 }
 
-/// `$pullAll: [...]`: values, compared as they are.
+/// Parses `$pullAll: [...]`: a list of values.
 ///
 /// Errors: 2.
 pub(super) fn parse_pull_all(value: ValueRef<'_>) -> Result<Vec<Value>, Error> {

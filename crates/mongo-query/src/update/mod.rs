@@ -1,19 +1,16 @@
-//! Update documents: replacements, operators and pipelines. The first name decides: one that begins
-//! with a `$` makes it operators.
+//! Update documents: replacements, operators and pipelines. Operators are recognized by a first
+//! name that starts with `$`.
 //!
 //! ```text
-//! {a: 1, b: 2}                          replaces the document but for its _id
+//! {a: 1, b: 2}                          replaces the document except for its _id
 //! {$set: {"a.b": 1}, $inc: {n: 1}}      operators, each on paths
 //! [{$set: {a: "$b"}}]                   a pipeline over the document
 //! ```
 //!
-//! Paths are checked against each other here, since two operators on one path have no order.
+//! Paths are checked for conflicts here, since two operators on one path have no defined order.
 
-/// `arrayFilters`.
 mod array_filters;
-/// Operators on arrays.
 mod arrays;
-/// All operators.
 mod operators;
 #[cfg(test)]
 mod tests;
@@ -30,8 +27,8 @@ use crate::{error::Error, pipeline::parse_update};
 pub(crate) use arrays::PUSH_MODIFIERS;
 pub(crate) use operators::UPDATE_OPERATORS;
 
-/// Parses an update: a document or an array of stages. `multi` is for the one error that depends on
-/// it: a replacement would make all documents alike.
+/// Parses an update: a document or an array of stages. With `multi` a replacement is refused, since
+/// it would make all documents equal.
 ///
 /// Errors: 9 for a wrong kind of update, for filters beside a pipeline, and for a replacement of
 /// many documents.
@@ -43,7 +40,6 @@ pub fn parse(
     as_program(|| parse_any(update, array_filters, multi))
 }
 
-/// Parses an update of any of the three kinds.
 fn parse_any(
     update: ValueRef<'_>,
     array_filters: Option<ArrayRef<'_>>,
@@ -66,12 +62,12 @@ fn parse_any(
     }
 }
 
-/// Whether a document replaces the stored one.
+/// Returns whether an update replaces the document.
 fn is_replacement(update: DocRef<'_>) -> bool {
     !update.iter().next().is_some_and(|(name, _)| name.starts_with('$'))
 }
 
-/// A document that replaces the stored one.
+/// Parses a replacement.
 fn parse_replacement(update: DocRef<'_>) -> Result<Edit, Error> {
     for (name, _) in update.iter() {
         refuse_dollar(name)?;
@@ -79,13 +75,13 @@ fn parse_replacement(update: DocRef<'_>) -> Result<Edit, Error> {
     Ok(Edit::Replacement(update.to_tree()))
 }
 
-/// Names at the root of a stored document do not begin with `$`.
+/// Fails if the name of a root field starts with `$`.
 fn refuse_dollar(name: &str) -> Result<(), Error> {
     Ok(pipeline::edit::check_root_name(name)?)
 }
 
-/// Parses operators. Each has an object of paths with operands; every array filter has to be used
-/// by a path, as in mongod, where an unused one is taken for a mistake.
+/// Parses operators. Each has an object of paths with operands. As in mongod, an array filter that
+/// no path uses is taken for a mistake and refused.
 ///
 /// Errors: 9 for an unknown operator, for something other than an object of paths, and for a filter
 /// that is not used; those of paths and of two operators on one path are the evaluator's.
@@ -111,7 +107,7 @@ fn parse_operators(update: DocRef<'_>, array_filters: Option<ArrayRef<'_>>) -> R
             leaves.push(parse_leaf(field, parse(field, operand)?)?);
         }
     }
-    // Conflicts of paths and unknown identifiers are found here.
+    // Detects conflicting paths and unknown identifiers.
     let operators = Operators::new(leaves, filters)?;
     let steps = operators.leaf_operators().iter().flat_map(|leaf| leaf.path.steps());
     let used: HashSet<&str> = steps.filter_map(filter_name).collect();
@@ -127,14 +123,14 @@ fn parse_operators(update: DocRef<'_>, array_filters: Option<ArrayRef<'_>>) -> R
     Ok(Edit::Operators(operators))
 }
 
-/// The array filter that a step names.
+/// Returns the array filter that a step refers to.
 fn filter_name(step: &EditStep) -> Option<&str> {
     if let EditStep::Filtered(name) = step { Some(name) } else { None }
 }
 
-/// One operator at one path.
+/// Returns the operator at its path.
 fn parse_leaf(field: &str, operator: Operator) -> Result<PathOperator, Error> {
-    // A renaming is applied where the value goes.
+    // A renaming is applied at its target.
     let (path, operator) = match operator {
         Operator::RenameFrom(target) => {
             let source = EditPath::parse(field)?;

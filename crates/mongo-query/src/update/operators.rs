@@ -1,5 +1,5 @@
-//! The update operators: one table row each. What an operator does to a document is
-//! `pipeline::edit`'s; here its operand is read and checked, once for the whole update.
+//! The update operators: one table row each. Operands are parsed and checked here, once for the
+//! whole update; `pipeline::edit` applies them.
 //!
 //! ```text
 //! {$inc: {"a.b": 1}, $rename: {old: "new"}, $currentDate: {at: true}, $bit: {flags: {or: 4}}}
@@ -14,8 +14,8 @@ use crate::error::Error;
 /// Parses the operand of an operator at a path.
 type Parse = fn(&str, ValueRef<'_>) -> Result<Operator, Error>;
 
-/// The operators, each parsed from a field's path and its operand. `$rename` gives its target as
-/// the path, which the caller turns around.
+/// The operators, each parsed from a field's path and its operand. The parser of `$rename` returns
+/// the target as the source, which the caller swaps.
 ///
 /// ```text
 /// $set $setOnInsert $unset $rename      fields
@@ -41,7 +41,7 @@ pub(crate) const UPDATE_OPERATORS: &[(&str, Parse)] = &[
     ("$bit", |_, value| parse_bits(value).map(Operator::Bits)),
 ];
 
-/// A number for `$inc` or `$mul`; `verb` is what the text says of it.
+/// Parses a number for `$inc` or `$mul`; `verb` describes the operation in the text.
 ///
 /// Errors: 14.
 fn numeric_operand(verb: &str, path: &str, value: ValueRef<'_>) -> Result<Value, Error> {
@@ -52,9 +52,9 @@ fn numeric_operand(verb: &str, path: &str, value: ValueRef<'_>) -> Result<Value,
     Err(Error::type_mismatch(format!("Cannot {verb} with non-numeric argument: {shown}")))
 }
 
-/// `$rename`: both paths have to be plain, and neither inside the other.
+/// Parses `$rename`: both paths must be plain, and neither may be inside the other.
 ///
-/// Errors: 2, with one text for each way to be wrong; those of paths are the evaluator's.
+/// Errors: 2, with a text for each kind of mistake; those of paths are the evaluator's.
 fn parse_rename(path: &str, value: ValueRef<'_>) -> Result<Operator, Error> {
     let shown = format!("{path}: {}", shell(value));
     let Some(target) = value.as_str() else {
@@ -86,7 +86,7 @@ fn parse_rename(path: &str, value: ValueRef<'_>) -> Result<Operator, Error> {
     Ok(Operator::RenameFrom(target))
 }
 
-/// `$currentDate`: true for a date, or `{$type: "date" | "timestamp"}`.
+/// Parses `$currentDate`: true for a date, or `{$type: "date" | "timestamp"}`.
 fn parse_current_date(_: &str, value: ValueRef<'_>) -> Result<Operator, Error> {
     const WANTED: &str = "The '$type' string field is required to be 'date' or 'timestamp': \
                           {$currentDate: {field : {$type: 'date'}}}";
@@ -111,7 +111,7 @@ fn parse_current_date(_: &str, value: ValueRef<'_>) -> Result<Operator, Error> {
     }
 }
 
-/// `$pop`: 1 for the last element, -1 for the first.
+/// Parses `$pop`: 1 for the last element, -1 for the first.
 ///
 /// Errors: 9 for something other than 1 and -1.
 fn parse_pop(path: &str, value: ValueRef<'_>) -> Result<Operator, Error> {
@@ -130,10 +130,9 @@ fn parse_pop(path: &str, value: ValueRef<'_>) -> Result<Operator, Error> {
     }
 }
 
-/// `$bit`: `and`, `or` and `xor` with whole numbers, applied in the order in which they stand.
+/// Parses `$bit`: `and`, `or` and `xor` with integers, in the order of application.
 ///
-/// Errors: 2 for something other than an object of the three names with whole numbers of 32 or 64
-/// bits.
+/// Errors: 2 for something other than an object of the three names with integers of 32 or 64 bits.
 fn parse_bits(value: ValueRef<'_>) -> Result<Vec<(BitOperator, Value)>, Error> {
     let Some(operations) = value.as_document() else {
         return Err(Error::bad_value(format!(

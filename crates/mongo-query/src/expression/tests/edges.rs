@@ -1,4 +1,4 @@
-//! Values at the edges of functions, as MongoDB answers them.
+//! Values at the limits of functions, with MongoDB's results.
 
 pub(super) const ROWS: &[(&str, &str)] = &[
     ("{$toDecimal: 1.5}", "NumberDecimal('1.50000000000000')"),
@@ -69,7 +69,7 @@ pub(super) const ROWS: &[(&str, &str)] = &[
         "{$dateToString: {date: Date(253402300799999), timezone: 'America/New_York'}}",
         "'9999-12-31T18:59:59.999Z'",
     ),
-    // Bins of hours are counted in time that passed, across a change of clocks too.
+    // Bins of hours are elapsed time, even across a change of the offset.
     (
         "{$dateTrunc: {date: Date(1593604799999), unit: 'hour', binSize: 2, timezone: 'America/New_York'}}",
         "Date(1593601200000)",

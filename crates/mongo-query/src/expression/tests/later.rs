@@ -1,4 +1,4 @@
-//! Operators and options of later versions, and what an expression may cost.
+//! Operators and options of later versions, and limits on the cost of expressions.
 
 pub(super) const ROWS: &[(&str, &str)] = &[
     ("{$bitAnd: [6, 3, NumberLong(2)]}", "NumberLong(2)"),

@@ -1,5 +1,5 @@
-//! Expressions parsed and evaluated over one document: what they come to, with its type, or the
-//! number and text of their error.
+//! Expressions parsed and evaluated over one document: their results with types, or the number and
+//! text of their errors.
 
 mod array_corners;
 mod arrays;
@@ -27,7 +27,7 @@ use crate::shell_text;
 const DOCUMENT: &str = "{_id: 1, a: 1, s: 'abc', n: null, arr: [3, 1, 2], d: Date(1709211907089), \
     o: {x: 1, y: 'z'}, f: 2.5, aa: [{b: 1}, {b: 2}, 5, [{b: 9}]]}";
 
-/// A value in a syntax that tells types apart.
+/// Formats a value in a syntax that distinguishes types.
 pub(crate) fn text_of(value: ValueRef<'_>) -> String {
     match value {
         ValueRef::Int64(v) => format!("NumberLong({v})"),
@@ -61,7 +61,7 @@ fn outcome(expression: &str, document: &Document) -> String {
         Err(error) => return format!("error {}: {}", error.code, error.message),
     };
     let context = Context { now_ms: 5, ..Context::default() };
-    // Evaluated over raw bytes and over a tree: both have to agree.
+    // Raw bytes and a tree must give the same result.
     let raw = document.to_buf();
     let outcomes = [raw.as_ref(), DocRef::Tree(document)].map(|root| {
         match expr.evaluate(&Env::new(root, &context)) {

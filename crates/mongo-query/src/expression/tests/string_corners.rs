@@ -3,7 +3,7 @@
 /// 8 MB of text.
 const EIGHT: &str = "{$reduce: {input: {$range: [0, 23]}, initialValue: 'x', in: {$concat: ['$$value', '$$value']}}}";
 
-/// Expressions with `EIGHT` in them, whose texts are as large as none may be, or not.
+/// Expressions with `EIGHT` whose strings exceed the maximum size or not.
 pub(super) const LARGE: &[(&str, Option<i32>)] = &[
     ("{$concat: ['$$t', '$$t']}", Some(16_493)),
     ("{$concat: ['$$t', 'y']}", None),

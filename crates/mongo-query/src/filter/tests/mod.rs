@@ -1,4 +1,4 @@
-//! Filters, parsed and matched: tables of filters and of the documents that meet them.
+//! Filters, parsed and matched: tables of filters and of the documents that they match.
 
 mod operands;
 mod patterns;
@@ -12,7 +12,7 @@ use evaluation::Context;
 use super::parse;
 use crate::shell_text;
 
-/// Whether a document matches, raw and as a tree.
+/// Returns whether a document matches, asserting the same for raw bytes and a tree.
 fn matches(filter: &str, document: &Document) -> bool {
     let parsed = shell_text::document(filter).to_buf();
     let parsed = parse(parsed.as_ref()).unwrap_or_else(|error| panic!("{filter}: {error}"));

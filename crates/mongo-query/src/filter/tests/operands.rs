@@ -1,4 +1,4 @@
-//! Tests with documents of their own: which of them match.
+//! Tests with different documents, and which of them match.
 
 use super::matches;
 use crate::shell_text::document;

@@ -1,4 +1,4 @@
-//! Which element of an array met a filter.
+//! The array index at which a filter matched.
 
 use evaluation::Context;
 
@@ -22,7 +22,7 @@ fn the_last_walked_array_decides() {
         ("{a: {$ne: 5}}", "{a: [1, 2]}", None),
         ("{$nor: [{a: 5}]}", "{a: [1, 2]}", None),
         ("{$or: [{a: 2}]}", "{a: [1, 2]}", Some(1)),
-        // Alternatives that are a list of values know the element, others do not.
+        // Alternatives that become a list of values provide the index, others do not.
         ("{$or: [{a: 2}, {a: 9}]}", "{a: [1, 2]}", Some(1)),
         ("{$or: [{a: 2}, {a: 1}]}", "{a: [1, 2]}", Some(0)),
         ("{$and: [{$or: [{a: /x/}, {a: {$in: [2]}}]}]}", "{a: [1, 2]}", Some(1)),

@@ -1,4 +1,4 @@
-//! What is no filter, with code and text.
+//! Invalid filters, with code and text.
 
 use super::refused;
 

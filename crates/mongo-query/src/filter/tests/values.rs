@@ -1,4 +1,4 @@
-//! Every kind of test over one set of documents: which of them match.
+//! Every kind of test over one set of documents, and which of them match.
 
 use super::matches;
 use crate::shell_text::document;

@@ -1,5 +1,5 @@
-//! Stages that say which rows go on, in which order and how many they are, and what is no stage:
-//! `$match`, `$sort`, `$skip`, `$limit`, `$sample`, `$count`, `$documents`.
+//! Stages that select, sort or count rows, and invalid stages: `$match`, `$sort`, `$skip`,
+//! `$limit`, `$sample`, `$count`, `$documents`.
 
 pub(super) const ROWS: &[(&str, &str)] = &[
     ("[{$limit: 0}]", "error 15958: the limit must be positive"),

@@ -1,13 +1,13 @@
-//! Stages that read other collections or hold pipelines: `$lookup`, `$unionWith`, `$graphLookup`,
-//! `$facet`.
+//! Stages that read other collections or contain pipelines: `$lookup`, `$unionWith`,
+//! `$graphLookup`, `$facet`.
 
 pub(super) const ROWS: &[(&str, &str)] = &[
-    // Documents that the pipeline brings are joined by the fields too.
+    // Documents of `$documents` are joined by the fields, too.
     (
         "[{$limit: 1}, {$project: {a: 1}}, {$lookup: {from: 't', localField: 'a', foreignField: 'y', pipeline: [{$documents: [{y: 1}, {y: 2}]}, {$set: {z: 3}}], as: 'r'}}]",
         "{_id: 1, a: 1, r: [{y: 1, z: 3}]}",
     ),
-    // What is on the way to the rows and is no document is replaced by one.
+    // A value on the path that is not a document is replaced by one.
     (
         "[{$limit: 1}, {$lookup: {from: 't', pipeline: [{$documents: [{y: 1}]}], as: 'l.r'}}]",
         "{_id: 1, a: 1, x: 'p', o: {e: 2}, l: {r: [{y: 1}]}}",

@@ -3,7 +3,7 @@
 pub(super) const COLLECTION: &str = "[{_id: 0, k: 'a', v: 0, n: {l: [{q: 0}, {q: [0, 1]}, 7]}, d: Date(1704067200000), e: [[1, 0], [2]]}, {_id: 1, k: 'b', v: 1.0, n: {l: [{q: 1}, {q: [1, 2]}, 7]}, d: Date(1704153600000), e: []}, {_id: 2, k: null, v: NumberLong(2), n: {l: [{q: 2}, {q: [2, 3]}, 7]}, d: Date(1704240000000), e: []}, {_id: 3, k: 1, v: null, n: {l: [{q: 3}, {q: [3, 4]}, 7]}, d: Date(1704326400000), e: [[1, 3], [2]]}, {_id: 4, k: NumberLong(1), v: 's', n: {l: [{q: 4}, {q: [4, 5]}, 7]}, d: Date(1704412800000), e: []}, {_id: 5, k: 1.0, v: NumberDecimal('5'), n: {l: [{q: 5}, {q: [5, 6]}, 7]}, d: Date(1704499200000), e: []}, {_id: 6, k: 'a', v: 6, n: {l: [{q: 6}, {q: [6, 7]}, 7]}, d: Date(1704585600000), e: [[1, 6], [2]]}, {_id: 7, k: 'b', v: 7.0, n: {l: [{q: 7}, {q: [7, 8]}, 7]}, d: Date(1704672000000), e: []}, {_id: 8, k: null, v: NumberLong(8), n: {l: [{q: 8}, {q: [8, 9]}, 7]}, d: Date(1704758400000), e: []}, {_id: 9, k: 1, v: null, n: {l: [{q: 9}, {q: [9, 10]}, 7]}, d: Date(1704844800000), e: [[1, 9], [2]]}, {_id: 10, k: NumberLong(1), v: 's', n: {l: [{q: 10}, {q: [10, 11]}, 7]}, d: Date(1704931200000), e: []}, {_id: 11, k: 1.0, v: NumberDecimal('11'), n: {l: [{q: 11}, {q: [11, 12]}, 7]}, d: Date(1705017600000), e: []}]";
 
 pub(super) const ROWS: &[(&str, &str)] = &[
-    // A sort by `_id` alone takes a group's array whole; another sort takes its least element.
+    // A sort by `_id` alone uses the whole array of a group's key; another sort its least element.
     (
         "[{$match: {_id: {$lt: 4}}}, {$group: {_id: {$arrayElemAt: [[[], 3, null, [1]], '$_id']}}}, {$sort: {_id: 1}}, {$group: {_id: 0, r: {$push: '$_id'}}}]",
         "{_id: 0, r: [null, 3, [], [1]]}",
@@ -16,7 +16,7 @@ pub(super) const ROWS: &[(&str, &str)] = &[
         "[{$group: {_id: null, r: {$bottom: {sortBy: {z: 1}, output: '$_id'}}}}]",
         "{_id: null, r: 0}",
     ),
-    // $topN ranks by values of expressions: an array is one value, an empty one comes first.
+    // `$topN` ranks by values of expressions: an array is one value, and an empty one comes first.
     (
         "[{$match: {_id: {$lt: 4}}}, {$set: {a: {$arrayElemAt: [[[1, 5], 3, [], [2]], '$_id']}}}, {$group: {_id: null, r: {$topN: {n: 9, sortBy: {a: 1}, output: '$a'}}}}]",
         "{_id: null, r: [[], 3, [1, 5], [2]]}",

@@ -1,4 +1,4 @@
-//! Pipelines parsed and run over one small collection, which joins read too.
+//! Pipelines parsed and run over one small collection, which joins read, too.
 
 mod choosing;
 mod groups;
@@ -34,7 +34,7 @@ fn documents(text: &str) -> Vec<DocBuf> {
     }
 }
 
-/// Runs a pipeline as an engine does, rows offered only when they are asked for.
+/// Runs a pipeline like the engine, offering rows only on request.
 fn run(
     stages: Arc<[Stage]>,
     context: Arc<Context>,
@@ -47,7 +47,7 @@ fn run(
     Ok(rows.into_iter().map(|row| row.document).collect())
 }
 
-/// The same with where rows came from.
+/// Like `run`, but returns rows with their sources.
 fn run_rows(
     stages: Arc<[Stage]>,
     context: Arc<Context>,
@@ -185,7 +185,7 @@ fn updates_take_some_stages() {
     assert_eq!(edit("[{$foo: {}}]").unwrap_err().code, 40324);
 }
 
-/// More than a stage may hold.
+/// Returns rows that exceed the memory of a stage.
 fn large_rows() -> Vec<DocBuf> {
     let big = "x".repeat(1 << 20);
     let row = |at: i32| {
@@ -207,7 +207,7 @@ fn memory_is_counted() {
         ("[{$group: {_id: null, t: {$push: '$text'}}}, {$count: 'n'}]", Some(292)),
         ("[{$bucketAuto: {groupBy: '$_id', buckets: 3}}]", Some(292)),
         ("[{$facet: {a: []}}]", Some(292)),
-        // Larger than what may be returned, but not than what may be between two stages.
+        // Larger than a returned document may be, but not than one between two stages.
         ("[{$limit: 20}, {$facet: {a: []}}, {$project: {n: {$size: '$a'}}}]", None),
         ("[{$limit: 20}, {$group: {_id: null, t: {$push: '$text'}}}, {$unwind: '$t'}]", None),
         ("[{$limit: 80}, {$facet: {a: []}}]", Some(10334)),

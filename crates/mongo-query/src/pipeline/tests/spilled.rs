@@ -1,5 +1,4 @@
-//! Stages that put what they cannot hold into temporary files answer what they would have answered
-//! with memory enough.
+//! Stages that spill to temporary files return the same results as with enough memory.
 
 use std::sync::Arc;
 
@@ -13,7 +12,7 @@ use super::{large_rows, parsed, run, run_rows, text_of};
 
 const MB: usize = 1 << 20;
 
-/// A folder for temporary files, and operations that may hold so much.
+/// A directory for temporary files, and the memory limit of operations.
 struct Place {
     _folder: tempfile::TempDir,
     area: Area,
@@ -33,7 +32,8 @@ impl Place {
     }
 }
 
-/// Rows whose fields repeat in different rhythms, so that there are ties, many groups and few.
+/// Returns rows whose fields repeat with different periods, so that there are ties, and many and
+/// few groups.
 fn rows(count: usize) -> Vec<Row> {
     let mut state = 7_u64;
     let mut next = |bound: u64| {
@@ -71,13 +71,13 @@ fn texts(rows: Vec<Row>) -> Vec<String> {
     rows.into_iter().map(text).collect()
 }
 
-/// The rows without every third stored document.
+/// Returns the rows without every third stored document.
 fn without(rows: Vec<Row>) -> Vec<String> {
     let dead = |origin: &[u8]| origin.last().is_some_and(|last| last % 3 == 0);
     texts(rows.into_iter().filter_map(|row| row.without_dead(&dead).unwrap()).collect())
 }
 
-/// Whether the groups come in an order that nobody promised.
+/// Returns whether the order of the results is undefined.
 fn in_any_order(pipeline: &str) -> bool {
     pipeline.starts_with("[{$group")
 }
@@ -157,7 +157,7 @@ fn more_than_a_stage_may_hold_is_written() {
             "[{$bucketAuto: {groupBy: '$_id', buckets: 3}}, {$limit: 1}]",
             Ok("{_id: {min: 0, max: 40}, count: 40}"),
         ),
-        // One group is held whole.
+        // A single group must fit in memory.
         ("[{$group: {_id: null, t: {$push: '$text'}}}, {$count: 'n'}]", Err(292)),
     ] {
         let stages = parsed(pipeline).unwrap();

@@ -20,7 +20,7 @@ const DOCUMENT: &str =
     "{_id: 0, z: 1, a: {x: 1, y: 2}, b: [{c: 1, d: 2}, 5, [{c: 3}]], k: [1, 2, 3, 4]}";
 
 const ROWS: &[[&str; 3]] = &[
-    // A computed path below a plain value keeps that value's place.
+    // A computed path below a scalar keeps the scalar's position.
     ["{}", "{q: {$literal: 5}, 'z.c': {$literal: 6}}", "{_id: 0, z: {c: 6}, q: 5}"],
     ["{}", "{'z.c': '$nope', k: {$slice: 1}}", "{_id: 0, z: {}, k: [1]}"],
     ["{}", "{a: 1}", "{_id: 0, a: {x: 1, y: 2}}"],

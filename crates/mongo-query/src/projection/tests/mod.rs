@@ -1,4 +1,4 @@
-//! Projections, parsed and applied: tables of a document, a filter, a projection and the outcome.
+//! Projections, parsed and applied: tables of a document, a filter, a projection and the result.
 
 mod documents;
 mod modes;

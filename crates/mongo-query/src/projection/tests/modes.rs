@@ -1,4 +1,4 @@
-//! What a projection says about itself, and the `$project` stage.
+//! Properties of projections, and the `$project` stage.
 
 use pipeline::project::Mode;
 

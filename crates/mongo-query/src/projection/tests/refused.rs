@@ -1,4 +1,4 @@
-//! What is no projection, with code and text.
+//! Invalid projections, with code and text.
 
 use super::refused;
 

@@ -1,4 +1,4 @@
-//! The table agrees with the parsers, both ways.
+//! Compares the table with the parsers, in both directions.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,7 @@ use crate::{
     error::Error, filter, projection, shell_text::document, sort, support::Support, update,
 };
 
-/// The shortest use of an operator.
+/// Returns the shortest use of an operator.
 fn example(row: &Row) -> String {
     let name = row.name;
     match (row.part, name) {
@@ -62,7 +62,7 @@ fn parse(row: &Row) -> Result<(), Error> {
 fn rows_say_what_parsers_do() {
     for row in TABLE {
         let parsed = parse(row);
-        // `find` takes it for the direction of its walk and does not have it parsed.
+        // `find` handles it as the scan direction and does not pass it to the parser.
         if (row.part, row.name) == (Part::Sort, "$natural") {
             assert!(parsed.is_err(), "{row:?}");
             continue;

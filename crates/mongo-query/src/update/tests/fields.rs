@@ -1,4 +1,4 @@
-//! Operators on single fields, replacements, and what is refused.
+//! Operators on single fields, replacements, and invalid updates.
 
 use super::check;
 
@@ -154,7 +154,7 @@ const ROWS: &[[&str; 3]] = &[
     ["{_id: 1, a: 1}", "{$unset: {a.b: 1}}", "= {_id: 1, a: 1}"],
     ["{_id: 1, o: {p: 1}}", "{$unset: {o.p: 1}}", "{_id: 1, o: {}}"],
     ["{_id: 1, r: [1, 2, 3]}", "{$unset: {r.x: 1}}", "= {_id: 1, r: [1, 2, 3]}"],
-    // Several of one place are taken out together.
+    // Several fields of one document are removed together.
     ["{_id: 1, a: 1, b: 2, c: 3}", "{$unset: {c: 1, a: 1, zz: 1}}", "{_id: 1, b: 2}"],
     [
         "{_id: 1, o: {a: 1, b: 2, c: {d: 3, e: 4}}, a: 5}",

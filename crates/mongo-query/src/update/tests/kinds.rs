@@ -1,4 +1,4 @@
-//! Which kind of edit an update is, what needs an instant, and what an edit says about itself.
+//! Kinds of edits, the use of the operation's instant, and properties of edits.
 
 use super::{check, parsed, result};
 use pipeline::edit::Edit;

@@ -1,5 +1,5 @@
-//! Updates, parsed and applied: tables of a document, an update and what comes of it. An expected
-//! text is the new document, `= ` and the document where nothing changed, or a code and its text.
+//! Updates, parsed and applied: tables of a document, an update and the result. An expected text is
+//! the new document, `= ` and the document if it is unchanged, or a code and its text.
 
 mod arrays;
 mod fields;
@@ -47,7 +47,7 @@ fn result(old: &str, filter: &str, update: &str, filters: &str) -> String {
     }
 }
 
-/// Puts an expected document into the form that results are shown in.
+/// Formats an expected document like results.
 fn normal(expected: &str) -> String {
     let (mark, text) = match expected.strip_prefix("= ") {
         Some(text) => ("= ", text),

@@ -1,4 +1,4 @@
-//! What an upsert inserts.
+//! The documents that upserts insert.
 
 use super::check_insert;
 
