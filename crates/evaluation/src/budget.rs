@@ -8,9 +8,9 @@
 //! document. Other work, such as reading rows, is limited only by the operation's time.
 //!
 //! ```text
-//! spend_bounded --+ +-> more than MAX_WORK since begin_evaluation: fails
+//! spend_bounded  --+                +-> more than MAX_WORK since begin_evaluation: fails
 //!                  +-> spent += n --+
-//! spend --+ +-> every LOOK units: give_way, check_end
+//! spend          --+                +-> every LOOK units: give_way, check_end
 //!                                   +-> every REST units: is_due returns true once
 //! ```
 

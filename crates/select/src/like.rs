@@ -7,7 +7,7 @@
 //!
 //! ```text
 //! a%b_d%z   ->   pieces  [a]  [b, any, d]  [z]
-//!                begins with  first found  ends with
+//!                prefix       first found  suffix
 //! ```
 
 use evaluation::{Budget, Error};

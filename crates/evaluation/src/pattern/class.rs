@@ -1,4 +1,9 @@
 //! Bracketed character classes, parsed to the set of characters that they match.
+//!
+//! ```text
+//! [a-c\d-]     ->   a to c, the digits, and -      a set cannot start a range
+//! []^[:alpha:]] ->  ], ^ and the letters of ASCII
+//! ```
 
 use regex_syntax::hir::{ClassUnicode, ClassUnicodeRange};
 

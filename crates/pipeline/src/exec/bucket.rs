@@ -44,7 +44,6 @@ pub(super) struct Bucketing {
     rows: usize,
     /// Number of buckets returned.
     made: usize,
-    /// The bucket that is being filled.
     open: Option<Open>,
     /// Memory of the open bucket's computed fields.
     meter: Meter,

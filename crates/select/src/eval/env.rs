@@ -217,7 +217,7 @@ impl<'a> Env<'a> {
         Ok(done)
     }
 
-    /// Fails if holding `bytes` more would exceed the limit. Does not count them.
+    /// Fails if holding `bytes` more would exceed the limit. `held` does not change.
     pub(crate) fn check_room(&self, bytes: usize) -> Result<(), Error> {
         check_held(self.held.saturating_add(bytes), &self.context.holding)
     }

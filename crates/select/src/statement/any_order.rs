@@ -25,8 +25,8 @@ impl Run {
     /// includes one result more than the page, to know whether there is a next page.
     ///
     /// ```text
-    /// OFFSET 5 LIMIT 100, pages of 10, the mark says that 3 were passed
-    /// 2 to pass over + 10 for the page + 1 behind it = 13; never more than the 102 that are left
+    /// OFFSET 5 LIMIT 100, pages of 10, 3 results before the mark
+    /// 2 to skip + 10 for the page + 1 after it = 13; at most the 102 that remain
     /// ```
     ///
     /// Results before the mark are not kept, so that the last page of a long query holds no more

@@ -1,4 +1,9 @@
 //! Doubles in C's hexadecimal notation: a sign, `0x`, digits with a point, and a power of two.
+//!
+//! ```text
+//! -0x1.8p1    -3.0
+//! +0x10       16.0
+//! ```
 
 /// The value overflows, or underflows with a loss of digits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
