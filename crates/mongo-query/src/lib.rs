@@ -1,6 +1,6 @@
 //! MongoDB's query language: filters, projections, sorts, updates, expressions and pipelines,
-//! parsed from BSON into plans of `pipeline`. Nothing is evaluated here, and collections are
-//! unknown.
+//! parsed from BSON into plans of the crate `pipeline`. Nothing is evaluated here, and collections
+//! are unknown.
 //!
 //! Numbers and texts of errors are those of mongod 6.0 (of 8.0 for later features). Drivers pass
 //! them on to applications, whose tests compare numbers and often texts, so neither may be improved

@@ -1,5 +1,6 @@
-//! Arguments by position. The number of arguments is part of a function's row in `pipeline`; the
-//! errors for a wrong number are here, since their numbers differ between kinds of functions.
+//! Arguments by position. The number of arguments is part of a function's row in the crate
+//! `pipeline`; the errors for a wrong number are here, since their numbers differ between kinds of
+//! functions.
 //!
 //! ```text
 //! {$abs: -1}    {$abs: [-1]}                    one argument

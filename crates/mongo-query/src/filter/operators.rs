@@ -1,5 +1,5 @@
 //! The operators of a field: one table row each. A new operator needs a row, a parser, and a test
-//! in `pipeline`.
+//! in the crate `pipeline`.
 //!
 //! ```text
 //! {a: {$gte: 1, $lt: 5}}    two tests of one path, both of which must hold

@@ -5,8 +5,8 @@
 //!           best: {$topN: {n: 3, sortBy: {..}, output: ..}}}}
 //! ```
 //!
-//! The parsers here implement the shapes of accumulators' arguments, which are in their rows in
-//! `pipeline`: one value, nothing, `n` and a value, or a sort, too.
+//! The parsers here implement the shapes of accumulators' arguments, which are in their rows in the
+//! crate `pipeline`: one value, nothing, `n` and a value, or a sort, too.
 
 use document::{DocRef, Document, ValueRef, shell};
 use pipeline::{

@@ -1,5 +1,5 @@
-//! Aggregation pipelines: a table of stages. Each stage is parsed into one or more stages of
-//! `pipeline`: `$sortByCount`, for example, is a group and a sort.
+//! Aggregation pipelines: a table of stages. Each stage is parsed into one or more stages of the
+//! crate `pipeline`: `$sortByCount`, for example, is a group and a sort.
 //!
 //! Two optimizations that need no data are made here: adjacent filters are merged, and a filter
 //! after a sort is moved before it. All others are up to the evaluator and the engine.
