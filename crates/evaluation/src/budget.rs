@@ -58,7 +58,7 @@ pub trait Watch: Send + Sync {
 /// that the budget can be shared, and are updated by a plain load and store.
 #[derive(Default)]
 pub struct Budget {
-    /// All work so far.
+    /// All work so far, bounded or not.
     done: AtomicU64,
     /// Value of `done` at the start of the current evaluation. Unbounded work is added to it, so
     /// that it does not count towards the evaluation.

@@ -9,10 +9,10 @@
 //! day 719,468 of the count from 0000-03-01 is 1970-01-01
 //! ```
 
-/// Milliseconds in a day.
+/// The number of milliseconds in a day.
 pub const DAY_MS: i64 = 86_400_000;
 
-/// English names of months.
+/// The English names of the months.
 pub const MONTHS: [&str; 12] = [
     "January",
     "February",
@@ -34,17 +34,17 @@ pub const MONTHS: [&str; 12] = [
 pub struct DateParts {
     /// Year of the Gregorian calendar; may be negative.
     pub year: i64,
-    /// Month, from 1.
+    /// Month, from 1 to 12.
     pub month: i64,
     /// Day of the month, from 1.
     pub day: i64,
-    /// Hour, from 0.
+    /// Hour, from 0 to 23.
     pub hour: i64,
-    /// Minute, from 0.
+    /// Minute, from 0 to 59.
     pub minute: i64,
-    /// Second, from 0.
+    /// Second, from 0 to 59.
     pub second: i64,
-    /// Millisecond, from 0.
+    /// Millisecond, from 0 to 999.
     pub millisecond: i64,
 }
 

@@ -50,7 +50,7 @@ impl Random {
         Self(AtomicU64::new(seed))
     }
 
-    /// Returns the next number.
+    /// Returns the next number of the stream.
     pub fn next_number(&self) -> u64 {
         let step = 0x9e37_79b9_7f4a_7c15_u64;
         let state = self.0.fetch_add(step, Ordering::Relaxed).wrapping_add(step);

@@ -20,7 +20,7 @@ pub enum Kind {
     TooLarge,
     /// A known feature that is not supported; the message names it.
     Unsupported,
-    /// The operation was interrupted.
+    /// The operation was interrupted by its watch.
     Stopped,
     /// Other operations hold the memory that this one needs: retry later.
     Short,
@@ -30,7 +30,7 @@ pub enum Kind {
     Device,
 }
 
-/// A failure of evaluation.
+/// A failure of evaluation, with number and text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Error {
     /// The class, which decides how the caller reacts.
@@ -43,7 +43,7 @@ pub struct Error {
 }
 
 impl Error {
-    /// Creates a failure.
+    /// Creates a failure with number and text.
     pub fn new(kind: Kind, number: i32, message: impl Into<String>) -> Self {
         Self { kind, number, message: message.into() }
     }

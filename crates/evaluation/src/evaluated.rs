@@ -17,7 +17,7 @@ pub enum Evaluated<'a> {
     Missing,
     /// A part of the document, of a variable or of the expression itself.
     Ref(ValueRef<'a>),
-    /// A computed value.
+    /// A computed value, which is owned.
     Own(Value),
 }
 

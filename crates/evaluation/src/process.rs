@@ -20,7 +20,6 @@ pub(crate) fn account() -> Option<&'static Account> {
     PROCESS.get().map(|(account, _)| account)
 }
 
-/// Lets other tasks run.
 pub(crate) fn give_way() {
     if let Some((_, give_way)) = PROCESS.get() {
         give_way();

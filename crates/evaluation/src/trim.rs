@@ -17,11 +17,11 @@ pub struct Ends {
 }
 
 impl Ends {
-    /// The start only.
+    /// Trims the start of the text only.
     pub const LEFT: Self = Self { left: true, right: false };
-    /// The end only.
+    /// Trims the end of the text only.
     pub const RIGHT: Self = Self { left: false, right: true };
-    /// Both ends.
+    /// Trims both ends of the text.
     pub const BOTH: Self = Self { left: true, right: true };
 }
 

@@ -38,7 +38,7 @@ pub struct Distribution {
     pub bounds: &'static [u64],
     /// Number of measurements per bucket, and a last one for values above all bounds.
     pub counts: Vec<u64>,
-    /// Sum of all measurements.
+    /// The sum of all measurements.
     pub sum: u64,
 }
 
@@ -64,7 +64,7 @@ impl Histogram {
         Self::new(DURATIONS_NS)
     }
 
-    /// Records a measurement.
+    /// Records a measurement in its bucket.
     pub fn observe(&self, value: u64) {
         let at = self.bounds.partition_point(|bound| *bound < value);
         if let Some(count) = self.counts.get(at) {

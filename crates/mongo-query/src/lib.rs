@@ -11,23 +11,23 @@
 //! `filter`, `projection`, `pipeline` and `update`. `support` is separate.
 
 mod error;
-/// `{$add: ["$a", 1]}`
+/// Expressions such as `{$add: ["$a", 1]}`.
 pub mod expression;
-/// Validation of dotted paths.
+/// The validation of dotted paths.
 pub mod field_path;
-/// `{a: {$gt: 1}}`
+/// Filters such as `{a: {$gt: 1}}`.
 pub mod filter;
-/// `[{$match: {..}}, {$group: {..}}]`
+/// Pipelines such as `[{$match: {..}}, {$group: {..}}]`.
 pub mod pipeline;
-/// `{a: 1, b: 0}`
+/// Projections such as `{a: 1, b: 0}`.
 pub mod projection;
 #[cfg(test)]
 mod shell_text;
-/// `{a: 1, b: -1}`
+/// Sorts such as `{a: 1, b: -1}`.
 pub mod sort;
 /// The supported operators and stages, for the documentation.
 pub mod support;
-/// `{$set: {a: 1}}`
+/// Updates such as `{$set: {a: 1}}`.
 pub mod update;
 
 pub use error::Error;

@@ -248,7 +248,6 @@ impl ExactSum {
         Some(Err(self.parts.iter().sum()))
     }
 
-    /// The result of SUM.
     fn into_total(self) -> Evaluated<'static> {
         match self.exact_total() {
             None => Evaluated::Missing,

@@ -1,6 +1,6 @@
 //! Chooses one representation of equal values: `100000000000000000` and `1e17`, or objects whose
-//! properties are in another order. DISTINCT, GROUP BY and sets must return the same one whatever
-//! the order of rows: the shorter JSON text, and of equally long texts the lesser.
+//! properties are in another order. DISTINCT, GROUP BY and sets must return the same one for any
+//! order of rows: the shorter JSON text, and of equally long texts the lesser.
 
 use document::{ValueRef, json::to_string};
 

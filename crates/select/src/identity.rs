@@ -1,5 +1,5 @@
-//! Keys of values for sets and groups. Two values have the same key exactly when they are equal,
-//! whatever the order of an object's properties.
+//! Keys of values for sets and groups. Two values have the same key exactly when they are equal;
+//! the order of an object's properties does not matter.
 //!
 //! A key is the sortable encoding of the value with the properties of every object in the order of
 //! their names. It is compared as bytes, so that a hash set of keys is a set of values.

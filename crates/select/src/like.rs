@@ -18,9 +18,9 @@ const ONE: usize = 16;
 /// A test of one character.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum CharTest {
-    /// `_`: any character.
+    /// `_`: any single character.
     Any,
-    /// Exactly this character.
+    /// Exactly this one character.
     This(char),
     /// A character in one of these inclusive ranges, or outside all of them if `negated`. Ranges
     /// are sorted and do not overlap, for a binary search: a set can be as long as the pattern, and
@@ -51,7 +51,7 @@ enum Piece {
     Ones(Vec<CharTest>),
 }
 
-/// A compiled pattern.
+/// A compiled pattern of LIKE.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Like {
     /// Pieces separated by `%`; a single piece has to match the whole text.
@@ -200,7 +200,6 @@ enum SetText<'p> {
     Complete(CharTest, &'p str),
     /// A set without any character.
     Empty,
-    /// There is no `]`.
     Open,
 }
 
@@ -233,7 +232,7 @@ fn parse_set(text: &str) -> SetText<'_> {
     SetText::Complete(CharTest::Set { ranges: joined(ranges), negated }, after)
 }
 
-/// Sorts ranges and merges those that overlap. Drops empty ones, whose end is less than their
+/// Sorts ranges and merges overlapping ones. Drops empty ranges, whose end is less than their
 /// start.
 fn joined(mut ranges: Vec<(char, char)>) -> Vec<(char, char)> {
     ranges.retain(|(from, to)| from <= to);

@@ -19,7 +19,6 @@ pub(crate) fn truth_value<'a>(truth: Option<bool>) -> Evaluated<'a> {
     truth.map(Value::Bool).into()
 }
 
-/// AND of two operands.
 pub(crate) fn and_truths(a: Option<bool>, b: Option<bool>) -> Option<bool> {
     match (a, b) {
         (Some(false), _) | (_, Some(false)) => Some(false),

@@ -55,16 +55,16 @@ pub enum ValueTest {
     /// The value lies between these bounds and is of their type. A comparison with another type is
     /// undefined, so a range never spans types.
     Range {
-        /// The lower bound.
+        /// The lower bound of the range.
         lower: Bound,
-        /// The upper bound.
+        /// The upper bound of the range.
         upper: Bound,
     },
     /// A string that starts with this prefix.
     Prefix(String),
     /// Any value: the path exists.
     Defined,
-    /// Any string.
+    /// Any string, even an empty one.
     Text,
 }
 
@@ -126,7 +126,6 @@ impl Sarg {
         true
     }
 
-    /// Returns the disjunction.
     pub(crate) fn any_of(parts: impl IntoIterator<Item = Self>) -> Self {
         let mut kept = Vec::new();
         for part in parts {

@@ -26,21 +26,21 @@ pub struct Operation<'a> {
     pub database: &'a str,
     /// The collection; empty for none.
     pub collection: &'a str,
-    /// Duration so far.
+    /// The duration of the operation so far.
     pub took: Duration,
     /// The result in the API's codes: an error number or a status.
     pub code: i64,
-    /// Whether it failed.
+    /// Whether the operation failed.
     pub failed: bool,
-    /// Number of documents examined.
+    /// The number of documents examined.
     pub examined: u64,
-    /// Number of documents returned.
+    /// The number of documents returned.
     pub returned: u64,
     /// The access path; empty if it was not recorded.
     pub plan: &'a str,
     /// The charge in the API's units; `None` for an API without charges.
     pub charge: Option<f64>,
-    /// The client's program, as reported by itself.
+    /// The client program's name, as sent by the client.
     pub client: &'a str,
     /// The number or id of the request, as in the log of slow operations.
     pub request: &'a str,
@@ -52,11 +52,11 @@ pub struct Operation<'a> {
 
 /// A tracer of operations. It must not block, because a client is waiting.
 pub trait Trace: Debug + Send + Sync {
-    /// Records an operation.
+    /// Records an operation that has finished.
     fn note(&self, operation: &Operation<'_>);
 }
 
-/// An optional tracer.
+/// A tracer, if tracing is on.
 pub type Tracer = Option<Arc<dyn Trace>>;
 
 #[cfg(test)]

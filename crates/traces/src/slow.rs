@@ -35,15 +35,15 @@ pub struct SlowOperation {
     pub database: String,
     /// The collection; empty for none.
     pub collection: String,
-    /// Duration in milliseconds.
+    /// The duration of the operation in milliseconds.
     pub took_ms: u64,
     /// Number of documents and keys examined.
     pub examined: u64,
-    /// Number of documents returned.
+    /// The number of documents returned.
     pub returned: u64,
     /// The access path; empty if it was not recorded.
     pub plan: String,
-    /// Whether it failed.
+    /// Whether the operation failed.
     pub failed: bool,
     /// The client's program, as reported by itself.
     pub client: String,
@@ -66,7 +66,6 @@ pub struct SlowOperations {
 
 #[derive(Debug, Default)]
 struct Kept {
-    /// The oldest first.
     all: VecDeque<Arc<SlowOperation>>,
     /// Number of operations ever added by this process.
     added: u64,

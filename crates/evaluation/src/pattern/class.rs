@@ -31,7 +31,6 @@ const NAMED: &[(&str, &[(char, char)])] = &[
     ("xdigit", &[('0', '9'), ('A', 'F'), ('a', 'f')]),
 ];
 
-/// ASCII letters.
 const LETTERS: &[(char, char)] = &[('A', 'Z'), ('a', 'z')];
 
 /// The parser of one class.

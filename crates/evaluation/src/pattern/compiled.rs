@@ -164,7 +164,7 @@ impl Pattern {
         looking || self.guards.iter().any(|(_, guard)| 1 < guard.captures_len())
     }
 
-    /// Returns the source text.
+    /// Returns the source text of the pattern.
     pub fn source(&self) -> &str {
         &self.source
     }

@@ -33,7 +33,6 @@ pub(super) fn negated(mut set: ClassUnicode) -> ClassUnicode {
 
 /// Decimal digits. They are ASCII, like all classes of PCRE without the option UCP.
 const DIGITS: &[(char, char)] = &[('0', '9')];
-/// Word characters.
 pub(super) const WORD: &[(char, char)] = &[('0', '9'), ('A', 'Z'), ('a', 'z'), ('_', '_')];
 pub(super) const SPACE: &[(char, char)] = &[('\t', '\r'), (' ', ' ')];
 /// Horizontal white space of all scripts.
@@ -48,7 +47,6 @@ const HORIZONTAL: &[(char, char)] = &[
     ('\u{205f}', '\u{205f}'),
     ('\u{3000}', '\u{3000}'),
 ];
-/// Line-ending characters.
 const VERTICAL: &[(char, char)] = &[('\n', '\r'), ('\u{85}', '\u{85}'), ('\u{2028}', '\u{2029}')];
 
 /// Parses an escape after its backslash. `groups` is the number of groups opened so far, which

@@ -69,7 +69,6 @@ pub(super) enum Opening {
     Group {
         /// Whether it is a capture group.
         keeps: bool,
-        /// The flags inside.
         flags: Flags,
     },
 }

@@ -6,11 +6,10 @@
 pub(super) struct SplitPattern<'a> {
     /// Patterns that must match there (true) or must not (false).
     pub(super) guards: Vec<(bool, &'a str)>,
-    /// The pattern after them.
     pub(super) rest: &'a str,
 }
 
-/// Splits off the look-ahead at the start of a pattern. `None` if there is none, or if it does not
+/// Splits off the look-ahead at the start of a pattern. `None` if it has none, or if it does not
 /// apply to the whole pattern: `^(?=a)b|c` may match without its look-ahead.
 pub(super) fn split_guards(source: &str) -> Option<SplitPattern<'_>> {
     // Brackets inside of quotations and comments are literal, which the search below does not

@@ -23,9 +23,7 @@ use crate::error::Error;
 /// A look-ahead that was extracted from a pattern.
 #[derive(Debug)]
 pub(super) struct Ahead {
-    /// Whether it is positive.
     pub(super) wanted: bool,
-    /// The rewritten pattern.
     pub(super) pattern: String,
 }
 
@@ -56,7 +54,6 @@ pub(super) fn translate_aheads(source: &str, flags: Flags) -> Result<(String, Ve
 struct Rewrite<'a> {
     /// The remaining input and the output.
     text: Text<'a>,
-    /// The current flags.
     flags: Flags,
     /// By open group: the flags in effect before it.
     around: Vec<Flags>,
@@ -89,7 +86,6 @@ impl<'a> Rewrite<'a> {
         }
     }
 
-    /// Rewrites the whole pattern.
     fn whole(mut self) -> Result<(String, Vec<Ahead>), Error> {
         while let Some(next) = self.text.rest.next() {
             self.outside(next)?;
@@ -239,7 +235,6 @@ impl<'a> Rewrite<'a> {
         Ok(())
     }
 
-    /// Writes a class.
     fn class(&mut self) -> Result<(), Error> {
         // These two names are assertions: the start and the end of a word.
         for (sign, written) in [("[:<:]]", r"(?-u:\b{start})"), ("[:>:]]", r"(?-u:\b{end})")] {

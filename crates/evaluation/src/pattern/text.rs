@@ -42,7 +42,6 @@ impl<'a> Text<'a> {
         text.chars().all(|wanted| rest.next() == Some(wanted))
     }
 
-    /// Skips characters.
     pub(super) fn skip(&mut self, count: usize) {
         for _ in 0..count {
             self.rest.next();

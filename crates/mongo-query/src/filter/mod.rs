@@ -32,7 +32,7 @@ use crate::{error::Error, expression};
 
 pub(crate) use operators::{FIELD_OPERATORS, parse_operators};
 
-/// Parses a filter document.
+/// Parses a filter document such as `{a: {$gt: 1}}`.
 pub fn parse(filter: DocRef<'_>) -> Result<Filter, Error> {
     as_program(|| parse_document(filter, Scope { depth: 0, place: Place::Top }))
 }
@@ -56,7 +56,7 @@ pub(crate) fn parse_elem_match(inner: DocRef<'_>) -> Result<PathTest, Error> {
 /// The value that a filter applies to. `$expr` and `$where` are allowed for a whole document only.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Place {
-    /// A whole document.
+    /// A whole document, at the top level.
     Top,
     /// An element of an array in it.
     Element,

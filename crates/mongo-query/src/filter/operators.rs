@@ -22,7 +22,6 @@ use crate::error::Error;
 pub(crate) struct Operator<'a> {
     /// The operator's name, for texts.
     pub(crate) name: &'a str,
-    /// The operand.
     pub(crate) value: ValueRef<'a>,
     /// The field's name, for texts.
     pub(crate) field: &'a str,

@@ -49,7 +49,6 @@ fn parse_outputs(name: &str, value: ValueRef<'_>, code: i32) -> Result<Vec<Field
     fields.iter().map(|(name, value)| group::parse_field(name, value)).collect()
 }
 
-/// The options of `$bucket`.
 #[derive(Default)]
 struct BucketOptions {
     /// The value that rows are grouped by.

@@ -21,7 +21,6 @@ pub(super) fn parse_path(text: &str) -> Result<Path, Error> {
     Ok(Path::new(text))
 }
 
-/// The options of `$lookup`.
 #[derive(Default)]
 struct LookupOptions<'v> {
     /// The other collection, and its database if it is specified.
@@ -32,7 +31,6 @@ struct LookupOptions<'v> {
     local: Option<&'v str>,
     /// The other collection's field to compare.
     foreign: Option<&'v str>,
-    /// Variables for the pipeline.
     variables: Option<document::DocRef<'v>>,
     /// The pipeline over the joined documents.
     pipeline: Option<document::ArrayRef<'v>>,

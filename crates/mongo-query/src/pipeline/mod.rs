@@ -35,11 +35,8 @@ const MAX_NESTED: usize = 20;
 pub(crate) enum Place {
     /// None: the pipeline of a command.
     Top,
-    /// Inside `$facet`.
     Facet,
-    /// Inside `$lookup`.
     Lookup,
-    /// Inside `$unionWith`.
     Union,
 }
 
@@ -47,7 +44,7 @@ pub(crate) enum Place {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Scope {
     place: Place,
-    /// Number of enclosing pipelines.
+    /// Number of pipelines that enclose it.
     depth: usize,
 }
 

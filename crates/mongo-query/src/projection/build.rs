@@ -18,9 +18,9 @@ use crate::error::Error;
 /// The treatment of a path.
 #[derive(Debug)]
 pub(crate) enum Leaf {
-    /// The path is included.
+    /// The path is included as a whole.
     Include,
-    /// The path is excluded.
+    /// The path is excluded as a whole.
     Exclude,
     /// A computed value, with its text for messages.
     Computed(Computed, String),
@@ -38,7 +38,7 @@ pub(super) struct Builder {
     mode: Option<Mode>,
     /// The tree of included, excluded or computed fields.
     node: Node,
-    /// Array operations applied afterwards.
+    /// Array operations to apply after copying.
     specials: Vec<Special>,
     /// The value of `_id: 1` or `_id: 0`.
     id: Option<bool>,

@@ -3,13 +3,13 @@
 
 /// Filters, projections, sorts and updates.
 pub mod operators;
-/// Stages, expressions and accumulators.
+/// The stages, expressions and accumulators of pipelines.
 pub mod pipelines;
 
-/// The level of support.
+/// How far a feature of MongoDB is supported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Support {
-    /// As in MongoDB.
+    /// It works as in MongoDB.
     Works,
     /// Supported with this difference from MongoDB.
     Differs(&'static str),

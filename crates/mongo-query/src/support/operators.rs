@@ -6,26 +6,26 @@ use super::Support::{self, Differs, NotYet, Works};
 /// The part of the language that an operator belongs to; a name may have several meanings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
-    /// In a filter.
+    /// An operator of a filter.
     Filter,
-    /// In the projection of a find.
+    /// An operator of a find's projection.
     Projection,
-    /// In a sort.
+    /// An operator of a sort.
     Sort,
-    /// In an update.
+    /// An operator of an update.
     Update,
     /// Next to `$each` in an array operator of an update.
     UpdateModifier,
 }
 
-/// One operator.
+/// One operator and its level of support.
 #[derive(Clone, Copy, Debug)]
 pub struct Row {
     /// Its part of the language.
     pub part: Part,
     /// Its name, including the `$`.
     pub name: &'static str,
-    /// Its level of support.
+    /// How far the operator is supported.
     pub support: Support,
 }
 
@@ -33,13 +33,13 @@ const fn row(part: Part, name: &'static str, support: Support) -> Row {
     Row { part, name, support }
 }
 
-/// How regular expressions differ.
+/// How regular expressions differ from MongoDB's.
 const REGEX: &str = "matched in linear time, so look-behind, references back, recursion, conditions, verbs, atomic groups, \
                      possessive quantifiers and \\C, \\G, \\K, \\X are refused by name";
 /// How sorts over arrays differ.
 const ARRAY_SORT: &str = "paths through two different arrays may sort by the first value of each \
                           where MongoDB refuses them";
-/// How `$currentDate` differs.
+/// How a timestamp of `$currentDate` differs from MongoDB's.
 const TIMESTAMP: &str = "a timestamp's increment is the millisecond of its second, counted from 1";
 
 /// Every operator of MongoDB 8 in these parts. A test parses the shortest use of each supported

@@ -67,7 +67,6 @@ fn is_replacement(update: DocRef<'_>) -> bool {
     !update.iter().next().is_some_and(|(name, _)| name.starts_with('$'))
 }
 
-/// Parses a replacement.
 fn parse_replacement(update: DocRef<'_>) -> Result<Edit, Error> {
     for (name, _) in update.iter() {
         refuse_dollar(name)?;

@@ -8,9 +8,7 @@ use document::{Number, Value, ValueRef};
 pub struct StandardDeviation {
     /// Whether it is of a sample, which divides by one less.
     sample: bool,
-    /// Number of values.
     pub(crate) count: u64,
-    /// Mean of the values.
     pub(crate) mean: f64,
     /// Sum of squared distances from the mean.
     pub(crate) squares: f64,

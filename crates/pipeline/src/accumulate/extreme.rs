@@ -10,12 +10,11 @@ use document::{Value, ValueRef, compare};
 pub struct Extreme {
     /// Whether the greatest value is wanted.
     greatest: bool,
-    /// The value so far.
     pub(crate) held: Option<Value>,
 }
 
 impl Extreme {
-    /// Creates an empty state.
+    /// Creates a state without a value.
     pub fn new(greatest: bool) -> Self {
         Self { greatest, held: None }
     }

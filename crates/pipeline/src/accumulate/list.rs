@@ -75,7 +75,7 @@ pub(crate) fn add_elements(held: &mut DistinctValues, got: &Evaluated<'_>) -> Re
     }
 }
 
-/// Concatenated arrays (`$concatArrays`).
+/// The elements of arrays, concatenated (`$concatArrays`).
 #[derive(Debug, Default)]
 pub struct JoinedArrays(pub(crate) Vec<Value>);
 

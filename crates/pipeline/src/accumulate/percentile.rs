@@ -9,7 +9,6 @@ use crate::failure::invalid_request;
 /// counted; nothing is approximated.
 #[derive(Debug, Default)]
 pub struct Percentiles {
-    /// All numbers so far.
     pub(crate) numbers: Vec<f64>,
     /// The requested percentiles, from 0 to 1.
     asked: Vec<f64>,

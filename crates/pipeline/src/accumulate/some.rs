@@ -51,11 +51,9 @@ pub fn pick_n(name: &str, values: ArrayRef<'_>, count: usize) -> Vec<Value> {
 /// The first or last values, with missing ones as null (`$firstN`, `$lastN`).
 #[derive(Debug)]
 pub struct Edge {
-    /// Maximum number of values.
     most: usize,
     /// Whether the last values are kept.
     last: bool,
-    /// The values in order.
     pub(crate) held: VecDeque<Value>,
 }
 
@@ -90,7 +88,6 @@ impl Edge {
 /// The least or greatest values in order (`$minN`, `$maxN`), ignoring null and missing.
 #[derive(Debug)]
 pub struct Ranked {
-    /// Maximum number of values.
     most: usize,
     /// Whether the greatest values are kept.
     greatest: bool,

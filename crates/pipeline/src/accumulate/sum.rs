@@ -10,7 +10,6 @@ use document::{Decimal128, Number, Value, ValueRef};
 pub struct Sum {
     /// The exact sum of integers. Cannot overflow: 2^64 integers of 64 bits fit.
     pub(crate) whole: i128,
-    /// The sum of doubles.
     pub(crate) double: Compensated,
     /// The sum of decimals, if any.
     pub(crate) decimal: Option<Decimal128>,
@@ -150,7 +149,7 @@ impl Sum {
 pub struct Avg {
     /// The sum of the numbers.
     pub(crate) sum: Sum,
-    /// The number of numbers.
+    /// How many numbers were added.
     pub(crate) count: i64,
 }
 

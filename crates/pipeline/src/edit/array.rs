@@ -13,7 +13,7 @@ use crate::{
 /// `$push` with its modifiers; without `$each` it has one value and no modifiers.
 #[derive(Clone, Debug, Default)]
 pub struct Push {
-    /// The new elements (`$each`).
+    /// The new elements, from `$each`.
     pub values: Vec<Value>,
     /// The position of the new elements; negative counts from the end, `None` appends.
     pub position: Option<i64>,
@@ -35,7 +35,7 @@ pub enum PushOrder {
     Fields(Sort),
 }
 
-/// The condition of `$pull`.
+/// The elements that `$pull` removes.
 #[derive(Clone, Debug)]
 pub enum Pull {
     /// Removes elements equal to this value.

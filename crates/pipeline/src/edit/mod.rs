@@ -37,7 +37,7 @@ pub use path::{EditPath, EditStep};
 pub enum Edit {
     /// Replaces the document, keeping the `_id`.
     Replacement(Document),
-    /// Applies operators to fields.
+    /// Applies operators to fields, such as `$set`.
     Operators(Operators),
     /// Computes the new document from the old one.
     Pipeline(Vec<Stage>),

@@ -13,13 +13,13 @@ use super::{
 /// An update operator with its operand.
 #[derive(Clone, Debug)]
 pub enum Operator {
-    /// `$set`: sets the value.
+    /// `$set`: sets the field's value.
     Set(Value),
     /// `$setOnInsert`: sets the value in an inserted document.
     SetOnInsert(Value),
-    /// `$unset`: removes the field.
+    /// `$unset`: removes the field from its document.
     Unset,
-    /// `$inc`: adds a number.
+    /// `$inc`: adds a number to the field.
     Add(Value),
     /// `$mul`: multiplies by a number.
     Multiply(Value),
@@ -49,21 +49,20 @@ pub enum Operator {
     Bits(Vec<(BitOperator, Value)>),
 }
 
-/// A bit operation.
+/// A bit operation of `$bit`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BitOperator {
-    /// Bitwise AND.
+    /// Sets the bits set in both operands.
     And,
-    /// Bitwise OR.
+    /// Sets the bits set in either operand.
     Or,
-    /// Bitwise XOR.
+    /// Sets the bits set in exactly one operand.
     Xor,
 }
 
 /// The target of an operator. Error texts name it by path and `_id`, like MongoDB's.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct TargetSpot<'a> {
-    /// The concrete path.
     pub(super) path: &'a [String],
     /// The text of the `_id`, such as `_id: 1`.
     pub(super) id: &'a str,

@@ -30,9 +30,9 @@ const MOVED: usize = 16;
 /// One operator at one path.
 #[derive(Clone, Debug)]
 pub struct PathOperator {
-    /// The path.
+    /// The path that the operator changes.
     pub path: EditPath,
-    /// The operator.
+    /// The operator with its operand.
     pub operator: Operator,
 }
 
@@ -51,7 +51,6 @@ pub struct Operators {
 
 /// An operator at a concrete path.
 struct ConcreteTarget<'a> {
-    /// Names and indexes only.
     path: Vec<String>,
     operator: &'a Operator,
 }

@@ -14,7 +14,7 @@ pub enum EditStep {
     Name(String),
     /// `$`: the element that matched the query.
     Matched,
-    /// `$[]`: every element.
+    /// `$[]`: every element of the array.
     Every,
     /// `$[x]`: every element that matches the filter with this name.
     Filtered(String),
@@ -62,12 +62,12 @@ impl EditPath {
         Err(Error::new(Kind::Invalid, 2, text))
     }
 
-    /// Returns the dotted text.
+    /// Returns the path as dotted text.
     pub fn as_str(&self) -> &str {
         &self.text
     }
 
-    /// Returns the parts.
+    /// Returns the parts of the path.
     pub fn steps(&self) -> &[EditStep] {
         &self.steps
     }
@@ -150,9 +150,7 @@ fn in_order<'t>(
 /// How a path prefix is used so far.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Taken {
-    /// By an operator.
     Leaf,
-    /// By paths below it.
     Inner,
     /// By an array whose elements are selected by filter.
     Filtered,

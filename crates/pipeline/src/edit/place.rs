@@ -13,7 +13,6 @@ const MAX_PADDING: usize = 1_500_000;
 /// created.
 #[derive(Debug)]
 pub(super) enum PlaceFound<'a> {
-    /// The value.
     Value(&'a mut Value),
     /// Missing, but it could be created.
     Missing,
@@ -26,7 +25,6 @@ pub(super) enum PlaceFound<'a> {
 pub(super) struct Blocked {
     /// The part that could not be followed.
     pub(super) part: String,
-    /// The part before it.
     pub(super) before: String,
     /// The text of the value with its name.
     pub(super) element: String,

@@ -27,13 +27,12 @@ use crate::{
 pub struct BucketAuto {
     /// The expression that rows are grouped by.
     pub by: Expr,
-    /// Maximum number of groups.
+    /// The maximum number of groups.
     pub count: usize,
-    /// The computed fields.
+    /// The fields computed for each group.
     pub fields: Vec<Field>,
 }
 
-/// The running stage.
 #[derive(Debug)]
 pub(super) struct Bucketing {
     bucket: BucketAuto,
@@ -42,7 +41,6 @@ pub(super) struct Bucketing {
     /// Number of rows. The size of buckets depends on it, so the first one is made after the last
     /// row.
     rows: usize,
-    /// Number of buckets returned.
     made: usize,
     open: Option<Open>,
     /// Memory of the open bucket's computed fields.

@@ -37,13 +37,12 @@ pub(super) struct Distinct {
 /// The values so far. Equal numbers of different types count once.
 #[derive(Debug)]
 struct Values {
-    /// By canonical encoding.
+    /// The values by their canonical encoding.
     seen: HashMap<Box<[u8]>, Value, RandomState>,
     /// Buffer for the encoding of the current value.
     key: Vec<u8>,
     /// Approximate bytes of the values in the result.
     bytes: usize,
-    /// Memory of the values.
     meter: Meter,
 }
 

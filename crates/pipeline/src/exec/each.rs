@@ -24,7 +24,6 @@ use crate::{
 /// documents records both, to be recomputed by the same stage.
 #[derive(Debug)]
 pub(super) struct Each {
-    /// The whole pipeline.
     stages: Arc<[Stage]>,
     /// The position of the stage.
     at: usize,
@@ -68,9 +67,7 @@ impl Operator for Each {
 pub(super) enum Change {
     /// The document is unchanged and not copied.
     Same,
-    /// The document is replaced.
     To(DocBuf),
-    /// The document is dropped.
     Dropped,
 }
 

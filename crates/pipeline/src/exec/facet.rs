@@ -27,13 +27,11 @@ struct FacetPart {
     stages: Arc<[Stage]>,
     /// The running pipeline; `None` before the facet is first driven.
     exec: Option<Exec>,
-    /// The results so far.
     rows: Vec<DocBuf>,
     /// Whether the pipeline has ended.
     done: bool,
 }
 
-/// The running stage.
 #[derive(Debug)]
 pub(super) struct Faceting {
     parts: Vec<FacetPart>,

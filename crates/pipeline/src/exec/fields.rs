@@ -32,7 +32,7 @@ pub struct Fields {
 pub enum Entry {
     /// A computed value; a missing one removes the field.
     Value(Expr),
-    /// Fields below the name.
+    /// Further fields, inside of this one.
     Below(Fields),
 }
 
@@ -41,7 +41,7 @@ pub enum Entry {
 pub struct Conflict;
 
 impl Fields {
-    /// Creates an empty tree.
+    /// Creates a tree without fields.
     pub fn new() -> Self {
         Self::default()
     }

@@ -33,7 +33,7 @@ use crate::{
 /// The `$graphLookup` stage of a plan.
 #[derive(Clone, Debug)]
 pub struct GraphLookup {
-    /// The collection to search.
+    /// The name of the collection to search.
     pub collection: String,
     /// The start value, or an array of them.
     pub start: Expr,
@@ -74,11 +74,9 @@ struct ReferenceWalk {
     from: Vec<Source>,
     /// The number of finished steps.
     depth: u64,
-    /// Memory of the search.
     meter: Meter,
 }
 
-/// The running stage.
 #[derive(Debug)]
 pub(super) struct Walking {
     graph: GraphLookup,

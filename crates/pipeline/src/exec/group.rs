@@ -44,7 +44,7 @@ use crate::{
 pub struct Group {
     /// The key; missing is null.
     pub id: Expr,
-    /// The computed fields.
+    /// The fields computed for each group.
     pub fields: Vec<Field>,
 }
 
@@ -62,7 +62,6 @@ pub(super) struct Grouping {
     bytes: usize,
     /// Buffer for the encoded key of the current row.
     key: Vec<u8>,
-    /// Memory of the stage.
     meter: Meter,
     /// Spilled groups of the input, or of the partition that is being read.
     written: Option<Partitions>,
@@ -76,7 +75,6 @@ pub(super) struct Grouping {
     ended: bool,
 }
 
-/// A group in memory.
 #[derive(Debug)]
 struct HeldGroup {
     /// The key, in its first representation.

@@ -32,7 +32,7 @@ use crate::{
 pub struct Lookup {
     /// The other collection's database, if it is a different one.
     pub database: Option<String>,
-    /// The other collection.
+    /// The name of the other collection.
     pub collection: String,
     /// The path that receives the array of joined rows.
     pub name: Path,
@@ -50,7 +50,7 @@ pub struct Lookup {
 pub struct UnionWith {
     /// The other collection's database, if it is a different one.
     pub database: Option<String>,
-    /// The other collection.
+    /// The name of the other collection.
     pub collection: String,
     /// The stages applied to its rows.
     pub stages: Arc<[Stage]>,
@@ -124,7 +124,6 @@ fn join_filter(mut values: Vec<Value>, foreign: &Path) -> Filter {
 #[derive(Debug)]
 pub(super) struct Joining {
     lookup: Lookup,
-    /// The row that waits.
     slot: Slot,
     /// The joined array for the row in the slot and its sources, between the answer and the result.
     supplied: Option<(Value, Sources)>,
@@ -267,7 +266,6 @@ pub(super) struct Uniting {
     slot: Slot,
     /// Rows of the other collection; `None` before they are requested.
     others: Option<VecDeque<Row>>,
-    /// Memory of these rows.
     meter: Meter,
 }
 

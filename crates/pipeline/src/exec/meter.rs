@@ -13,9 +13,7 @@ use crate::limits::MAX_STAGE_BYTES;
 pub(super) struct Meter {
     /// The stage's name for messages.
     stage: &'static str,
-    /// The operation's memory.
     holding: Holding,
-    /// The stage's reservation.
     share: Share,
 }
 
@@ -25,7 +23,6 @@ impl Meter {
         Self { stage, holding: holding.clone(), share: holding.share() }
     }
 
-    /// Reserves `bytes` more.
     pub(super) fn add_bytes(&mut self, bytes: usize) -> Result<(), Error> {
         self.set_held(self.share.held_bytes().saturating_add(bytes))
     }
@@ -44,7 +41,6 @@ impl Meter {
         })
     }
 
-    /// Returns the operation's memory.
     pub(super) fn holding(&self) -> &Holding {
         &self.holding
     }
@@ -60,7 +56,6 @@ impl Meter {
         self.share.shrink(bytes);
     }
 
-    /// Releases everything.
     pub(super) fn clear_held(&mut self) {
         self.share.shrink(usize::MAX);
     }

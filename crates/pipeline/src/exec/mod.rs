@@ -73,14 +73,14 @@ pub enum Stage {
     AddFields(Fields),
     /// Sorts the rows; with a limit, returns only the first ones.
     Sort {
-        /// The sort order.
+        /// The order to sort the rows in.
         sort: Sort,
-        /// Maximum number of rows.
+        /// The maximum number of rows; `None` for all.
         limit: Option<u64>,
     },
-    /// Keeps the first rows.
+    /// Keeps this number of first rows.
     Limit(u64),
-    /// Skips the first rows.
+    /// Skips this number of first rows.
     Skip(u64),
     /// Returns one row with the number of rows in this field; no row if there are none.
     Count(String),
@@ -166,7 +166,7 @@ pub fn is_streaming(stages: &[Stage]) -> bool {
 /// A document in a pipeline, with its source.
 #[derive(Clone, Debug)]
 pub struct Row {
-    /// The document.
+    /// The document, as raw BSON bytes.
     pub document: DocBuf,
     /// The stored documents that it was made of.
     pub source: Source,
@@ -190,7 +190,7 @@ impl Row {
 pub struct Request {
     /// The collection's database, if it is a different one.
     pub database: Option<String>,
-    /// The collection.
+    /// The name of the collection.
     pub collection: String,
     /// The filter, which an index may serve.
     pub filter: Filter,
@@ -203,13 +203,13 @@ pub struct Request {
 /// The next event. The caller handles it and calls again.
 #[derive(Debug)]
 pub enum Next {
-    /// A result row.
+    /// A row of the pipeline's result.
     Row(Row),
     /// Input is needed: offer a row, or finish the input.
     NeedInput,
     /// Rows of another collection are needed: supply them.
     Want(Request),
-    /// Yield, then call again.
+    /// The caller should yield, then call again.
     Pause,
     /// There are no more rows, and no input is needed.
     Done,
@@ -218,7 +218,7 @@ pub enum Next {
 /// Work of passing a row to a stage, besides its bytes.
 const STEP: usize = 1024;
 
-/// A running pipeline.
+/// A pipeline that is being run.
 #[derive(Debug)]
 pub struct Exec {
     /// The running stages, in order.
@@ -237,7 +237,7 @@ pub struct Exec {
 }
 
 impl Exec {
-    /// Starts a pipeline.
+    /// Starts a pipeline without any input.
     pub fn new(stages: impl Into<Arc<[Stage]>>, context: Arc<Context>) -> Self {
         let stages: Arc<[Stage]> = stages.into();
         let start = |at| operator::start_operator(&stages, at, &context.holding);
@@ -278,7 +278,7 @@ impl Exec {
         self.operators.first().is_none_or(|first| first.may_use(document))
     }
 
-    /// Ends the input.
+    /// Ends the input; no row may follow.
     pub fn finish_input(&mut self) {
         self.finished = true;
     }
@@ -354,7 +354,7 @@ impl Exec {
         self.operators.iter_mut().for_each(|operator| operator.resume_input());
     }
 
-    /// Supplies the requested rows.
+    /// Supplies the rows that were requested by [`Next::Want`].
     pub fn supply(&mut self, rows: Vec<Row>) -> Result<(), Error> {
         let waiting = self.waiting.take().and_then(|at| self.operators.get_mut(at));
         match waiting {

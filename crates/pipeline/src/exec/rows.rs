@@ -91,9 +91,7 @@ impl Operator for Skip {
 pub(super) struct Count {
     /// The field of the number.
     name: String,
-    /// Rows so far.
     count: i64,
-    /// The result row.
     slot: Slot,
 }
 
@@ -134,7 +132,6 @@ pub(super) struct Documents {
     expr: Expr,
     /// Rows not returned yet; `None` before the expression was evaluated.
     rows: Option<VecDeque<Row>>,
-    /// Memory of these rows.
     meter: Meter,
 }
 

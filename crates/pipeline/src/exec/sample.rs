@@ -13,13 +13,9 @@ use super::{
 /// The running stage. Its memory depends on the number of rows wanted, not on the number read.
 #[derive(Debug)]
 pub(super) struct Sampling {
-    /// Number of rows wanted.
     most: usize,
-    /// Rows so far.
     seen: u64,
-    /// The reservoir.
     held: Vec<Row>,
-    /// Memory of the reservoir.
     meter: Meter,
     /// Whether the input has ended.
     ended: bool,

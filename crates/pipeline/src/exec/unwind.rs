@@ -29,7 +29,6 @@ pub struct Unwind {
 /// Offset of the first element of a raw array, after its length.
 const FIRST: usize = 4;
 
-/// The running stage.
 #[derive(Debug)]
 pub(super) struct Unwinding {
     unwind: Arc<Unwind>,

@@ -25,11 +25,10 @@ const WIDE: usize = 16;
 /// nothing.
 #[derive(Clone, Copy, Debug)]
 pub struct Env<'a> {
-    /// The document: `$$ROOT`.
+    /// The document that the expression is evaluated over: `$$ROOT`.
     pub root: DocRef<'a>,
-    /// The operation's context.
+    /// The context of the operation.
     pub context: &'a Context,
-    /// The innermost scope.
     scope: Option<&'a VariableScope<'a>>,
     /// Bytes held by the evaluation around the expression, which reduce what it may use itself.
     held: usize,
@@ -83,7 +82,6 @@ impl<'a> Env<'a> {
         Self { root, context, scope: None, held: 0, iterations: 1 }
     }
 
-    /// Returns the innermost scope.
     pub(crate) fn scope(&self) -> Option<&'a VariableScope<'a>> {
         self.scope
     }

@@ -26,7 +26,7 @@ use crate::{
 /// `$map`: evaluates a body for each element of an array.
 #[derive(Clone, Debug)]
 pub struct Mapping {
-    /// The array.
+    /// The expression of the array.
     pub input: Expr,
     /// The variable for an element.
     pub name: Arc<str>,
@@ -39,11 +39,11 @@ pub struct Mapping {
 /// `$filter`: selects the elements that meet a condition.
 #[derive(Clone, Debug)]
 pub struct Filtering {
-    /// The array.
+    /// The expression of the array.
     pub input: Expr,
     /// The variable for an element.
     pub name: Arc<str>,
-    /// The condition.
+    /// The condition on an element.
     pub condition: Expr,
     /// The maximum number of elements; absent for no limit.
     pub limit: Expr,

@@ -35,12 +35,12 @@ use crate::path::read_path;
 /// names.
 #[derive(Clone, Debug)]
 pub enum Expr {
-    /// A constant.
+    /// A constant, evaluated by the parser.
     Literal(Value),
     /// An optional argument that was not given. Unlike a missing value it makes a function use its
     /// default.
     Absent,
-    /// The whole document: `$$ROOT`.
+    /// The whole document that is evaluated: `$$ROOT`.
     Root,
     /// A path in the document.
     Field(Path),
@@ -59,15 +59,15 @@ pub enum Expr {
     Array(Vec<Expr>),
     /// A call of a function with evaluated arguments.
     Call(&'static Function, Vec<Expr>),
-    /// True if all are.
+    /// `$and`: true if all are true.
     And(Vec<Expr>),
-    /// True if one is.
+    /// `$or`: true if one is true.
     Or(Vec<Expr>),
-    /// Condition, then, else.
+    /// `$cond`: condition, then, else.
     Cond(Box<[Expr; 3]>),
-    /// The first pair whose condition holds, else the default.
+    /// `$switch`: the first pair whose condition holds, else the default.
     Switch(Vec<(Expr, Expr)>, Option<Box<Expr>>),
-    /// The first that is neither null nor missing, else the last.
+    /// `$ifNull`: the first that is neither null nor missing, else the last.
     IfNull(Vec<Expr>),
     /// Variables and a body; all are evaluated before any is bound.
     Let(Vec<(Arc<str>, Expr)>, Box<Expr>),
@@ -79,7 +79,7 @@ pub enum Expr {
     Reduce(Box<[Expr; 3]>),
     /// A regular expression applied to text.
     Regex(Box<RegexCall>),
-    /// A sorted array.
+    /// `$sortArray`: an array in another order.
     SortArray(Box<Expr>, SortBy),
 }
 

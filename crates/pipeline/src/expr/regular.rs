@@ -11,16 +11,16 @@ use crate::failure::{invalid_request, type_mismatch};
 /// The result to compute. All three forms have the same arguments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RegexForm {
-    /// Whether the text matches.
+    /// `$regexMatch`: whether the text matches.
     Match,
-    /// The first match.
+    /// `$regexFind`: the first match as a document.
     Find,
-    /// All matches.
+    /// `$regexFindAll`: an array of all matches.
     FindAll,
 }
 
 impl RegexForm {
-    /// Returns the operator's name.
+    /// Returns the name of the operator.
     pub fn operator_name(self) -> &'static str {
         match self {
             Self::Match => "$regexMatch",
@@ -37,13 +37,13 @@ pub struct Compiled(Arc<Pattern>);
 /// A regular expression applied to text.
 #[derive(Clone, Debug)]
 pub struct RegexCall {
-    /// The result to compute.
+    /// Which of the three operators it is.
     pub form: RegexForm,
-    /// The text.
+    /// The expression of the text.
     pub input: Expr,
     /// The pattern, with options if it is a regular expression value.
     pub regex: Expr,
-    /// Further options.
+    /// Options in addition to those of the pattern.
     pub options: Expr,
     /// The compiled pattern, if it is constant. `None` for a constant null, too, which is evaluated
     /// again for each row.

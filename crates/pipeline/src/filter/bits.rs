@@ -6,13 +6,13 @@ use document::{Number, Rounding, ValueRef};
 /// variants do not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Quantity {
-    /// Every bit is set.
+    /// `$bitsAllSet`: every bit is set.
     AllSet,
-    /// A bit is set.
+    /// `$bitsAnySet`: at least one bit is set.
     AnySet,
-    /// Every bit is clear.
+    /// `$bitsAllClear`: every bit is clear.
     AllClear,
-    /// A bit is clear.
+    /// `$bitsAnyClear`: at least one bit is clear.
     AnyClear,
 }
 
@@ -52,12 +52,12 @@ impl Mask {
     }
 }
 
-/// A test of bits.
+/// A test of some bits of a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BitTest {
-    /// The condition.
+    /// The condition on these bits.
     pub quantity: Quantity,
-    /// The bits to test.
+    /// The bits to be tested.
     pub mask: Mask,
 }
 

@@ -8,7 +8,7 @@ use document::{Kind, Number, ValueRef, canonical_class, compare};
 /// A comparison operator. "Not equal" is a negated `Eq`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Comparison {
-    /// Equal.
+    /// Equal to the operand, or missing for null.
     Eq,
     /// Less, within the operand's class of types.
     Lt,

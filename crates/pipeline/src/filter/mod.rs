@@ -41,9 +41,9 @@ pub enum Filter {
     Not(Box<Filter>),
     /// A value at the path meets the test; arrays on the path and at its end are traversed.
     Path(Path, PathTest),
-    /// The expression is true.
+    /// The expression is true for the document.
     Expr(Box<Expr>),
-    /// Never matches.
+    /// Matches no document at all.
     Never,
 }
 

@@ -29,7 +29,7 @@ impl InSet {
         &self.values
     }
 
-    /// Returns the regular expressions.
+    /// Returns the regular expressions of the set.
     pub fn patterns(&self) -> &[Pattern] {
         &self.patterns
     }

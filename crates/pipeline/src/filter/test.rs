@@ -21,14 +21,14 @@ pub enum PathTest {
     Type(TypeSet),
     /// An integer with this remainder.
     Mod {
-        /// Never zero.
+        /// The divisor, which is never zero.
         divisor: i64,
-        /// Has the dividend's sign.
+        /// The remainder, with the dividend's sign.
         remainder: i64,
     },
     /// A string that matches a regular expression.
     Pattern(Pattern),
-    /// A test of bits.
+    /// A test of some bits of the value.
     Bits(BitTest),
     /// An array of this length; never met if negative.
     Size(i64),
@@ -45,13 +45,13 @@ const TEST: usize = 64;
 /// filter. Used for `$elemMatch` with operators, `$not` and `$pull`.
 #[derive(Clone, Debug)]
 pub enum Condition {
-    /// All of these hold.
+    /// Holds if all of these do.
     All(Vec<Condition>),
-    /// This one does not hold.
+    /// Holds if this one does not.
     Not(Box<Condition>),
-    /// The test holds.
+    /// Holds if the test does.
     Test(Box<PathTest>),
-    /// Never holds.
+    /// Never holds, for any value.
     Never,
 }
 

@@ -26,7 +26,7 @@ impl TypeSet {
         set
     }
 
-    /// Adds a type.
+    /// Adds a type to the set.
     pub fn insert(&mut self, kind: Kind) {
         self.0 |= bit_of(kind);
     }

@@ -35,7 +35,7 @@ pub enum GroupState {
     Last(Value),
     /// `$push`: all values, including duplicates.
     Push(PushedValues),
-    /// `$addToSet`: the distinct values.
+    /// `$addToSet`: the distinct values so far.
     Unique(DistinctValues),
     /// `$setUnion`: the distinct elements of arrays.
     Union(DistinctValues),

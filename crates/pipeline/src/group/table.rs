@@ -29,9 +29,9 @@ use crate::{
 pub struct Accumulator {
     /// Its name, including the `$`.
     pub name: &'static str,
-    /// Its arguments.
+    /// The form of its arguments.
     pub shape: AccumulatorShape,
-    /// A short description.
+    /// A short description for the documentation.
     pub about: &'static str,
     /// Creates the state of a new group from the arguments and the count `n`. A function pointer,
     /// so that the table is a constant.
@@ -51,7 +51,7 @@ pub struct Field {
     pub name: String,
     /// The accumulator that computes it.
     pub accumulator: &'static Accumulator,
-    /// The accumulator's arguments.
+    /// The arguments of the accumulator.
     pub taken: Taken,
 }
 
@@ -206,7 +206,7 @@ static TABLE: [Accumulator; 24] = [
     ),
 ];
 
-/// Returns all accumulators.
+/// Returns the accumulators of the table.
 pub fn all_accumulators() -> impl Iterator<Item = &'static Accumulator> {
     TABLE.iter()
 }

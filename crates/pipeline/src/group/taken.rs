@@ -5,19 +5,19 @@ use crate::{expr::Expr, sort::Sort};
 /// The form of an accumulator's arguments, for the parser.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AccumulatorShape {
-    /// One expression.
+    /// One expression, evaluated for each row.
     Value,
-    /// No arguments.
+    /// No arguments: an empty document.
     Nothing,
-    /// `{input, n}`.
+    /// A document `{input, n}` of two expressions.
     N,
-    /// `{sortBy, output}`.
+    /// A document `{sortBy, output}` with a sort.
     Top,
-    /// `{n, sortBy, output}`.
+    /// A document `{n, sortBy, output}` with a sort.
     TopN,
-    /// `{input, method}`.
+    /// A document `{input, method}` of `$median`.
     Median,
-    /// `{input, p, method}`.
+    /// A document `{input, p, method}` of `$percentile`.
     Percentile,
 }
 

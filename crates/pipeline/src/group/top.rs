@@ -27,7 +27,6 @@ fn key_of(sort: &Sort, env: &Env<'_>) -> SortKey {
 /// The outputs of the first or last rows in a sort order, with their keys.
 #[derive(Debug)]
 pub struct Top {
-    /// Maximum number of outputs.
     most: usize,
     /// Whether the result is a single output and not an array.
     one: bool,

@@ -8,7 +8,7 @@ use document::{ArrayRef, DocRef, Path, ValueRef};
 pub enum PathEnd {
     /// Its elements, then the array itself.
     Elements,
-    /// Only the array itself.
+    /// Only the array as a whole.
     Whole,
 }
 

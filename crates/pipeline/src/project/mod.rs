@@ -35,7 +35,7 @@ pub enum Mode {
     Exclusion,
 }
 
-/// A projection.
+/// The projection of a find or a `$project` stage.
 #[derive(Clone, Debug)]
 pub struct Projection {
     /// Both modes may have computed fields.
@@ -68,7 +68,7 @@ impl Projection {
         self.mode
     }
 
-    /// Returns the named fields.
+    /// Returns the tree of named fields.
     pub fn node(&self) -> &Node {
         &self.node
     }

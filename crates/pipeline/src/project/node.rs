@@ -17,20 +17,20 @@ pub enum Item {
     Named,
     /// Set to a computed value.
     Computed(Box<Computed>),
-    /// Contains further named fields.
+    /// Contains further named fields below it.
     Node(Node),
 }
 
 /// How a value is computed.
 #[derive(Clone, Debug)]
 pub enum Computed {
-    /// By an expression.
+    /// By evaluating an expression over the document.
     Expr(Expr),
     /// An array of the first element of a field that meets a test of arrays.
     FirstElement {
         /// The field, at the root of the document.
         field: String,
-        /// `PathTest::ElemMatch` or `PathTest::ElemValue`.
+        /// The test, an `ElemMatch` or an `ElemValue`.
         test: PathTest,
     },
 }

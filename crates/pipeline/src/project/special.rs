@@ -16,7 +16,7 @@ pub enum Special {
         /// Start of the range, from the end if negative. `None` for the first elements, or for the
         /// last ones if `limit` is negative.
         skip: Option<i64>,
-        /// Number of elements.
+        /// The number of elements to keep.
         limit: i64,
     },
     /// Keeps the element at which the filter matched.

@@ -9,7 +9,6 @@ use crate::{
     plan::Binary,
 };
 
-/// 2^32 as a double.
 const RANGE: f64 = 4_294_967_296.0;
 
 /// Returns the 32 bits of a number; `None` for other types.
@@ -44,7 +43,7 @@ pub(super) fn apply_bitwise<'a>(
     }
 }
 
-/// `~`
+/// `~`: inverts the 32 bits of a number.
 pub(super) fn negate_bits<'a>(value: &Evaluated<'_>) -> Evaluated<'a> {
     bits_of(value).map_or(Evaluated::Missing, |bits| from_bits(!bits))
 }

@@ -29,9 +29,7 @@ const FURTHER: usize = 16;
 /// Slots, and the accounts of work and memory.
 #[derive(Debug)]
 pub struct Env<'a> {
-    /// Values by slot number.
     slots: Vec<Slot<'a>>,
-    /// The operation's context.
     context: &'a Context,
     /// Bytes held by slots and intermediate values.
     held: usize,
@@ -62,7 +60,7 @@ impl<'a> Env<'a> {
         Self { slots, context, held: 0, whole: None }
     }
 
-    /// Returns the operation's context.
+    /// Returns the context of the operation.
     pub fn context(&self) -> &'a Context {
         self.context
     }
@@ -222,7 +220,6 @@ impl<'a> Env<'a> {
         check_held(self.held.saturating_add(bytes), &self.context.holding)
     }
 
-    /// Returns the bytes held.
     pub(crate) fn held_bytes(&self) -> usize {
         self.held
     }
@@ -233,7 +230,7 @@ impl<'a> Env<'a> {
         check_held(self.held, &self.context.holding)
     }
 
-    /// Uncounts `bytes`.
+    /// Subtracts `bytes` from those counted as held.
     pub(crate) fn release_bytes(&mut self, bytes: usize) {
         self.held = self.held.saturating_sub(bytes);
     }

@@ -62,7 +62,6 @@ fn eval_not<'a>(inner: &'a Expr, env: &mut Env<'a>) -> Result<Evaluated<'a>, Err
     Ok(logic::truth_value(logic::truth_of(&inner.eval(env)?).map(|truth| !truth)))
 }
 
-/// Evaluates a prefix operator.
 fn eval_unary<'a>(
     operator: Unary,
     inner: &'a Expr,

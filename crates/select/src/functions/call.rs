@@ -19,27 +19,27 @@ impl<'c> Call<'c, '_> {
         self.args.get(at).is_some_and(|got| !got.is_absent())
     }
 
-    /// Returns a string.
+    /// Returns an argument that is a string.
     pub(super) fn text_at(&self, at: usize) -> Option<&'c str> {
         self.argument(at).and_then(ValueRef::as_str)
     }
 
-    /// Returns a number as a double.
+    /// Returns an argument that is a number, as a double.
     pub(super) fn number_at(&self, at: usize) -> Option<f64> {
         self.argument(at).and_then(to_f64)
     }
 
-    /// Returns a number that is an integer.
+    /// Returns an argument that is a number without a fraction.
     pub(super) fn integer_at(&self, at: usize) -> Option<i64> {
         self.argument(at).and_then(to_i64)
     }
 
-    /// Returns an array.
+    /// Returns an argument that is an array.
     pub(super) fn array_at(&self, at: usize) -> Option<ArrayRef<'c>> {
         self.argument(at).and_then(ValueRef::as_array)
     }
 
-    /// Returns an object.
+    /// Returns an argument that is an object.
     pub(super) fn object_at(&self, at: usize) -> Option<DocRef<'c>> {
         self.argument(at).and_then(ValueRef::as_document)
     }

@@ -34,7 +34,7 @@ pub use names::{LATER, is_later};
 /// A call with evaluated arguments. An undefined argument is [`Evaluated::Missing`].
 #[derive(Debug)]
 pub struct Call<'c, 'a> {
-    /// Arguments in order.
+    /// The evaluated arguments in order.
     pub args: &'c [Evaluated<'a>],
     /// The operation's context: its instant, random numbers and budget.
     pub context: &'c Context,
@@ -45,10 +45,10 @@ pub struct Call<'c, 'a> {
 /// Evaluates a call; an undefined result is [`Evaluated::Missing`].
 pub type Eval = for<'a> fn(&Call<'_, 'a>) -> Result<Evaluated<'a>, Error>;
 
-/// A built-in function.
+/// A built-in function of the language.
 #[derive(Debug)]
 pub struct Function {
-    /// Its name in capitals.
+    /// The function's name in capitals.
     pub name: &'static str,
     /// The accepted number of arguments.
     pub args: RangeInclusive<usize>,
@@ -129,7 +129,7 @@ const FAMILIES: &[&[Function]] = &[
     types::FUNCTIONS,
 ];
 
-/// Returns all functions.
+/// Returns the functions of all families.
 pub fn all_functions() -> impl Iterator<Item = &'static Function> {
     FAMILIES.iter().flat_map(|family| family.iter())
 }

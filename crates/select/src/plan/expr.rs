@@ -12,9 +12,9 @@ pub const DOCUMENT: usize = 0;
 /// An expression. Every variant evaluates to a value or to undefined.
 #[derive(Debug)]
 pub enum Expr {
-    /// A constant.
+    /// A constant, including a bound parameter.
     Constant(Value),
-    /// Undefined.
+    /// The value undefined, as a literal.
     Undefined,
     /// The value of a FROM alias, a group key or an aggregate.
     Slot(usize),
@@ -28,21 +28,21 @@ pub enum Expr {
     Array(Vec<Expr>),
     /// An object; undefined properties are left out.
     Object(Vec<(String, Expr)>),
-    /// NOT.
+    /// NOT: undefined unless the operand is boolean.
     Not(Box<Expr>),
-    /// AND.
+    /// AND of all these operands.
     And(Vec<Expr>),
-    /// OR.
+    /// OR of all these operands.
     Or(Vec<Expr>),
     /// Binary operators of one precedence, applied from left to right.
     Chain(Box<Expr>, Vec<(Binary, Expr)>),
-    /// A prefix operator.
+    /// A prefix operator and its operand.
     Unary(Unary, Box<Expr>),
-    /// `||`: concatenation of strings.
+    /// `||`: the concatenation of strings.
     Concat(Vec<Expr>),
-    /// BETWEEN: value, low, high.
+    /// BETWEEN: the value, its low and its high bound.
     Between(Box<[Expr; 3]>),
-    /// IN.
+    /// IN: whether a value is in the list.
     In(Box<Expr>, Vec<Expr>),
     /// IN with constants only; replaces [`Expr::In`] then.
     Among(Box<Expr>, Box<Set>),
@@ -56,28 +56,28 @@ pub enum Expr {
     Conditional(Box<[Expr; 3]>),
     /// A function call. Arguments are evaluated from left to right before the call.
     Call(&'static Function, Vec<Expr>),
-    /// A subquery.
+    /// A subquery and how its results become a value.
     Subquery(Subquery, Box<Select>),
 }
 
 /// How the results of a subquery become a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Subquery {
-    /// The first result; undefined if there is none.
+    /// The first result; undefined without results.
     Scalar,
-    /// Whether any result exists.
+    /// Whether the subquery has any result.
     Exists,
     /// An array of all results.
     Array,
     /// Whether all results are true.
     All,
-    /// The first result.
+    /// The first of the results.
     First,
-    /// The last result.
+    /// The last of the results.
     Last,
 }
 
-/// A prefix operator.
+/// A prefix operator, with one operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the names say it")]
 pub enum Unary {
@@ -86,7 +86,7 @@ pub enum Unary {
     BitNot,
 }
 
-/// A binary operator.
+/// A binary operator, with two operands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the names say it")]
 pub enum Binary {

@@ -16,20 +16,20 @@ pub struct Clauses {
     pub slots: usize,
     /// FROM and JOIN; empty if there is no FROM.
     pub from: Vec<Source>,
-    /// WHERE.
+    /// The condition of WHERE, if any.
     pub filter: Option<Expr>,
-    /// GROUP BY and aggregates.
+    /// GROUP BY and aggregates, if any.
     pub group: Option<Group>,
     /// How a row becomes a result.
     pub projection: Projection,
-    /// DISTINCT.
+    /// Whether duplicate results are dropped (DISTINCT).
     pub distinct: bool,
-    /// ORDER BY.
+    /// The items of ORDER BY.
     pub order: Vec<Order>,
     /// Whether ORDER BY can be computed from the result alone, as with a DISTINCT query that orders
     /// by the value it selects.
     pub order_in_output: bool,
-    /// TOP, OFFSET and LIMIT.
+    /// The range of TOP, OFFSET and LIMIT.
     pub window: Window,
 }
 
@@ -87,7 +87,7 @@ impl Default for Projection {
 /// One item of ORDER BY.
 #[derive(Debug)]
 pub struct Order {
-    /// The sort expression.
+    /// The expression to sort by.
     pub by: Expr,
     /// Whether the order is descending.
     pub descending: bool,
@@ -132,7 +132,7 @@ impl Select {
         Self { clauses, sarg }
     }
 
-    /// Returns the clauses.
+    /// Returns the clauses of the query.
     pub fn clauses(&self) -> &Clauses {
         &self.clauses
     }

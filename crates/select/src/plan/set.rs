@@ -8,7 +8,7 @@ use evaluation::Evaluated;
 
 use crate::identity::identity_of;
 
-/// A set of constants.
+/// The constants of an IN list.
 #[derive(Clone, Debug)]
 pub struct Set {
     /// The constants in the order of the query.
@@ -28,7 +28,7 @@ impl Set {
         Self { values, keys, has_nothing }
     }
 
-    /// Returns the constants.
+    /// Returns the constants of the list.
     pub fn values(&self) -> &[Value] {
         &self.values
     }

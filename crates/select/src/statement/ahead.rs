@@ -11,7 +11,6 @@ pub(super) struct Ahead {
     resume: Option<Resume>,
     /// Maximum number of rows to read.
     most: usize,
-    /// Rows read so far.
     rows: usize,
     /// Whether one of them had a result.
     found: bool,

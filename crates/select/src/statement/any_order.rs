@@ -1,5 +1,5 @@
 //! Runs a query over rows that come in any order: results and groups are kept until the last row,
-//! limited to those that the page may need.
+//! limited to as many as the page may need.
 //!
 //! ```text
 //! row -> keep_result  -> kept     (by place, cut to what the page needs)
@@ -45,8 +45,8 @@ impl Run {
         (usize::try_from(most).unwrap_or(usize::MAX), skip == 0)
     }
 
-    /// Returns how many results, and how many bytes of them, are kept: those that the page needs
-    /// and those kept ahead.
+    /// Returns how many results, and how many bytes of them, are kept: the page's share and that of
+    /// the results kept ahead.
     pub(super) fn most_kept(&self) -> (usize, usize) {
         let (most, none_passed_over) = self.needed_results();
         (most, if none_passed_over { self.keep.bytes } else { usize::MAX })

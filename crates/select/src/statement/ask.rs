@@ -96,11 +96,11 @@ impl Select {
 /// Where a query reads system properties of a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SystemReads {
-    /// Nowhere.
+    /// Nowhere: the driver may always omit them.
     Nowhere,
-    /// Only in SELECT.
+    /// In SELECT, and in no other clause.
     InResults,
-    /// Anywhere.
+    /// Anywhere: the driver adds them to every row.
     Everywhere,
 }
 

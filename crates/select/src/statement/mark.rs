@@ -1,5 +1,5 @@
 //! The progress of a query: the place of its last result in the canonical order, small enough for a
-//! continuation token whatever the data. Places are byte strings that sort in the order of results.
+//! continuation token with any data. Places are byte strings that sort in the order of results.
 //!
 //! A place of up to [`MARK_BYTES`] + [`HASH_BYTES`] bytes is kept whole. A longer one is truncated
 //! to a prefix and followed by a hash of the whole place. Several places may share that prefix, so

@@ -9,16 +9,16 @@ use super::{Resume, rest::Rest};
 /// Whether the driver should feed more rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Flow {
-    /// More rows are needed.
+    /// The driver should feed more rows.
     More,
-    /// No more rows are needed.
+    /// The driver need not feed more rows.
     Enough,
 }
 
 /// The limits of a page, which contains at least one result in any case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PageLimit {
-    /// Maximum number of results.
+    /// The maximum number of results.
     pub items: usize,
     /// Approximate maximum of bytes; the result that reaches it is the last one.
     pub bytes: usize,
@@ -29,7 +29,7 @@ pub struct PageLimit {
 pub enum Output {
     /// A stored document, or an object inside one, as raw bytes.
     Raw(DocBuf),
-    /// A value.
+    /// A value of any type.
     Value(Value),
 }
 
@@ -71,10 +71,10 @@ impl Output {
     }
 }
 
-/// One page of results.
+/// One page of the results of a query.
 #[derive(Debug, Default)]
 pub struct Page {
-    /// The results in order.
+    /// The results in their order.
     pub values: Vec<Output>,
     /// The continuation; `None` if this is the last page.
     pub resume: Option<Resume>,

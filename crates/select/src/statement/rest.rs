@@ -11,11 +11,9 @@ use crate::plan::Window;
 /// The results that come after a page.
 #[derive(Debug)]
 pub struct Rest {
-    /// The results in order.
     results: Kept,
     /// Decides which of them come after the previous page.
     gate: Gate,
-    /// OFFSET, LIMIT and TOP.
     window: Window,
     /// Results returned or skipped since the first page.
     done: u64,

@@ -262,7 +262,7 @@ impl Run {
     /// [`Flow::Enough`]; then there is no next page unless the run knows of one. A driver that
     /// stopped earlier passes false, which fails unless [`can_stop`](Run::can_stop) allows it.
     pub fn finish_page(mut self, all: bool) -> Result<Page, Error> {
-        // Without FROM there is one row, whatever was fed.
+        // Without FROM there is one row, regardless of the rows fed.
         let all = all || !self.plan.scans_documents();
         if !all && !self.sorted && !self.full {
             let text = "the query needs all its rows before it has a result";

@@ -48,8 +48,8 @@ pub(super) fn expand_rows<'a>(
                 let values = values.iter().map(Evaluated::Ref);
                 expand_each(values, source.slot, rest, env, visit)
             }
-            // The elements of a computed array are moved into the slot one by one; the remaining
-            // ones are held meanwhile.
+            // The elements of a computed array are moved into the slot one by one, while the
+            // remaining ones are held.
             got @ Evaluated::Own(document::Value::Array(_)) => {
                 let held = owned_bytes(&got);
                 env.hold_bytes(held)?;

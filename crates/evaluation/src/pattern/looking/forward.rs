@@ -36,7 +36,6 @@ struct Ways {
 
 /// An item of the stack of `follow`.
 enum Left {
-    /// Visits a state.
     Go(StateID),
     /// Restores the previous value of a slot.
     Restore(usize, Option<usize>),

@@ -12,15 +12,13 @@ use crate::{
 
 /// Maximum size of the automaton of one part of a pattern, in bytes.
 const MAX_BYTES: usize = 1 << 20;
-/// Maximum nesting of groups.
 const MAX_NESTING: u32 = 250;
 
 /// A look-ahead at a position of a pattern.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Stands {
-    /// Its number.
+    /// Index into the list of look-aheads.
     pub(super) ahead: usize,
-    /// Whether it is positive.
     pub(super) wanted: bool,
 }
 

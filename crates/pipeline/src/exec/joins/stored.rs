@@ -143,7 +143,6 @@ impl Shared {
         Some(Source { origin, joins: Some(Box::new(Joins { base, steps })) })
     }
 
-    /// Decodes a step.
     fn read_step(&self, bytes: &mut RecordBytes<'_>) -> Option<RowStep> {
         match bytes.read_byte()? {
             JOIN => {
@@ -193,7 +192,6 @@ fn put_place(place: Option<usize>, out: &mut Vec<u8>) {
     put_number(place.map_or(0, |place| place + 1), out);
 }
 
-/// Decodes an optional index.
 fn read_place(bytes: &mut RecordBytes<'_>) -> Option<Option<usize>> {
     Some(bytes.read_number()?.checked_sub(1))
 }

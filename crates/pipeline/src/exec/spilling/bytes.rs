@@ -29,7 +29,6 @@ pub(in crate::exec) fn put_number(mut number: usize, out: &mut Vec<u8>) {
 pub(in crate::exec) struct RecordBytes<'a>(pub(in crate::exec) &'a [u8]);
 
 impl<'a> RecordBytes<'a> {
-    /// Reads a byte.
     pub(in crate::exec) fn read_byte(&mut self) -> Option<u8> {
         let (first, rest) = self.0.split_first()?;
         self.0 = rest;

@@ -22,7 +22,6 @@ fn key_of(record: &[u8]) -> Option<SortKey> {
 /// run copies it.
 #[derive(Debug)]
 pub(super) struct Head {
-    /// The sort key.
     pub(super) key: SortKey,
     /// The record: key, document and source.
     pub(super) record: Vec<u8>,

@@ -39,7 +39,6 @@ pub(in crate::exec) struct Partitions {
     level: u32,
     /// The writers of spilled partitions; `None` for those in memory.
     writers: [Option<Writer>; PARTITIONS],
-    /// Buffer for a record.
     record: Vec<u8>,
 }
 

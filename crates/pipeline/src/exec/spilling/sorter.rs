@@ -62,7 +62,6 @@ impl Entry {
 #[derive(Debug)]
 pub(in crate::exec) struct Sorter {
     sort: Sort,
-    /// Maximum number of rows.
     most: Option<usize>,
     /// With a limit: the sort key of the last of the first `most` rows so far. A later row has to
     /// sort before it.
@@ -71,9 +70,7 @@ pub(in crate::exec) struct Sorter {
     held: Vec<Entry>,
     /// Memory of `held`; the meter also counts the shared items of runs.
     bytes: usize,
-    /// Memory of the sort.
     meter: Meter,
-    /// Spilled rows, if any.
     spilled: Option<Spilled>,
     out: Out,
 }
@@ -91,7 +88,6 @@ struct Spilled {
     kept: usize,
 }
 
-/// The sorted output.
 #[derive(Debug)]
 enum Out {
     /// The input has not ended.
@@ -122,7 +118,6 @@ impl Sorter {
         }
     }
 
-    /// Returns the sort order.
     pub(in crate::exec) fn sort_order(&self) -> &Sort {
         &self.sort
     }

@@ -29,7 +29,6 @@ use crate::{
     shown::shown,
 };
 
-/// The arguments of `$dateFromParts`.
 const PARTS: &[Param] = &[
     optional("year"),
     optional("month"),

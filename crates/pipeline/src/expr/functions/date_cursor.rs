@@ -12,7 +12,6 @@ pub(super) struct Cursor<'a> {
 }
 
 impl<'a> Cursor<'a> {
-    /// Returns the unread text.
     pub(super) fn rest_of_text(&self) -> &'a str {
         self.text.get(self.at..).unwrap_or_default()
     }

@@ -58,10 +58,8 @@ pub(super) const FUNCTIONS: &[Function] = &[
     ),
 ];
 
-/// A calendar unit.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Unit {
-    /// A number of months.
     Months(i64),
     /// Weeks and days are in local time: a day may have 23 or 25 hours.
     Week,

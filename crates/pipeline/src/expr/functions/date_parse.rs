@@ -27,7 +27,6 @@ struct Parts {
     month: Option<i64>,
     /// Day of the month, from 1.
     day: Option<i64>,
-    /// From 1.
     day_of_year: Option<i64>,
     /// ISO year, week and day of the week.
     iso: (Option<i64>, Option<i64>, Option<i64>),

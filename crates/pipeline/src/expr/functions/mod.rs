@@ -49,7 +49,7 @@ pub enum Takes {
     Exactly(usize),
     /// A minimum and a maximum number.
     Between(usize, usize),
-    /// Any number.
+    /// Any number of arguments, even none.
     Any,
     /// Named arguments, in the order in which the function gets them.
     Named(&'static [Param]),
@@ -61,9 +61,9 @@ pub enum Takes {
 /// to absent arguments only.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Param {
-    /// The name.
+    /// The name of the argument.
     pub name: &'static str,
-    /// Whether it is required.
+    /// Whether the argument is required.
     pub required: bool,
 }
 
@@ -80,7 +80,7 @@ pub(crate) const fn optional(name: &'static str) -> Param {
 pub struct Function {
     /// The name, including the `$`.
     pub name: &'static str,
-    /// The arguments.
+    /// The arguments that it accepts.
     pub takes: Takes,
     /// A short description for the documentation.
     pub about: &'static str,
@@ -107,7 +107,6 @@ pub(crate) const fn row(
 pub struct In<'a> {
     /// The function's name, including the `$`.
     pub(crate) name: &'static str,
-    /// The evaluated arguments.
     pub(crate) args: &'a [Evaluated<'a>],
     /// The environment of the call.
     pub(crate) env: &'a Env<'a>,
@@ -218,7 +217,7 @@ static FAMILIES: [&[Function]; 19] = [
     type_::FUNCTIONS,
 ];
 
-/// Returns all functions.
+/// Returns the functions of all families.
 pub fn all_functions() -> impl Iterator<Item = &'static Function> {
     FAMILIES.iter().flat_map(|family| family.iter())
 }

@@ -108,7 +108,6 @@ impl Zone {
 /// Maps a date into the range of the database, to one with the same offset: the calendar repeats
 /// every 400 years. Dates before the range map to its start, since no zone changed its offset then.
 fn within_range(ms: i64) -> i64 {
-    /// Milliseconds of 400 years.
     const CYCLE: i64 = 146_097 * DAY_MS;
     /// The first millisecond of the year 9999.
     const YEAR_9999: i64 = 253_370_764_800_000;

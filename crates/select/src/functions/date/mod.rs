@@ -98,7 +98,7 @@ fn ago<'a>(call: &Call<'_, 'a>) -> Result<Evaluated<'a>, Error> {
     Ok(written(earlier()))
 }
 
-/// `DATETIMEADD("month", 1, date)`.
+/// `DATETIMEADD("month", 1, date)` adds a number of date parts to a date.
 fn add_to_instant<'a>(call: &Call<'_, 'a>) -> Result<Evaluated<'a>, Error> {
     let later = || part_named(call, 0)?.add_count(instant_at(call, 2)?, call.integer_at(1)?);
     Ok(written(later()))

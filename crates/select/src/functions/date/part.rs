@@ -125,7 +125,6 @@ impl DatePart {
 enum Length {
     /// A number of months, which differ in length.
     Months(i64),
-    /// A fixed length.
     Nanoseconds(i64),
 }
 

@@ -13,14 +13,12 @@ const PLACES: usize = 7;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Parts {
     pub(super) year: i64,
-    /// 1 to 12.
     pub(super) month: i64,
     /// Day of the month, from 1.
     pub(super) day: i64,
     pub(super) hour: i64,
     pub(super) minute: i64,
     pub(super) second: i64,
-    /// Ticks within the second.
     pub(super) fraction: i64,
 }
 
@@ -126,7 +124,6 @@ fn parse_numbers<const N: usize>(
     pieces.next().is_none().then_some(found)
 }
 
-/// Parses decimal digits.
 fn parse_digits(bytes: &[u8]) -> Option<i64> {
     bytes.iter().try_fold(0, |number, byte| {
         byte.is_ascii_digit().then(|| number * 10 + i64::from(byte - b'0'))

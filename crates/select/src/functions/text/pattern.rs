@@ -16,7 +16,6 @@ pub(in super::super) const FUNCTIONS: &[Function] = &[
     row("REGEXMATCH", 2..=3, matches),
 ];
 
-/// The accepted modifiers.
 const MODIFIERS: &str = "imsx";
 /// Finding one of many matches may read much of the string again; 1/READ_AGAIN of it is counted as
 /// work.
@@ -40,7 +39,7 @@ fn text_and_pattern<'c>(call: &Call<'c, '_>) -> Result<Option<(&'c str, Arc<Patt
     Ok(Some((text, pattern)))
 }
 
-/// `REGEXMATCH(text, pattern, modifiers)`.
+/// `REGEXMATCH(text, pattern, modifiers)`: whether the pattern occurs in the text.
 fn matches<'a>(call: &Call<'_, 'a>) -> Result<Evaluated<'a>, Error> {
     let Some((text, pattern)) = text_and_pattern(call)? else { return UNDEFINED };
     Ok(bool_value(pattern.regex().is_match(text)))
