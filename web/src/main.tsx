@@ -1,4 +1,4 @@
-// Where the page begins.
+// Entry point of the portal.
 import { createRoot } from 'react-dom/client';
 import { closeAll } from './api/mongo';
 import { bytes } from './pure/figures/amount';

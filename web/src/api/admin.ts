@@ -1,4 +1,5 @@
-// The admin address: state, clock, expiry, switches, the sample. Shapes as it answers them.
+// Client of the admin address: state, clock, expiry, switches, the sample. Types mirror its
+// responses.
 import type { Target } from '../state/place';
 import { askAhead } from './ahead';
 import { send } from './http';
@@ -15,7 +16,7 @@ export interface Within {
 export interface Unreaped extends Amount {
   oldest_dead_seconds: number;
 }
-/** `null` off, -1 on without a default, n seconds. */
+/** `null`: TTL is off; -1: on without a default; n: n seconds. */
 export type DefaultTtl = number | null;
 
 export interface Forecast {
@@ -23,11 +24,11 @@ export interface Forecast {
   live: Amount;
   dies_within: Within;
   unreaped_estimate: Unreaped;
-  /** Indexes by which documents expire at a date of their own, whatever the default is. */
+  /** Number of TTL indexes on a date field; documents expire by them whatever the default is. */
   date_indexes: number;
   exact: boolean;
 }
-/** A forecast, and of which collection. */
+/** A forecast and the collection that it is about. */
 export interface CollectionFacts extends Forecast {
   api: 'nosql' | 'mongo';
   database: string;
@@ -49,7 +50,7 @@ export interface AccountSeries extends Series {
   live: Amount;
   unreaped_estimate: Unreaped;
 }
-/** An index of a container, and why it is kept. */
+/** An index of a container, and the reason why it is kept. */
 export interface KeptIndex {
   paths: string[];
   why: 'query' | 'named' | 'composite' | 'unique' | 'policy';
@@ -69,7 +70,7 @@ export interface Status {
   status: string;
   version: string;
   clock: Clock;
-  /** Of the server that owns the data. */
+  /** Present only if this server owns the data. */
   mongo?: { connections: number; cursors: number };
   reaper?: { passes: number; documents: number };
 }
@@ -90,11 +91,11 @@ export interface Operations {
   p50_us: number;
   p99_us: number;
 }
-/** What the server did during a minute, and how things stood at its end. */
+/** Activity of the server during one minute, with the gauges at its end. */
 export interface FiguresSample {
   at_ms: number;
   span_ms: number;
-  /** The first of a run of the server. */
+  /** The first sample after a start of the server. */
   first: boolean;
   operations: Operations[];
   mongodb_failed: number;
@@ -116,7 +117,6 @@ export interface FiguresSample {
 }
 export interface Figures {
   interval_seconds: number;
-  /** Oldest first. */
   samples: FiguresSample[];
 }
 export interface Features {
@@ -142,8 +142,8 @@ function collection(target: Target): string {
 }
 
 /**
- * Also answers while the server is unavailable (503), unless it knows no clock yet: then it fails
- * with 503 and what the server waits for. A node of a cluster that does not own the data asks the
+ * Reads the status. Also succeeds while the server is unavailable (503), unless it has no clock
+ * yet: then it throws with 503 and the reason. A cluster node that does not own the data asks the
  * owner for its clock.
  */
 export async function readStatus(): Promise<Status> {
@@ -176,24 +176,26 @@ async function collections(query: string): Promise<CollectionFacts[]> {
   const body = (await send({ path: `/_ebb/collections${query}`, quiet: true })).json();
   return (body as { collections: CollectionFacts[] }).collections;
 }
-/** Collections of both APIs in databases of a name, each with its default and what it holds. */
+/**
+ * Returns the collections of both APIs in databases of this name, with default TTL and forecast.
+ */
 export function collectionsOf(database: string): Promise<CollectionFacts[]> {
   return collections(`?database=${encodeURIComponent(database)}`);
 }
-/** All collections of both APIs. */
+/** Returns all collections of both APIs. */
 export function allCollections(): Promise<CollectionFacts[]> {
   return collections('');
 }
-/** Asks for a forecast before the page that shows it is there. */
+/** Prefetches a forecast before the code of its page has loaded. */
 export function aheadOfForecast(target: Target): void {
   askAhead(`${collection(target)}/expiry?door=${target.door}`);
 }
-/** Which paths of a container are indexed, and why. */
+/** Returns the indexed paths of a container, and why each is indexed. */
 export async function indexes(target: Target): Promise<Indexes> {
   const path = `${collection(target)}/indexes?door=${target.door}`;
   return (await send({ path, quiet: true })).json() as Indexes;
 }
-/** What another default would do. Changes nothing. */
+/** Returns the effect of another default TTL without changing anything. */
 export async function preview(
   target: Target,
   value: DefaultTtl,
@@ -214,11 +216,11 @@ export async function series(target: Target, step: number, steps: number): Promi
 }
 export interface NextToExpire {
   items: { id: string; expires_at_ms: number }[];
-  /** Where to go on; null: no other item expires. */
+  /** Continuation token; null: no further item expires. */
   after: string | null;
 }
 
-/** The items of a container that expire next, the earliest first. */
+/** Returns the items of a container that expire next, earliest first. */
 export async function nextToExpire(
   target: Target,
   limit: number,
@@ -233,7 +235,7 @@ export async function accountSeries(step: number, steps: number): Promise<Accoun
   const path = `/_ebb/expiry/series?step=${step}&steps=${steps}`;
   return (await send({ path, quiet: true })).json() as AccountSeries;
 }
-/** What the server did during the last day. */
+/** Returns the activity of the last day. */
 export async function readFigures(): Promise<Figures> {
   return (await send({ path: '/_ebb/figures', quiet: true })).json() as Figures;
 }

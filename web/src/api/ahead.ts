@@ -1,8 +1,8 @@
-// What the first page is going to ask, asked before its code is there: on a slow way each question after
-// another costs as much as all of them together. Each answer is for the first who asks the same.
+// Prefetches requests of the first page before its code has loaded: on a slow connection a chain of
+// round trips dominates the load time. Each response is used by the first matching request only.
 
 const LIMIT_MS = 30_000;
-/** What nobody has asked for by then is old. */
+/** Age at which an unused response is discarded. */
 const KEPT_MS = 10_000;
 
 interface Asked {
@@ -12,7 +12,7 @@ interface Asked {
 
 const asked = new Map<string, Asked>();
 
-/** Asks now, for whoever asks for this path first. */
+/** Sends a GET now; the first request for this path takes its response. */
 export function askAhead(path: string, headers: Record<string, string> = {}): void {
   const signal = AbortSignal.timeout(LIMIT_MS);
   const answer = fetch(path, { headers, signal, credentials: 'same-origin' });
@@ -23,7 +23,7 @@ export function askAhead(path: string, headers: Record<string, string> = {}): vo
   answer.then(() => setTimeout(forget, KEPT_MS), forget);
 }
 
-/** The answer to what was asked ahead, once; null: it was not, or its headers asked for less. */
+/** Returns the prefetched response, once; null if none was requested or the headers differ. */
 export function takeAhead(path: string, headers = new Headers()): Promise<Response> | null {
   const found = asked.get(path);
   if (found === undefined) return null;
@@ -32,7 +32,7 @@ export function takeAhead(path: string, headers = new Headers()): Promise<Respon
   return found.answer;
 }
 
-/** None of them is good for anything. */
+/** Discards all prefetched responses. */
 export function forgetAhead(): void {
   asked.clear();
 }

@@ -1,8 +1,8 @@
-// How long the values of BSON are in its bytes, by the number of their type.
+// Lengths of encoded BSON values by type number.
 
 export const [STRING, OBJECT, ARRAY, BINARY, REGEX] = [2, 3, 4, 5, 11];
 
-/** Bytes of values that are always as long. */
+/** Types of a fixed length, in bytes. */
 const FIXED: Readonly<Record<number, number>> = {
   1: 8,
   6: 0,
@@ -17,7 +17,7 @@ const FIXED: Readonly<Record<number, number>> = {
   127: 0,
   255: 0,
 };
-/** Of those that begin with a length, what follows beside what that counts. */
+/** Types that start with a length: bytes that the length does not include. */
 const AFTER_LENGTH: Readonly<Record<number, number>> = {
   2: 4,
   3: 0,
@@ -29,7 +29,7 @@ const AFTER_LENGTH: Readonly<Record<number, number>> = {
   15: 0,
 };
 
-/** Returns how many bytes a value takes that begins at `at`. Throws for a type that BSON does not have. */
+/** Returns the length in bytes of the value that starts at `at`. Throws for an unknown type. */
 export function sizeOfValue(bytes: Uint8Array, view: DataView, type: number, at: number): number {
   const fixed = FIXED[type];
   if (fixed !== undefined) return fixed;

@@ -1,16 +1,16 @@
-// The change feed of a container, latest versions: what was written since an ETag. Nobody waits for it,
-// so its failures are not shown.
+// Reads the change feed of a container (latest versions) from an ETag on. It runs in the
+// background, so failures are not shown.
 import { ask, type Item, link, type Place } from './nosql';
 
 export interface FeedPage {
   items: Item[];
-  /** Where the next page begins. */
+  /** Continuation: where the next page starts. */
   etag: string;
 }
 
 const MOST = 1000;
 
-/** `since` null: begins now. */
+/** Returns one page of changes. `since` null: starts now. */
 export async function changesSince(
   at: Place,
   since: string | null,

@@ -22,7 +22,7 @@ import { readFarDates, writeFarDates } from './farDates';
 const KEEP = { promoteValues: false, promoteBuffers: false, bsonRegExp: true } as const;
 const [MOST, LEAST] = [2n ** 63n - 1n, -(2n ** 63n)];
 
-/** Written, and read again. */
+/** Encodes a document and decodes it again. */
 function there(document: Record<string, unknown>) {
   const bytes = Uint8Array.from(serialize(document));
   writeFarDates(bytes, document);

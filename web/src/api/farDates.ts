@@ -1,5 +1,5 @@
-// Dates in the bytes of BSON that are beyond those of JavaScript: the code of BSON reads each as no date, and
-// writes it as 1970. They are put right where the bytes have them.
+// Dates outside JavaScript's range in BSON: the BSON library decodes each as an invalid date and
+// encodes it as 1970. These functions correct the decoded document or the encoded bytes.
 import type { Document } from 'bson';
 import { countFar, dateOf, FarDate } from '../pure/farDate';
 import { ARRAY, OBJECT, sizeOfValue, viewOf } from './bsonLayout';
@@ -19,7 +19,7 @@ class Walk {
     this.view = viewOf(bytes);
   }
 
-  /** The names that lead to where it is. */
+  /** The field names that lead to the current value. */
   names(): string[] {
     return this.path.map(([from, to]) => this.decoder.decode(this.bytes.subarray(from, to)));
   }
@@ -36,7 +36,7 @@ class Walk {
     }
   }
 
-  /** Goes through a value, and returns how long it is. */
+  /** Walks a value and returns its length in bytes. */
   private value(type: number, at: number): number {
     if (type === DATE) this.onDate(at, this);
     if (type === OBJECT || type === ARRAY) this.document(at);
@@ -44,7 +44,7 @@ class Walk {
   }
 }
 
-/** What stands at a path, and what holds it. */
+/** Returns the value at a path and the object or array that holds it. */
 function found(root: unknown, names: readonly string[]): { holder: object; value: unknown } | null {
   let [holder, value]: [object | null, unknown] = [null, root];
   for (const name of names) {
@@ -55,7 +55,7 @@ function found(root: unknown, names: readonly string[]): { holder: object; value
   return holder === null ? null : { holder, value };
 }
 
-/** Puts the far dates of these bytes into the document that was read from them. */
+/** Replaces dates in `document`, which was decoded from `bytes`, by far dates where needed. */
 export function readFarDates(bytes: Uint8Array, document: Document): void {
   const onDate = (at: number, walk: Walk) => {
     const date = dateOf(walk.view.getBigInt64(at, true));
@@ -68,7 +68,7 @@ export function readFarDates(bytes: Uint8Array, document: Document): void {
   new Walk(bytes, onDate).document(0);
 }
 
-/** Puts the far dates of a document into the bytes that were written of it. */
+/** Writes the far dates of `document` into `bytes`, its encoding. */
 export function writeFarDates(bytes: Uint8Array, document: Document): void {
   let left = countFar(document);
   if (left === 0) return;
@@ -79,6 +79,6 @@ export function writeFarDates(bytes: Uint8Array, document: Document): void {
     left -= 1;
   };
   new Walk(bytes, onDate).document(0);
-  // Rather nothing than 1970.
+  // Fail rather than write 1970.
   if (left > 0) throw new Error('A date beyond the calendar cannot stand where it does.');
 }

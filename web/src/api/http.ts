@@ -1,5 +1,5 @@
-// One request to the server: the CSRF token, a time limit, the console, and failures in words.
-// Knows no route.
+// Sends one request to the server: CSRF token, timeout, console entry, error messages. Knows no
+// route.
 import { plainMessage } from '../pure/serviceMessage';
 import { acted } from '../state/acts';
 import { say } from '../state/log';
@@ -8,7 +8,7 @@ import { patiently } from './patience';
 
 export type FailureKind = 'network' | 'timeout' | 'cancelled' | 'signed-out' | 'refused';
 
-/** A request that was not answered as asked. */
+/** A failed request: refused, timed out, cancelled or unreachable. */
 export class ApiError extends Error {
   constructor(
     readonly kind: FailureKind,
@@ -27,14 +27,14 @@ export interface Ask {
   headers?: Record<string, string>;
   body?: string | Uint8Array<ArrayBuffer>;
   signal?: AbortSignal | undefined;
-  /** Not shown in the console unless it fails. */
+  /** Logged in the console only on failure. */
   quiet?: boolean;
   timeoutMs?: number;
-  /** Nobody waits for it: its failure is not shown, and it is sent also when the page is left. */
+  /** A background request: its failure is not shown, and it is sent even while the page unloads. */
   aside?: boolean;
-  /** It changes what the server has, so what is shown of that is asked again. */
+  /** It changes data on the server, so views of that data reload. */
   changes?: boolean;
-  /** Answers that are no failure beside 2xx. */
+  /** Status codes that count as success besides 2xx. */
   also?: number[];
 }
 
@@ -46,7 +46,7 @@ export interface Answer {
   json(): unknown;
 }
 
-/** What is said of a server that cannot be reached. */
+/** Message for an unreachable server. */
 export const SILENT = 'The server does not answer.';
 
 const TIMEOUT_MS = 30_000;
@@ -58,12 +58,15 @@ export function setCsrf(token: string): void {
   csrf = token;
 }
 
-/** Called when the server no longer knows the session. */
+/** Registers the listener for an ended session. */
 export function onSignedOut(listener: () => void): void {
   signedOut = listener;
 }
 
-/** What gets a new token; called when the server, started anew, refuses the one that is known. */
+/**
+ * Registers the function that renews the CSRF token; called when a restarted server refuses the
+ * current one.
+ */
 export function onStaleToken(renew: () => Promise<unknown>): void {
   renewToken = renew;
 }
@@ -79,7 +82,7 @@ function cancelled(): ApiError {
   return new ApiError('cancelled', 0, 'Cancelled', 'It was cancelled.');
 }
 
-/** What was asked ahead is not asked again, unless that failed. */
+/** Uses the prefetched response if one exists; if that failed, sends the request. */
 function responseTo(path: string, init: RequestInit): Promise<Response> {
   const ahead = init.method === 'GET' ? takeAhead(path, new Headers(init.headers)) : null;
   return ahead === null ? fetch(path, init) : ahead.catch(() => fetch(path, init));
@@ -106,18 +109,20 @@ async function fetched(ask: Ask): Promise<Answer> {
   }
 }
 
-/** What a refusal says: `{code, message}` of the NoSQL door, `{error: {…}}` of the admin address. */
+/**
+ * Parses an error body: `{code, message}` of the NoSQL API, `{error: {…}}` of the admin address.
+ */
 export function refusal(answer: Answer): { code: string; message: string } {
   try {
     const body = answer.json() as { code?: string; message?: string; error?: unknown };
     const inner = (body.error ?? body) as { code?: string; message?: string };
     if (typeof inner.message === 'string') {
-      // The NoSQL door adds lines with the activity's id behind the sentence.
+      // The NoSQL API appends lines with the activity id to the message.
       const message = inner.message.split(/\r?\nActivityId/)[0] ?? inner.message;
       return { code: inner.code ?? String(answer.status), message };
     }
   } catch {
-    // No JSON.
+    // Not JSON.
   }
   const text = answer.text().slice(0, 300).trim();
   return { code: String(answer.status), message: text === '' ? `Status ${answer.status}` : text };
@@ -127,7 +132,7 @@ function shown(ask: Ask): string {
   return `${ask.method ?? 'GET'} ${ask.path.replace(/^\/_portal\/api/, '')}`;
 }
 
-/** Sends a request. Throws `ApiError` for everything but 2xx (and `also`). */
+/** Sends a request. Throws `ApiError` for every status but 2xx (and `also`). */
 export async function send(ask: Ask): Promise<Answer> {
   const began = performance.now();
   const took = () => Math.round((performance.now() - began) * 10) / 10;
@@ -138,7 +143,7 @@ export async function send(ask: Ask): Promise<Answer> {
       await renewToken();
       answer = await fetched(ask);
     }
-    // What nobody waits for makes no others wait, and is asked again in its own time.
+    // A background request does not wait for a retry: its caller repeats it anyway.
     if (ask.aside !== true) answer = await patiently(answer, () => fetched(ask), ask.signal);
   } catch (thrown) {
     const error = ask.signal?.aborted === true ? cancelled() : thrown;
@@ -171,7 +176,7 @@ export async function send(ask: Ask): Promise<Answer> {
   throw new ApiError(kind, answer.status, said.code, said.message, activityId);
 }
 
-/** The sentence for a person, of anything that was thrown. */
+/** Returns the message to show for a thrown value. */
 export function words(error: unknown): string {
   return error instanceof Error ? plainMessage(error.message) : String(error);
 }

@@ -1,24 +1,24 @@
-// Documents of a list, as bytes. A small one is decoded at once. Of a large one only the beginning of each field is,
-// which is all that a list shows: decoding a document of 16 MB would stop the page for a moment, and a list
-// has a hundred of them. It is decoded whole when something needs the whole.
+// Documents of a list, kept as bytes. A small one is decoded at once. Of a large one only the start
+// of each field is decoded, which is all that a list shows: decoding a document of 16 MB blocks the
+// page noticeably, and a list has a hundred. It is decoded whole on first access of `value`.
 import { type Document, deserialize } from 'bson';
 import { ARRAY, BINARY, OBJECT, STRING, sizeOfValue, viewOf } from './bsonLayout';
 import { readFarDates } from './farDates';
 import { KEEP_TYPES } from './mongo';
 
-/** Bytes from which a document is large. */
+/** Size in bytes above which a document is large. */
 const LARGE = 64 * 1024;
-/** Bytes that are decoded of a field of a large document. */
+/** Bytes decoded per field of a large document. */
 const OF_A_FIELD = 600;
-/** Fields of a large document that are decoded. */
+/** Number of fields decoded of a large document. */
 const FIELDS = 300;
-/** Fields that say what a document is and when it expires, wherever they are. */
+/** Fields that are decoded wherever they are in the document. */
 const ALWAYS: ReadonlySet<string> = new Set(['_id', 'ttl']);
 
 export interface Listed {
-  /** The whole document. */
+  /** The whole document; decoded on first access. */
   readonly value: Document;
-  /** The beginning of a large document; null for a small one. */
+  /** The start of each field of a large document; null for a small one. */
   readonly brief: Document | null;
 }
 
@@ -30,7 +30,7 @@ function decoded(bytes: Uint8Array): Document {
   return document;
 }
 
-/** Decodes one element, which is copied into a document of its own. */
+/** Decodes one element by copying it into a document of its own. */
 function element(bytes: Uint8Array, begin: number, end: number): unknown {
   const alone = new Uint8Array(end - begin + 5);
   viewOf(alone).setInt32(0, alone.length, true);
@@ -45,7 +45,7 @@ class Beginning {
     this.view = viewOf(bytes);
   }
 
-  /** Calls `visit` with each element of the document at `begin` until it returns false. */
+  /** Calls `visit` with each element of the document at `begin` until `visit` returns false. */
   private each(
     begin: number,
     visit: (name: string, type: number, from: number, at: number, end: number) => boolean,
@@ -61,7 +61,7 @@ class Beginning {
     }
   }
 
-  /** Decodes the first `left` bytes of a value, and no less than its type. */
+  /** Decodes the first `left` bytes of a value; always keeps its type. */
   private begun(type: number, from: number, at: number, end: number, left: number): unknown {
     if (end - at <= left) return element(this.bytes, from, end);
     if (type === STRING) return decoder.decode(this.bytes.subarray(at + 4, at + 4 + left));
@@ -90,12 +90,12 @@ class Beginning {
   }
 }
 
-/** An object that has a key `__proto__` like any other. */
+/** Builds an object in which `__proto__` is an ordinary key. */
 function named(entries: readonly [string, unknown][]): Document {
   return Object.fromEntries(entries);
 }
 
-/** Reads a document of a list from its bytes. */
+/** Decodes a document of a list. */
 export function listed(bytes: Uint8Array): Listed {
   if (bytes.length <= LARGE) return { value: decoded(bytes), brief: null };
   let whole: Document | undefined;

@@ -10,7 +10,7 @@ const batch = (id: number): Document => ({
   ok: 1,
   cursor: { id: Long.fromNumber(id), ns: 'app.a.b', firstBatch: [], nextBatch: [] },
 });
-/** What was asked to be closed, and where. */
+/** The database and ids of each killCursors command. */
 const killed = () =>
   asked
     .filter(({ command }) => 'killCursors' in command)

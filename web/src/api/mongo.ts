@@ -1,5 +1,5 @@
-// Commands of the MongoDB door, as BSON there and back. Values keep their BSON types (Int32, Double,
-// Long, ObjectId, …), so that what is shown can be written again unchanged.
+// Commands of the MongoDB API, sent and received as BSON. Values keep their BSON types (Int32,
+// Double, Long, ObjectId, …), so that a document can be written back unchanged.
 import type { Document } from 'bson';
 import { arrival, early } from '../state/arrival';
 import { say } from '../state/log';
@@ -8,14 +8,14 @@ import { ApiError, send } from './http';
 
 export type { Document } from 'bson';
 
-/** How BSON is decoded: values keep their types. */
+/** Decoder options that keep the BSON types. */
 export const KEEP_TYPES = {
   promoteValues: false,
   promoteBuffers: false,
   bsonRegExp: true,
 } as const;
 
-/** What a command was refused with: `ok: 0`, or a write error. */
+/** A refused command: `ok: 0`, or a write error. */
 export class CommandError extends ApiError {
   constructor(
     readonly number: number,
@@ -27,7 +27,7 @@ export class CommandError extends ApiError {
   }
 }
 
-/** A number of a reply, whatever its type. */
+/** Converts a number of any BSON type. */
 export function numberOf(value: unknown): number {
   return Number(value);
 }
@@ -44,27 +44,27 @@ function firstError(reply: Document): { code: unknown; message: unknown; name?: 
 export interface CommandOptions {
   signal?: AbortSignal | undefined;
   quiet?: boolean;
-  /** As of a request: nobody waits for it. */
+  /** As in a request: runs in the background. */
   aside?: boolean;
   timeoutMs?: number;
-  /** What was refused of a write stands in its reply, and is no failure of the command. */
+  /** Write errors are left in the reply instead of being thrown. */
   each?: boolean;
-  /** Leaves the documents of a batch as bytes. */
+  /** Returns the documents of a batch as bytes. */
   raw?: boolean;
 }
 
-/** The code of BSON comes apart: the frame is shown without it. */
+/** The BSON library is a separate chunk: the frame is shown without it. */
 const loadBson = early(() => import('bson'));
 let bson: typeof import('bson') | null = null;
 
-/** Loads the code that commands need, before the first of them. */
+/** Loads the BSON library before the first command. */
 export async function aheadOfCommands(): Promise<void> {
   bson = await loadBson();
 }
 
 const RAW_BATCHES = { ...KEEP_TYPES, fieldsAsRaw: { firstBatch: true, nextBatch: true } };
 
-/** Commands that change what there is; `aggregate` does where it writes. */
+/** Commands that change data; `aggregate` does if it has a writing stage. */
 const CHANGING: ReadonlySet<string> = new Set([
   'insert',
   'update',
@@ -79,7 +79,7 @@ const CHANGING: ReadonlySet<string> = new Set([
   'collMod',
 ]);
 
-/** These build indexes or sums over all documents, which takes as long as it takes. */
+/** Commands without a timeout: they build indexes or counters over all documents. */
 const BUILDING: ReadonlySet<string> = new Set(['createIndexes', 'collMod']);
 
 const [USUAL_MS, BUILD_MS] = [120_000, 6 * 3600_000];
@@ -90,7 +90,7 @@ function isChange(name: string, { pipeline }: Document): boolean {
   return CHANGING.has(name) || (name === 'aggregate' && writes);
 }
 
-/** Runs a command; its first field names it. Throws `CommandError` when it was refused. */
+/** Runs a command, named by its first field. Throws `CommandError` if it is refused. */
 export async function run(
   database: string,
   command: Document,
@@ -100,7 +100,7 @@ export async function run(
   const about =
     typeof command[name] === 'string' ? ` ${database}.${command[name]}` : ` ${database}`;
   const began = performance.now();
-  // Without a pause once it is there: a page that is left has no time for one.
+  // Does not yield once the library is loaded: a page that unloads must send at once.
   bson ??= await arrival(loadBson);
   const body = Uint8Array.from(bson.serialize(command, { ignoreUndefined: true }));
   writeFarDates(body, command);
@@ -137,14 +137,14 @@ export async function run(
 
 export interface Batch<D = Document> {
   documents: D[];
-  /** For `getMore`; null: this was the last. */
+  /** Id for `getMore`; null: this was the last batch. */
   cursor: unknown;
 }
 
-/** Whoever waits for a cursor to be closed waits no longer than this. */
+/** Timeout of closing a cursor. */
 const CLOSE_MS = 5000;
 
-/** What the server holds for this page, by the cursor's id. */
+/** Cursors that are open on the server for this page, by id. */
 const held = new Map<string, { database: string; collection: string; cursor: unknown }>();
 
 function batchOf<D>(database: string, reply: Document): Batch<D> {
@@ -156,7 +156,7 @@ function batchOf<D>(database: string, reply: Document): Batch<D> {
   return { documents, cursor };
 }
 
-/** Runs a command that answers a cursor. Who does not read it to its end closes it. */
+/** Runs a command that returns a cursor. The caller closes it unless it reads to the end. */
 export async function open(
   database: string,
   command: Document,
@@ -165,7 +165,7 @@ export async function open(
   return batchOf(database, await run(database, command, options));
 }
 
-/** The same with documents as bytes. */
+/** As `open`, with documents as bytes. */
 export async function openRaw(
   database: string,
   command: Document,
@@ -174,7 +174,10 @@ export async function openRaw(
   return batchOf(database, await run(database, command, { ...options, raw: true }));
 }
 
-/** The next batch of a cursor. When that fails nobody knows where the cursor stands, so it is closed. */
+/**
+ * Returns the next batch of a cursor. On failure the position of the cursor is unknown, so it is
+ * closed.
+ */
 export function more(
   database: string,
   collection: string,
@@ -185,7 +188,7 @@ export function more(
   return nextOf(database, collection, cursor, batchSize, options);
 }
 
-/** The same with documents as bytes. */
+/** As `more`, with documents as bytes. */
 export function moreRaw(
   database: string,
   collection: string,
@@ -213,7 +216,7 @@ async function nextOf<D>(
   }
 }
 
-/** Closes a cursor; one that was read to its end or closed before is closed already. */
+/** Closes a cursor; does nothing if it is exhausted or closed. */
 export async function close(cursor: unknown): Promise<void> {
   const known = held.get(String(cursor));
   held.delete(String(cursor));
@@ -226,16 +229,16 @@ export async function close(cursor: unknown): Promise<void> {
       { aside: true, timeoutMs: CLOSE_MS },
     );
   } catch {
-    // It ends by itself in a while.
+    // The server's idle timeout closes it.
   }
 }
 
-/** Closes everything that the server holds for this page. */
+/** Closes all cursors of this page. */
 export async function closeAll(): Promise<void> {
   await Promise.all([...held.values()].map(({ cursor }) => close(cursor)));
 }
 
-/** All documents of a cursor. */
+/** Reads a cursor to its end. */
 async function all(
   database: string,
   command: Document,
@@ -252,7 +255,7 @@ async function all(
   return found;
 }
 
-/** All documents of a cursor as bytes. */
+/** As `all`, with documents as bytes. */
 export async function allRaw(
   database: string,
   command: Document,
@@ -268,10 +271,10 @@ export async function allRaw(
   return found;
 }
 
-/** Databases that every server lists, also where they hold nothing. */
+/** System databases, listed even when they are empty. */
 const OF_THE_SERVER: ReadonlySet<string> = new Set(['admin', 'config', 'local']);
 
-/** Those that hold a collection. */
+/** Returns the databases that have a collection, without empty system databases. */
 export async function listDatabases(options: CommandOptions = {}): Promise<string[]> {
   const reply = await run('admin', { listDatabases: 1, nameOnly: true }, options);
   const names = (reply.databases as Document[]).map((found) => String(found.name));
@@ -297,7 +300,7 @@ export interface IndexRecord {
   name: string;
   key: Document;
   expireAfterSeconds: number | null;
-  /** As the server lists it. */
+  /** The entry of `listCollections`. */
   all: Document;
 }
 
@@ -315,12 +318,12 @@ export async function listIndexes(database: string, collection: string): Promise
 
 export interface DocumentExpiry {
   id: unknown;
-  /** The second of the last write, ms. */
+  /** Time of the last write in ms, rounded to seconds. */
   writtenMs: number;
   class: 'inherit' | 'explicit' | 'never';
-  /** ms; null: it does not die. */
+  /** Milliseconds since the epoch; null: the document does not expire. */
   expiresAtMs: number | null;
-  /** What kills it: "default", "ttl", or the name of a date index. */
+  /** What determines the deadline: "default", "ttl", or the name of a TTL index on a date. */
   by: string | null;
 }
 
@@ -334,7 +337,7 @@ function expiriesOf(reply: Document): DocumentExpiry[] {
   }));
 }
 
-/** When each of these documents dies; those that are gone are left out. At most 1000 ids. */
+/** Returns the expiry of each document; expired or deleted ones are omitted. At most 1000 ids. */
 export async function expiryOf(
   database: string,
   collection: string,
@@ -346,7 +349,10 @@ export async function expiryOf(
   );
 }
 
-/** The documents that expire next, the earliest first, and where to go on; null: no other expires. */
+/**
+ * Returns the documents that expire next, earliest first, and a continuation token; null: no
+ * further document expires.
+ */
 export async function nextToExpire(
   database: string,
   collection: string,

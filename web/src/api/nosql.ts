@@ -1,5 +1,5 @@
-// The NoSQL door's REST API, as the portal uses it. Shapes are those of the protocol; nothing is
-// added. Item texts stay texts where numbers have to stay what they are.
+// The subset of the NoSQL REST API that the portal uses. Types are those of the protocol. Items
+// stay text where parsing would change their numbers.
 import { askAhead } from './ahead';
 import { type Answer, ApiError, type Ask, send } from './http';
 
@@ -32,24 +32,26 @@ export type Item = Record<string, unknown> & {
 
 export interface Page<T> {
   rows: T[];
-  /** Where the next page begins; null: there is none. */
+  /** Continuation token; null: this is the last page. */
   continuation: string | null;
   charge: number;
-  /** `x-ms-documentdb-query-metrics` and the index's, as sent. */
+  /** `x-ms-documentdb-query-metrics` and the index metrics, as sent. */
   metrics: string | null;
   indexMetrics: string | null;
-  /** The page as the server wrote it. */
+  /** The body as the server sent it. */
   text: string;
 }
 
 const ROOT = '/_portal/api/nosql';
 const VERSION = { 'x-ms-version': '2020-07-15' };
-/** As much of a feed as one page takes. */
+/** The largest page of a feed. */
 const WHOLE = { 'x-ms-max-item-count': '1000' };
 const JSON_TYPE = { 'content-type': 'application/json' };
 
-/** `/dbs/a/colls/b`, every name encoded. Browsers take `.` and `..` out of every address, however they
- * are written: what would be asked for is what lies above, so that is refused. */
+/**
+ * Returns `/dbs/a/colls/b` with every name encoded. Throws for `.` and `..`: browsers remove these
+ * segments even when encoded, so the request would reach the parent resource.
+ */
 export function link(...names: [database?: string, container?: string, item?: string]): string {
   const kinds = ['dbs', 'colls', 'docs'];
   const dots = names.find((name) => name === '.' || name === '..');
@@ -60,7 +62,7 @@ export function link(...names: [database?: string, container?: string, item?: st
   return names.map((name, at) => `/${kinds[at]}/${encodeURIComponent(name ?? '')}`).join('');
 }
 
-/** A request to the NoSQL API. Whatever is no question counts as an act of the person's. */
+/** Sends a request to the NoSQL API. Every method but a read counts as a change. */
 export function ask(
   method: string,
   path: string,
@@ -79,7 +81,7 @@ export function ask(
   });
 }
 
-/** Asks for what lies above a container, and for its definition, before the pages are there. */
+/** Prefetches the databases, containers and definition that a page needs. */
 export function aheadOf(database?: string, container?: string): void {
   askAhead(`${ROOT}/dbs`, { ...VERSION, ...WHOLE });
   if (database === undefined) return;
@@ -101,7 +103,7 @@ function page<T>(answer: Answer, name: string): Page<T> {
   };
 }
 
-/** All pages of a feed. */
+/** Reads all pages of a feed. */
 async function all<T>(path: string, name: string, more: Partial<Ask> = {}): Promise<T[]> {
   const found: T[] = [];
   let continuation: string | null = null;
@@ -123,7 +125,7 @@ export const listContainers = (database: string) =>
 export async function readDatabase(id: string): Promise<DatabaseRecord> {
   return (await ask('GET', link(id))).json() as DatabaseRecord;
 }
-/** With `throughput`, request units per second that its containers share. */
+/** `throughput`: request units per second that the containers share. */
 export async function createDatabase(id: string, throughput?: number): Promise<void> {
   const headers: Record<string, string> =
     throughput === undefined ? {} : { 'x-ms-offer-throughput': String(throughput) };
@@ -132,7 +134,7 @@ export async function createDatabase(id: string, throughput?: number): Promise<v
 export async function deleteDatabase(id: string): Promise<void> {
   await ask('DELETE', link(id));
 }
-/** With `offer`, request units per second of its own, as another container has them. */
+/** `offer`: throughput of the container alone, in the format of another container's offer. */
 export async function createContainer(
   database: string,
   definition: unknown,
@@ -154,7 +156,7 @@ export async function readContainer(database: string, container: string): Promis
   return (await ask('GET', link(database, container))).json() as ContainerRecord;
 }
 
-/** The server's header of what a container takes; empty: it does not tell. */
+/** Returns the resource usage header of a container; empty if the server sends none. */
 export async function containerUsage(database: string, container: string): Promise<string> {
   const headers = { 'x-ms-documentdb-populatequotainfo': 'true' };
   const path = link(database, container);
@@ -162,7 +164,7 @@ export async function containerUsage(database: string, container: string): Promi
   return answer.headers.get('x-ms-resource-usage') ?? '';
 }
 
-/** Replaces the definition; with `etag`, only what was read (412 otherwise). */
+/** Replaces the definition; with `etag`, only if unchanged (412 otherwise). */
 export async function replaceContainer(
   database: string,
   definition: ContainerRecord,
@@ -178,7 +180,7 @@ export interface Place {
   container: string;
 }
 
-/** The values of a partition key as the header carries them: `["a"]`; undefined is `{}`. */
+/** Values of a partition key as in the header: `["a"]`; undefined is encoded as `{}`. */
 export type PartitionKey = readonly unknown[];
 
 export function keyHeader(key: PartitionKey): Record<string, string> {
@@ -191,7 +193,7 @@ export function keyHeader(key: PartitionKey): Record<string, string> {
   return { 'x-ms-documentdb-partitionkey': ascii };
 }
 
-/** An item as the server wrote it, and its ETag. */
+/** The text of an item as the server sent it, and its ETag. */
 export interface ItemText {
   text: string;
   etag: string;
@@ -204,7 +206,7 @@ function itemText(answer: Answer): ItemText {
 export async function readItem(at: Place, id: string, key: PartitionKey): Promise<ItemText> {
   return itemText(await ask('GET', link(at.database, at.container, id), undefined, keyHeader(key)));
 }
-/** Reads an item unless it still has this etag; null: it has. Nobody waits for it. */
+/** Reads an item in the background; null if it still has this ETag. */
 export async function readItemUnless(
   at: Place,
   id: string,
@@ -265,14 +267,16 @@ export async function deleteItem(
   await ask('DELETE', path, undefined, { ...keyHeader(key), ...match });
 }
 
-/** What became of one of many items. */
+/** Result of one item of a batch. */
 export interface ItemOutcome {
   statusCode: number;
   message?: string;
 }
 
-/** Writes up to a hundred items, texts as they are, each of which stands for itself. `key` is the
- * text of its partition key: `["a"]`. */
+/**
+ * Writes up to 100 items, unparsed; each succeeds or fails alone. `key` is the JSON of the
+ * partition key: `["a"]`.
+ */
 export async function writeMany(
   at: Place,
   kind: 'Create' | 'Upsert',
@@ -300,12 +304,12 @@ export interface QueryOptions {
   continuation?: string | null;
   maxItems?: number;
   metrics?: boolean;
-  /** Not shown in the console unless it fails. */
+  /** Logged in the console only on failure. */
   quiet?: boolean;
   signal?: AbortSignal;
 }
 
-/** One page of a query over all partitions. */
+/** Reads one page of a query over all partitions. */
 export async function query<T = Item>(
   at: Place,
   text: string,
@@ -354,7 +358,7 @@ export interface OfferRecord {
   content: { offerThroughput?: number; offerAutopilotSettings?: { maxThroughput: number } };
 }
 
-/** The offer of a database or container, by its rid; null: it has none. */
+/** Returns the offer of a database or container by its rid; null if it has none. */
 export async function findOffer(rid: string): Promise<OfferRecord | null> {
   const headers = {
     'content-type': 'application/query+json',
@@ -365,7 +369,7 @@ export async function findOffer(rid: string): Promise<OfferRecord | null> {
   const found = page<OfferRecord>(await ask('POST', '/offers', body, headers), 'Offers');
   return found.rows[0] ?? null;
 }
-/** Replaces an offer; with `etag`, only what was read (412 otherwise). */
+/** Replaces an offer; with `etag`, only if unchanged (412 otherwise). */
 export async function replaceOffer(offer: OfferRecord, etag?: string): Promise<OfferRecord> {
   const match: Record<string, string> = etag === undefined ? {} : { 'if-match': etag };
   const answer = await ask('PUT', `/offers/${encodeURIComponent(offer.id)}`, offer, match);

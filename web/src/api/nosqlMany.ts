@@ -1,4 +1,4 @@
-// Changes of one item of many: not one by one in the console, and stopped together.
+// Operations on single items within a bulk change: not logged one by one, and cancelled together.
 import { ask, type ItemText, keyHeader, link, type PartitionKey, type Place } from './nosql';
 
 export interface About {
@@ -18,13 +18,13 @@ function askFor(
   return ask(method, path, body, { ...keyHeader(key), ...headers }, { quiet: true, signal });
 }
 
-/** PATCH with operations `{op, path, value}`, of the item as it was read. */
+/** PATCH with operations `{op, path, value}`, only if the item is unchanged since it was read. */
 export async function patchOne(
   about: About,
   operations: unknown[],
   etag: string,
 ): Promise<ItemText> {
-  // Where somebody else was faster is said in the end, together.
+  // Conflicts are reported together at the end of the bulk change.
   const answer = await askFor(about, 'PATCH', { operations }, { 'if-match': etag });
   return { text: answer.text(), etag: answer.headers.get('etag') ?? '' };
 }

@@ -14,7 +14,7 @@ test.each<[number, string | undefined, number | null]>([
   [429, '20', 20],
   [503, '0', 0],
   [449, '1.5', 1.5],
-  // Too many wrong keys: waiting is a person's affair.
+  // Too many failed logins: not retried automatically.
   [429, undefined, null],
   [503, undefined, null],
   [429, 'soon', null],

@@ -1,15 +1,18 @@
-// Requests that the server refuses for the moment, saying when to come back: waited for and sent
-// again, as SDKs do. Sends nothing itself.
+// Retries requests that the server refuses temporarily with a retry delay, as SDKs do. Does no I/O
+// itself.
 import { createStore } from '../state/store';
 
-/** How often a request is sent again, and how long it waits altogether. */
+/** Maximum number of retries, and maximum total wait. */
 export const MOST_AGAIN = 9;
 export const MOST_WAIT_MS = 30_000;
 
-/** Too many requests, a change at the same time, too little of something: nothing was done yet. */
+/**
+ * Statuses of temporary refusals: throttled, concurrent change, out of a resource. Nothing was
+ * executed.
+ */
 const FOR_THE_MOMENT: ReadonlySet<number> = new Set([429, 449, 503]);
 
-/** How many requests wait now. */
+/** Number of requests that wait for a retry. */
 export const waiting = createStore(0);
 
 interface Refusable {
@@ -17,7 +20,7 @@ interface Refusable {
   headers: Headers;
 }
 
-/** After how long to come back, ms; null: it is no refusal for the moment. */
+/** Returns the retry delay in ms; null if the response is not a temporary refusal. */
 export function comeBackAfter({ status, headers }: Refusable): number | null {
   const named = headers.get('x-ms-retry-after-ms');
   if (!FOR_THE_MOMENT.has(status) || named === null) return null;
@@ -25,7 +28,7 @@ export function comeBackAfter({ status, headers }: Refusable): number | null {
   return Number.isFinite(ms) && ms >= 0 ? ms : null;
 }
 
-/** Ends after `ms`; throws what the signal was aborted with. */
+/** Waits `ms`; throws the signal's reason if it is aborted. */
 function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve, reject) => {
     const end = () => {
@@ -41,8 +44,10 @@ function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
   });
 }
 
-/** The answer to `first`, or to what `again` sent in its place once the server took it. The last
- * refusal, when it was sent or has waited often and long enough. */
+/**
+ * Retries while the response is a temporary refusal. Returns the first other response, or the last
+ * refusal once the limits are reached.
+ */
 export async function patiently<A extends Refusable>(
   first: A,
   again: () => Promise<A>,

@@ -1,4 +1,4 @@
-// Who is signed in, and what the account is like.
+// The session (who is logged in) and properties of the account.
 import { createStore } from '../state/store';
 import { askAhead, forgetAhead } from './ahead';
 import { onSignedOut, onStaleToken, send, setCsrf } from './http';
@@ -9,19 +9,19 @@ export interface Session {
   csrf: string;
   version: string;
   doors: { mongo: string | null; cosmos: string | null };
-  /** Whether clients of a door have to speak TLS. */
+  /** Whether an API requires TLS. */
   needsTls: { mongo: boolean; cosmos: boolean };
-  /** Whether anyone who reaches the address of a door may read and write there. */
+  /** Whether an API permits reads and writes without authentication. */
   openToAll: { mongo: boolean; cosmos: boolean };
   key: string | null;
 }
 
-/** `null`: not asked yet. */
+/** `null`: not loaded yet. */
 export const session = createStore<Session | null>(null);
 
 function keep(made: Session): Session {
   setCsrf(made.csrf);
-  // Whoever is not signed in was refused all of it.
+  // Without a login all prefetched requests were refused.
   if (made.right === null) forgetAhead();
   session.set(made);
   return made;
@@ -29,7 +29,7 @@ function keep(made: Session): Session {
 
 const PATH = '/_portal/api/session';
 
-/** Asks who is signed in before anything is there that wants to know. */
+/** Prefetches the session. */
 export function aheadOfSession(): void {
   askAhead(PATH);
 }
@@ -56,7 +56,7 @@ onSignedOut(() => {
   if (known !== null && known.right !== null) session.set({ ...known, right: null, key: null });
 });
 
-/** Whether the session may change anything. */
+/** Whether the session has write access. */
 export function mayWrite(known: Session | null): boolean {
   return known?.right === 'write';
 }

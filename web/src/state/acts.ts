@@ -1,10 +1,10 @@
-// One signal: this page has changed what the server has. Whatever is shown of that listens, and is asked
-// again. Many changes in a row are told of as the first and, every while, the others together.
+// Signals that this page changed data on the server; views of that data reload. A burst of changes
+// is signalled at once for the first change and at intervals for the rest.
 import { createStore } from './store';
 
 const TOGETHER_MS = 2000;
 
-/** Grows with each signal. */
+/** Incremented by each signal. */
 export const acts = createStore(0);
 
 let timer: ReturnType<typeof setTimeout> | null = null;
@@ -19,7 +19,7 @@ function tell(): void {
   }, TOGETHER_MS);
 }
 
-/** Something was changed. */
+/** Reports a change. */
 export function acted(): void {
   if (timer === null) tell();
   else isMore = true;

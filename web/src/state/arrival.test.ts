@@ -20,7 +20,7 @@ afterEach(() => {
   server.set(known);
 });
 
-/** Fails as often as given, and counts how often it was asked. */
+/** Fails `times` times, then succeeds; counts calls. */
 function failing(times: number) {
   return vi.fn(() => {
     times -= 1;

@@ -1,17 +1,19 @@
-// Code that is loaded apart from the first page. What is needed while the server is silent is waited
-// for; whoever needs it only hears of a failure that is not the server's silence.
+// Loads code chunks that are separate from the first page. While the server does not answer, a load
+// waits for it; only other failures reach the caller.
 import { refreshServer, server } from './server';
 
 const TRIES = 3;
 const AGAIN_MS = 1000;
-/** When the first page is surely there. */
+/** Delay after which the first page has surely loaded. */
 const EARLY_MS = 3000;
 
 const apart: (() => Promise<unknown>)[] = [];
 
-/** Registers code as one that is loaded early: when the first page is there and nothing is asked of
- * it. Some browsers remember for as long as a page is open that its code could not be loaded, so it
- * is better had before the server goes away. Answers `load` itself. */
+/**
+ * Registers a chunk to be loaded soon after the first page. Some browsers remember a failed module
+ * load until the page is closed, so chunks are loaded before the server can become unreachable.
+ * Returns `load` itself.
+ */
 export function early<T>(load: () => Promise<T>): () => Promise<T> {
   apart.push(load);
   return load;
@@ -22,18 +24,18 @@ async function loadAll(): Promise<void> {
     try {
       await load();
     } catch {
-      // Whoever needs it asks again.
+      // The component that needs it loads it again.
     }
   }
 }
 
-/** Loads what was registered, in a while. Answers what calls that off. */
+/** Schedules loading of the registered chunks. Returns a function that cancels it. */
 export function loadEarly(): () => void {
   const timer = setTimeout(() => void loadAll(), EARLY_MS);
   return () => clearTimeout(timer);
 }
 
-/** When the server is known to answer. */
+/** Resolves when the server answers. */
 function answering(): Promise<void> {
   return new Promise((resolve) => {
     const look = () => {
@@ -48,7 +50,7 @@ function answering(): Promise<void> {
   });
 }
 
-/** What `load` gives; asked for again when the server is back. */
+/** Returns the result of `load`; retries when the server answers again. */
 export async function arrival<T>(load: () => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries += 1) {
     try {

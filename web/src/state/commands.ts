@@ -1,22 +1,25 @@
-// What the page that is shown can be told to do by a key or by the palette: each page registers its own
-// commands while it is there. The frame knows them by name and nothing of what they do.
+// Commands of the current page for keys and the command palette. Each page registers its own while
+// it is mounted; the frame knows only their names.
 import { useEffect, useRef } from 'react';
 import { createStore } from './store';
 
-/** `filter` puts the cursor into the filter; `edit` into the text of the open item; `count` counts what matches. */
+/**
+ * `filter` focuses the filter; `edit` focuses the text of the open item; `count` counts matching
+ * documents.
+ */
 export type CommandName = 'new-item' | 'filter' | 'edit' | 'refresh' | 'count';
 
 export interface Command {
-  /** What the palette calls it. */
+  /** Its name in the palette. */
   label: string;
-  /** Other words that find it. */
+  /** Search terms besides the label. */
   also?: string;
   run: () => void;
 }
 
 export const commands = createStore<ReadonlyMap<CommandName, Command>>(new Map());
 
-/** Registers a command as long as the component is there; `run` null: it cannot be done now. */
+/** Registers a command while the component is mounted; `run` null: unavailable now. */
 export function useCommand(
   name: CommandName,
   label: string,

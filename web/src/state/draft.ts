@@ -1,16 +1,15 @@
-// What a person has typed and not saved, kept in the browser's session under a name, so that
-// neither a failure nor a reload loses it.
+// Unsaved text, kept in session storage under a name so that it survives failures and reloads.
 import { useCallback, useState } from 'react';
 import { createStore } from './store';
 
 const PREFIX = 'ebb-draft:';
-/** Beyond this a draft is only kept in memory: the browser's store is small. */
+/** Longer drafts are kept in memory only: session storage is small. */
 const KEPT_CHARACTERS = 1_000_000;
 
-/** What the browser's store does not take. */
+/** Drafts that session storage does not accept. */
 const inMemory = new Map<string, string>();
 
-/** What is kept under a name; null: nothing. */
+/** Returns a draft; null if none is kept. */
 export function readDraft(name: string): string | null {
   const kept = inMemory.get(name);
   if (kept !== undefined) return kept;
@@ -31,7 +30,7 @@ function namesKept(): ReadonlySet<string> {
   }
 }
 
-/** Names of all drafts that are kept. */
+/** Names of all kept drafts. */
 export const drafts = createStore(namesKept());
 
 function list(name: string, isKept: boolean): void {
@@ -42,7 +41,7 @@ function list(name: string, isKept: boolean): void {
   });
 }
 
-/** Keeps a draft that no component shows. */
+/** Keeps a draft, or deletes it (null), without a component. */
 export function writeDraft(name: string, text: string | null): void {
   list(name, text !== null);
   inMemory.delete(name);
@@ -52,12 +51,12 @@ export function writeDraft(name: string, text: string | null): void {
     if (text === null || isLong) sessionStorage.removeItem(PREFIX + name);
     else sessionStorage.setItem(PREFIX + name, text);
   } catch {
-    // Full or forbidden.
+    // Storage is full or forbidden.
     if (text !== null) inMemory.set(name, text);
   }
 }
 
-/** A draft by name: its text (null: none), and what sets it. */
+/** Returns a draft's text (null: none) and its setter. */
 export function useDraft(name: string): [string | null, (text: string | null) => void] {
   const [held, hold] = useState(() => ({ name, text: readDraft(name) }));
   const current = held.name === name ? held : { name, text: readDraft(name) };

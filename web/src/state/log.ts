@@ -1,41 +1,40 @@
-// The console: every request with its status and activity id, and what the portal has to say.
+// The console log: every request with its status and activity id, and messages of the portal.
 import type { Target } from './place';
 import { createStore } from './store';
 
 export interface Action {
   label: string;
   onChoose: () => void;
-  /** How long it is offered, seconds. */
+  /** How long the action is offered, in seconds. */
   seconds: number;
-  /** What could not be done otherwise comes before it where there is no room for all. */
+  /** If space is short, its notice yields to those of other actions. */
   minor?: boolean;
 }
 
 export interface Entry {
   id: number;
-  /** The browser's time, ms. */
+  /** Milliseconds of the browser's clock. */
   at: number;
   kind: 'request' | 'done' | 'failed' | 'note';
   text: string;
-  /** Of a request: what was asked, without what came of it. */
+  /** For a request: method and path without the outcome. */
   about?: string;
   status?: number;
   ms?: number;
   activityId?: string;
-  /** Request units. */
   charge?: number;
-  /** It failed, and is told in the corner of the page too. */
+  /** A failure that is also shown as a notice. */
   warns?: boolean;
-  /** What can be done about it for a while, e.g. undo. */
+  /** A temporary action, e.g. undo. */
   action?: Action;
-  /** A newer outcome of the same topic takes its place in the corner. */
+  /** A newer outcome of the same topic replaces this one's notice. */
   topic?: string;
 }
 
 const KEPT = 500;
 let last = 0;
 
-/** The newest entry comes last. */
+/** Newest last. */
 export const log = createStore<readonly Entry[]>([]);
 
 export function say(entry: Omit<Entry, 'id' | 'at'>): void {
@@ -50,7 +49,7 @@ export interface Toast {
   topic?: string;
 }
 
-/** The topic of outcomes of one kind about one collection. Pure. */
+/** Returns the topic of outcomes of one kind for one collection. Pure. */
 export function topicOf(
   kind: 'edit' | 'create' | 'delete' | 'copy' | 'query',
   { door, database, collection }: Target,
@@ -58,25 +57,28 @@ export function topicOf(
   return `${kind} ${door}/${database}/${collection}`;
 }
 
-/** Says that something was done, in the console and in the corner of the page. */
+/** Reports success in the console and as a notice. */
 export function toast(told: Toast): void {
   say({ kind: 'done', ...told });
 }
 
-/** Says the same of something that was not done. */
+/** Reports a failure in the console and as a notice. */
 export function warn(text: string): void {
   say({ kind: 'failed', text, warns: true });
 }
 
-/** What was said up to this entry is of pages that were left since. */
+/** Entries up to this id belong to pages that were left. */
 export const turned = createStore(0);
 
-/** Another page is shown: what was said of the last one says nothing of it. */
+/** Marks the entries so far as belonging to the previous page. */
 export function turnPage(): void {
   turned.set(last);
 }
 
-/** What the bar says: the last outcome of this page, unless the same was asked since and answered. Pure. */
+/**
+ * Returns the outcome to show in the status bar: the last one of this page, unless it is a failure
+ * and the same request has succeeded since. Pure.
+ */
 export function outcomeOf(entries: readonly Entry[], before: number): Entry | undefined {
   const at = entries.findLastIndex(({ kind, id }) => kind !== 'request' && id > before);
   const found = entries[at];
@@ -87,10 +89,13 @@ export function outcomeOf(entries: readonly Entry[], before: number): Entry | un
   return isOver ? undefined : found;
 }
 
-/** What a request to sign in is called. */
+/** Log text of a login request. */
 const SIGN_IN = 'POST /session';
 
-/** Returns how many failures came after an entry. A mistyped key is none once the person has signed in. Pure. */
+/**
+ * Returns the number of failures after an entry. Failed logins do not count once a login succeeds.
+ * Pure.
+ */
 export function failuresAfter(entries: readonly Entry[], seen: number): number {
   const signedIn = entries.findLastIndex(
     ({ kind, about }) => kind === 'request' && about === SIGN_IN,

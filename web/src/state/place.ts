@@ -1,11 +1,11 @@
-// What the address bar names: a page, a database, or a view of a collection. Pure; `router.ts` ties
-// it to the browser's history.
+// The location that a URL names: a page, a database, or a view of a collection. Pure; `router.ts`
+// connects it to the browser's history.
 
 export type Door = 'nosql' | 'mongo';
 export const VIEWS = ['items', 'schema', 'settings', 'query', 'metrics'] as const;
 export type View = (typeof VIEWS)[number];
 
-/** A collection or container, by its names. */
+/** A collection or container, identified by its names. */
 export interface Target {
   door: Door;
   database: string;
@@ -20,7 +20,7 @@ export type Place =
   | ({ page: 'collection'; view: View } & Target)
   | { page: 'unknown'; path: string };
 
-/** `/metrics` itself is what Prometheus reads. */
+/** Not `/metrics`, which Prometheus reads. */
 const METRICS = 'monitor';
 
 function decode(part: string): string | null {
@@ -31,7 +31,7 @@ function decode(part: string): string | null {
   }
 }
 
-/** The place of a path. */
+/** Parses a URL path. */
 export function parsePlace(path: string): Place {
   const unknown: Place = { page: 'unknown', path };
   const parts = path
@@ -50,7 +50,7 @@ export function parsePlace(path: string): Place {
   return { page: 'collection', door: first, database, collection, view: shown };
 }
 
-/** The path of a place. */
+/** Returns the URL path of a place. */
 export function pathOf(place: Place): string {
   const join = (...parts: string[]) => `/${parts.map(encodeURIComponent).join('/')}`;
   switch (place.page) {

@@ -1,5 +1,5 @@
-// Something that is asked again and again while the page is visible, at once after the server's state
-// or this page has changed something, and whose last answer stays while the next one is under way or fails.
+// Polls a value while the page is visible, and at once when the server's state changes or this page
+// writes. The last value stays while a request is pending or fails.
 import { useCallback, useEffect, useRef, useState } from 'react';
 import { acts } from './acts';
 import { useRequest } from './request';
@@ -8,19 +8,21 @@ import { useStore } from './store';
 
 export interface Polled<T> {
   value: T | null;
-  /** Why the last time failed; null: it did not. */
+  /** Error of the last request; null: it succeeded. */
   failure: unknown;
-  /** Asks now. */
+  /** Polls now. */
   again: () => void;
 }
 
-/** What was done is seen at once, and its consequences within a second or two: the server's estimates
- * are made anew every second. */
+/**
+ * Delay of a second poll after a write: the server recomputes its estimates every second, so the
+ * effects of a write show up later.
+ */
 const SOON_MS = 1500;
-/** What goes on failing is asked less and less often, up to this. */
+/** Maximum interval of the backoff while requests fail. */
 const SLOWEST_MS = 60_000;
 
-/** `ask` may be another function each time; what it asks about may not change. */
+/** `ask` may be a new function in each render but must request the same thing. */
 export function usePolled<T>(ask: () => Promise<T>, everyMs: number): Polled<T> {
   const [held, hold] = useState<{ value: T | null; failure: unknown }>({
     value: null,

@@ -1,4 +1,4 @@
-// Small choices kept in the browser: theme, widths, history of queries.
+// Small settings kept in local storage: theme, widths, history of queries.
 import { useState } from 'react';
 
 const PREFIX = 'ebb:';
@@ -17,7 +17,7 @@ export function readPreference<T>(
   }
 }
 
-/** Names that begin with a prefix, without it, of all that is kept. */
+/** Returns the names of all kept settings with this prefix, without the prefix. */
 export function preferencesOf(prefix: string): string[] {
   try {
     const names = Array.from(
@@ -35,7 +35,7 @@ export function writePreference(name: string, value: unknown): void {
   try {
     localStorage.setItem(PREFIX + name, JSON.stringify(value));
   } catch {
-    // Full or forbidden: it holds until the page is left.
+    // Storage is full or forbidden: the setting holds until the page is left.
   }
 }
 

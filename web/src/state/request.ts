@@ -1,19 +1,19 @@
-// A request of which only the latest counts: a new one takes the place of the one before it, and none
-// outlives the component that sent it.
+// A request of which only the latest counts: a new one cancels its predecessor, and unmounting
+// cancels it.
 import { useCallback, useEffect, useRef } from 'react';
 import { ApiError } from '../api/http';
 
 export interface Request {
   /**
-   * Cancels what is under way and asks. `done` or `failed` is called unless the request was cancelled
-   * meanwhile; the promise resolves when it has ended, however it did.
+   * Cancels the pending request and sends a new one. Calls `done` or `failed` unless it is
+   * cancelled; the promise resolves in every case.
    */
   send: <T>(
     ask: (signal: AbortSignal) => Promise<T>,
     done: (value: T) => void,
     failed: (error: unknown) => void,
   ) => Promise<void>;
-  /** Nothing comes of what is under way. */
+  /** Cancels the pending request. */
   cancel: () => void;
 }
 

@@ -1,4 +1,5 @@
-// The address bar and what is shown, kept the same. Leaving the portal with unsaved changes asks first.
+// Keeps the URL and the shown page in sync. Leaving the portal with unsaved changes asks for
+// confirmation.
 import { useEffect, useMemo } from 'react';
 import { say, turnPage } from './log';
 import { type Place, parsePlace, pathOf } from './place';
@@ -7,7 +8,7 @@ import { createStore, useStore } from './store';
 const here = createStore(location.pathname + location.search);
 const guards = new Set<() => boolean>();
 
-/** Shows an address; a query string alone makes no other page. */
+/** Shows a URL; a change of only the query string is not a page change. */
 function show(address: string): void {
   const pathOfAddress = (one: string) => one.split('?', 1)[0];
   if (pathOfAddress(address) !== pathOfAddress(here.get())) turnPage();
@@ -20,7 +21,7 @@ function isUnsaved(): boolean {
   return [...guards].some((isDirty) => isDirty());
 }
 
-/** Whether nothing is unsaved, or the person goes all the same. */
+/** Returns whether there are no unsaved changes or the user confirms. */
 export function mayEnd(): boolean {
   return (
     !isUnsaved() ||
@@ -28,7 +29,7 @@ export function mayEnd(): boolean {
   );
 }
 
-/** What the address says of the frame goes with a person from page to page. */
+/** Query parameter that is kept on every page. */
 export const CONSOLE = 'console';
 
 function ofEveryPage(): Record<string, string> {
@@ -36,13 +37,13 @@ function ofEveryPage(): Record<string, string> {
   return shown === null ? {} : { [CONSOLE]: shown };
 }
 
-/** The address of a place, within the portal. */
+/** Returns the URL of a place. */
 export function addressOf(place: Place, query: Record<string, string> = {}): string {
   const search = new URLSearchParams(query).toString();
   return pathOf(place) + (search === '' ? '' : `?${search}`);
 }
 
-/** Goes to a place. What is not saved stays as a draft. */
+/** Navigates to a place. Unsaved changes stay as drafts. */
 export function go(place: Place, query: Record<string, string> = {}): void {
   const path = addressOf(place, { ...query, ...ofEveryPage() });
   if (path === here.get()) return;
@@ -53,7 +54,7 @@ export function go(place: Place, query: Record<string, string> = {}): void {
     say({ kind: 'note', text: 'What was not saved is kept as a draft, where it was typed.' });
 }
 
-/** Sets parts of the query string, or takes them away; a step in the history only where one goes back from it. */
+/** Sets or removes query parameters; `isStep` adds a history entry. */
 export function setQueries(parts: Record<string, string | null>, isStep = false): void {
   const url = new URL(location.href);
   for (const [name, value] of Object.entries(parts)) {
@@ -67,12 +68,12 @@ export function setQueries(parts: Record<string, string | null>, isStep = false)
   here.set(address);
 }
 
-/** The same for one part. */
+/** As `setQueries`, for one parameter. */
 export function setQuery(name: string, value: string | null, isStep = false): void {
   setQueries({ [name]: value }, isStep);
 }
 
-/** What is shown, and the query string. */
+/** Returns the current place and the query string. */
 export function usePlace(): { place: Place; query: URLSearchParams } {
   const address = useStore(here);
   return useMemo(() => {
@@ -81,7 +82,7 @@ export function usePlace(): { place: Place; query: URLSearchParams } {
   }, [address]);
 }
 
-/** While `isAsked`, leaving the tab asks first. */
+/** While `isAsked`, closing the tab asks for confirmation. */
 export function useUnloadGuard(isAsked: boolean): void {
   useEffect(() => {
     if (!isAsked) return;
@@ -91,7 +92,7 @@ export function useUnloadGuard(isAsked: boolean): void {
   }, [isAsked]);
 }
 
-/** While `dirty`, leaving the portal asks first: drafts are gone with the tab. */
+/** While `dirty`, leaving the portal asks for confirmation: drafts are lost with the tab. */
 export function useLeaveGuard(dirty: boolean): void {
   useUnloadGuard(dirty);
   useEffect(() => {

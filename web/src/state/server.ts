@@ -1,5 +1,4 @@
-// What the server's state is, asked again and again while the page is visible: the database clock,
-// whether it answers at all, and whether it was started anew.
+// Polls the server's state while the page is visible: the database clock, reachability, restarts.
 import { useEffect, useReducer } from 'react';
 import { readStatus, type Status } from '../api/admin';
 import { ApiError, SILENT } from '../api/http';
@@ -9,16 +8,16 @@ export interface ServerState {
   status: Status | null;
   /** `performance.now()` when the status was read. */
   readAt: number;
-  /** Since when it does not answer, the browser's time in ms; null: it does. */
+  /** Browser time in ms since which the server has not answered; null: it answers. */
   silentSince: number | null;
-  /** What it says that it waits for before it serves requests; null: it says nothing. */
+  /** What the server reports it waits for before it serves requests; null if nothing. */
   waitsFor: string | null;
-  /** Grows when the server answers again after a silence, and when a manual clock was moved. */
+  /** Incremented when the server answers again and when a manual clock is moved. */
   changes: number;
 }
 
 const POLL_MS = 1000;
-/** A server that is being opened, or owns nothing: it refuses every request. */
+/** Status of a server that is starting or owns nothing: it refuses every request. */
 const UNAVAILABLE = 503;
 
 export const server = createStore<ServerState>({
@@ -29,7 +28,7 @@ export const server = createStore<ServerState>({
   changes: 0,
 });
 
-/** A clock that stands still has moved, further than answers take. */
+/** Whether a manual clock was moved. */
 function moved(before: Status | null, after: Status): boolean {
   return (
     after.clock.mode === 'manual' && before !== null && before.clock.now_ms !== after.clock.now_ms
@@ -59,12 +58,12 @@ export async function refreshServer(): Promise<void> {
   }
 }
 
-/** Everything that is shown may have changed, e.g. with who is signed in. */
+/** Makes all views reload, e.g. after a login. */
 export function askAgain(): void {
   server.update((known) => ({ ...known, changes: known.changes + 1 }));
 }
 
-/** Keeps asking; once for the whole application. */
+/** Starts polling; used once in the application. */
 export function useServerPolling(): void {
   useEffect(() => {
     let stopped = false;
@@ -81,7 +80,9 @@ export function useServerPolling(): void {
   }, []);
 }
 
-/** The database's time now, ms; null: not known yet. A manual clock stands still. */
+/**
+ * Returns the current database time in ms; null: not known yet. A manual clock does not advance.
+ */
 export function databaseNow(state: ServerState = server.get()): number | null {
   const clock = state.status?.clock;
   if (clock === undefined) return null;
@@ -89,7 +90,7 @@ export function databaseNow(state: ServerState = server.get()): number | null {
   return clock.now_ms + (performance.now() - state.readAt);
 }
 
-/** The database's time, again at every whole second of it. */
+/** Returns the database time; re-renders at every full second. */
 export function useNow(): number | null {
   const state = useStore(server);
   const [, again] = useReducer((n: number) => n + 1, 0);
@@ -102,13 +103,16 @@ export function useNow(): number | null {
   return now;
 }
 
-/** What is to be said of a failure; null: that the server is silent stands above every page already. */
+/**
+ * Returns the error message to show; null if there is none or the banner above every page already
+ * reports the unreachable server.
+ */
 export function useUnsaid(words: string | null): string | null {
   const isSilent = useSelected(server, ({ silentSince }) => silentSince !== null);
   return words === SILENT && isSilent ? null : words;
 }
 
-/** Changes when everything that is shown may have changed: after a silence, after a clock move. */
+/** Changes when all data may have changed: after an outage or a move of the clock. */
 export function useServerChanges(): number {
   return useSelected(server, (state) => state.changes);
 }

@@ -1,4 +1,4 @@
-// A value that components can watch. Not a framework: one value, one set of listeners.
+// A minimal observable value for components: one value, one set of listeners.
 import { useSyncExternalStore } from 'react';
 
 export interface Store<T> {
@@ -27,12 +27,12 @@ export function createStore<T>(initial: T): Store<T> {
   return store;
 }
 
-/** A part of a store's value; renders again only when that part is another. */
+/** Returns a part of a store's value; re-renders only when that part changes. */
 export function useSelected<T, S>(store: Store<T>, select: (value: T) => S): S {
   return useSyncExternalStore(store.subscribe, () => select(store.get()));
 }
 
-/** The value of a store; the component renders again when it changes. */
+/** Returns the value of a store; re-renders when it changes. */
 export function useStore<T>(store: Store<T>): T {
   return useSyncExternalStore(store.subscribe, store.get);
 }

@@ -1,42 +1,42 @@
-// Which outcomes are shown in the corner of the page, and until when. Outcomes of one topic share a notice:
-// the newest is said, and what can be taken back of the earlier ones stands behind it.
+// Decides which outcomes are shown as notices, and until when. Outcomes of one topic share a
+// notice: it shows the newest and lists the earlier ones that can still be undone.
 import type { Entry } from './log';
 import { createStore } from './store';
 
-/** Where the highest of them begins, px from the top of the window; null: there are none. */
+/** Top edge of the highest notice, px from the top of the window; null: no notices. */
 export const toastsTop = createStore<number | null>(null);
 
 const SHOWN_MS = 5000;
-/** What was not done is read more slowly. */
+/** Display time of failures, longer than that of successes. */
 const WARNED_MS = 12_000;
 const MOST = 3;
 
-/** What a person has done with outcomes, by their ids. */
+/** Outcomes that the user has dismissed or acted on, by id. */
 export interface Handled {
   closed: ReadonlySet<number>;
-  /** Those whose action was chosen, and when. */
+  /** Ids whose action was taken, with the time. */
   taken: ReadonlyMap<number, number>;
 }
 
 export interface Notice {
   key: string;
-  /** What is said. */
+  /** The outcome that is shown. */
   head: Entry;
-  /** Its action can still be chosen. */
+  /** Whether its action is still available. */
   isOffered: boolean;
-  /** Older ones whose actions can still be chosen, the newest first. */
+  /** Older outcomes whose actions are still available, newest first. */
   earlier: Entry[];
-  /** Everything that goes when it is closed. */
+  /** Outcomes that are dismissed with it. */
   ids: number[];
 }
 
-/** The instant at which an outcome leaves the corner, in the browser's time, ms. */
+/** Returns the time at which an outcome disappears, in ms of the browser's clock. */
 export function leavesAt(entry: Entry): number {
   if (entry.action !== undefined) return entry.at + entry.action.seconds * 1000;
   return entry.at + (entry.warns === true ? WARNED_MS : SHOWN_MS);
 }
 
-/** What was said and is neither closed nor over, by topics, the newest last. */
+/** Returns the notices that are neither dismissed nor expired, one per topic, newest last. */
 export function noticesOf(
   entries: readonly Entry[],
   { closed, taken }: Handled,
@@ -53,7 +53,7 @@ export function noticesOf(
   for (const entry of entries.filter(isDue)) {
     const key = entry.topic ?? String(entry.id);
     const before = found.get(key);
-    // The newest topic comes last.
+    // Reinsert: the newest topic comes last.
     found.delete(key);
     found.set(key, {
       key,
@@ -71,15 +71,17 @@ export function noticesOf(
   return [...found.values()];
 }
 
-/** The smaller, the rather it is in sight. */
+/** Display priority; lower ranks are shown first. */
 function rankOf({ head, isOffered, earlier }: Notice): number {
   const offered = [...(isOffered ? [head] : []), ...earlier];
   if (offered.length === 0) return 2;
   return offered.some(({ action }) => action?.minor !== true) ? 0 : 1;
 }
 
-/** Those that are in sight: the newest, and before others what can be undone. `behind` are the others in
- * which something can be undone. */
+/**
+ * Selects the notices to show: the newest, then those that can be undone. `behind` are the hidden
+ * notices that can be undone.
+ */
 export function inSight(notices: readonly Notice[]): { shown: Notice[]; behind: Notice[] } {
   const newest = notices.at(-1);
   const rest = notices.slice(0, -1).reverse();

@@ -38,7 +38,7 @@ test('only what is known to be there is listed', () => {
   const target = { door: 'nosql', database: 'app', collection: 'log' } as const;
   expect(isListed(known, target)).toBe(true);
   expect(isListed(known, { ...target, collection: 'other' })).toBe(false);
-  // Not asked yet.
+  // Not loaded yet.
   expect(isListed(known, { ...target, door: 'mongo' })).toBe(false);
   expect(isListed(known, { ...target, database: 'gone' })).toBe(false);
 });

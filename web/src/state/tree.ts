@@ -1,4 +1,4 @@
-// Databases of both doors and what lies in them, as last asked.
+// Databases of both APIs and their collections, as last loaded.
 
 import { words } from '../api/http';
 import * as mongo from '../api/mongo';
@@ -10,7 +10,7 @@ import { createStore } from './store';
 export interface Branch {
   door: Door;
   name: string;
-  /** null: not asked yet. */
+  /** null: not loaded yet. */
   collections: string[] | null;
   failure: string | null;
 }
@@ -18,7 +18,7 @@ export interface Branch {
 export interface Tree {
   branches: Branch[];
   loading: boolean;
-  /** It was read at least once. */
+  /** Whether it was loaded at least once. */
   read: boolean;
   failures: string[];
 }
@@ -32,12 +32,12 @@ function branchOf(
   return branches.find((branch) => branch.door === door && branch.name === database);
 }
 
-/** Whether a collection stands in the tree. Pure. */
+/** Returns whether the tree lists a collection. Pure. */
 export function isListed({ branches }: Tree, target: Target): boolean {
   return branchOf(branches, target)?.collections?.includes(target.collection) === true;
 }
 
-/** The collection that a text such as "app › logs" names, if it stands in the tree. Pure. */
+/** Returns the collection that a text such as "app › logs" names, if the tree lists it. Pure. */
 export function targetOf({ branches }: Tree, door: Door, text: string): Target | null {
   for (const { door: other, name: database, collections } of branches) {
     if (other !== door || !text.startsWith(`${database} › `)) continue;
@@ -47,7 +47,7 @@ export function targetOf({ branches }: Tree, door: Door, text: string): Target |
   return null;
 }
 
-/** The same of a text such as "mongo/app/logs", whose names may have slashes. Pure. */
+/** As `targetOf` for a text such as "mongo/app/logs"; names may contain slashes. Pure. */
 export function targetAt({ branches }: Tree, text: string): Target | null {
   for (const { door, name: database, collections } of branches) {
     const before = `${door}/${database}/`;
@@ -57,7 +57,7 @@ export function targetAt({ branches }: Tree, text: string): Target | null {
   return null;
 }
 
-/** Whether the tree is known and what a place shows is not in it. Pure. */
+/** Returns whether the tree is loaded and lacks the database or collection of a place. Pure. */
 export function isAbsent({ branches, loading, read, failures }: Tree, place: Place): boolean {
   if (place.page !== 'collection' && place.page !== 'database') return false;
   if (loading || !read || failures.length > 0) return false;
@@ -68,12 +68,15 @@ export function isAbsent({ branches, loading, read, failures }: Tree, place: Pla
 
 const collator = new Intl.Collator('en', { numeric: true });
 
-/** Orders names as people look for them: without regard to case first, and numbers by their value. Pure. */
+/** Compares names case-insensitively first, with numbers by value. Pure. */
 export function byName(a: string, b: string): number {
   return collator.compare(a, b) || (a < b ? -1 : a > b ? 1 : 0);
 }
 
-/** Orders the databases of both APIs as one list; of two with one name that of the NoSQL API comes first. Pure. */
+/**
+ * Orders the databases of both APIs as one list; of two with the same name, that of the NoSQL API
+ * comes first. Pure.
+ */
 export function byBranch(
   a: Pick<Branch, 'door' | 'name'>,
   b: Pick<Branch, 'door' | 'name'>,
@@ -91,12 +94,12 @@ async function collectionsOf(door: Door, database: string): Promise<string[]> {
   return (await nosql.listContainers(database)).map((record) => record.id);
 }
 
-/** How often the databases were asked for. */
+/** Number of loads started. */
 let asked = 0;
 
 /**
- * Asks for the databases of both doors; what was known of their collections stays. `quietly`: it is not
- * shown that they are asked for, and what fails is as it was.
+ * Loads the databases of both APIs; known collections stay. `quietly`: shows no loading state and
+ * keeps the previous failures.
  */
 export async function loadTree(quietly = false): Promise<void> {
   asked += 1;
@@ -117,7 +120,7 @@ export async function loadTree(quietly = false): Promise<void> {
       }
     }),
   );
-  // Of what was asked before, an answer may not know what this page has made meanwhile.
+  // A newer load has started: this response may predate a change by this page.
   if (quietly && turn !== asked) return;
   tree.update(({ branches }) => ({
     loading: false,
@@ -133,7 +136,7 @@ export async function loadTree(quietly = false): Promise<void> {
   }));
 }
 
-/** Asks for everything again that was ever asked for. */
+/** Reloads the databases and all collections that were ever loaded. */
 export async function refreshTree(): Promise<void> {
   await loadTree();
   const asked = tree
@@ -151,7 +154,7 @@ function put(door: Door, name: string, change: Partial<Branch>): void {
   }));
 }
 
-/** Asks what lies in a database. */
+/** Loads the collections of a database. */
 export async function loadCollections(door: Door, name: string): Promise<void> {
   try {
     const collections = (await collectionsOf(door, name)).sort(byName);
@@ -161,7 +164,7 @@ export async function loadCollections(door: Door, name: string): Promise<void> {
   }
 }
 
-/** Reads databases again, and then what lies in one of them. */
+/** Reloads the databases, then the collections of one. */
 export async function loadTreeWith({
   door,
   database,

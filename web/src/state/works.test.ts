@@ -9,7 +9,7 @@ test('works are shown from their beginning to their end, each by itself', () => 
   first.reach(100);
   expect(shown()).toEqual(['first: 100 of 600', 'second: 0 of 2']);
   first.end();
-  // What has ended does not come back.
+  // Progress after the end is ignored.
   first.reach(200);
   expect(shown()).toEqual(['second: 0 of 2']);
   second.end();

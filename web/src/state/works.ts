@@ -1,4 +1,4 @@
-// Work that goes on whatever page of the portal is shown: what it is, and how far it has come.
+// Background work that continues across pages, with its progress.
 import { createStore } from './store';
 
 export interface Work {
@@ -14,12 +14,12 @@ export const works = createStore<readonly Work[]>([]);
 let last = 0;
 
 export interface Reported {
-  /** So many are done. */
+  /** Reports progress. */
   reach: (done: number) => void;
   end: () => void;
 }
 
-/** Shows a work from now until its end. */
+/** Shows a work item until `end` is called. */
 export function beginWork(text: string, of: number): Reported {
   last += 1;
   const id = last;

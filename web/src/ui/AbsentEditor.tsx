@@ -1,10 +1,10 @@
-// What stands in the place of an editor whose code has not come.
+// Placeholder of an editor whose code has not loaded.
 import { Banner } from './Banner';
 import { Button } from './Button';
 
 export interface AbsentEditorProps {
   label: string;
-  /** Why it will not come; null: it comes when the server answers. */
+  /** Error of the load; null: waits for the server. */
   failure: string | null;
   onAgain: () => void;
 }

@@ -1,4 +1,4 @@
-// A line that says something about the whole page.
+// A one-line message about the whole page.
 import type { ReactNode } from 'react';
 
 export interface BannerProps {

@@ -1,5 +1,5 @@
-// A button. `busy` keeps it from being pressed twice and says so. One that has the keyboard keeps it
-// when it is turned off, until it is left: browsers would drop it to nowhere.
+// A button. `busy` prevents a second press and shows progress. A focused button that becomes
+// disabled keeps the focus until it is left: browsers would move it to the body.
 import { type ButtonHTMLAttributes, type ReactNode, useState } from 'react';
 
 export interface ButtonProps extends ButtonHTMLAttributes<HTMLButtonElement> {

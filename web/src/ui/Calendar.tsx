@@ -1,4 +1,5 @@
-// A month to choose a day of, in UTC. One day has the keyboard; arrows, Home, End and the page keys move it.
+// A calendar for choosing a day in UTC. One day has the focus; arrows, Home, End and the page keys
+// move it.
 import { ChevronLeft, ChevronRight } from 'lucide-react';
 import { type KeyboardEvent, useEffect, useRef, useState } from 'react';
 import { dayByKey, dayOf, monthsLater, weeksOf } from '../pure/time/calendar';
@@ -11,16 +12,16 @@ const MONTH = words({ month: 'long', year: 'numeric' });
 const LONG = words({ weekday: 'long' });
 const WEEKDAY = words({ weekday: 'short' });
 
-/** Not as browsers write it: they do not agree on the comma. */
+/** Not the browsers' format: they disagree on the comma. */
 const inFull = (day: number) =>
   `${LONG.format(day)} ${new Date(day).getUTCDate()} ${MONTH.format(day)}`;
 
 export interface CalendarProps {
-  /** The instant that is chosen already. */
+  /** The selected instant. */
   chosen: number;
-  /** Days before this instant cannot be chosen. */
+  /** Days before this instant are disabled. */
   from: number;
-  /** The first instant of the day. */
+  /** Receives the first instant of the day. */
   onChoose: (day: number) => void;
 }
 

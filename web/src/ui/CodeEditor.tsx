@@ -1,5 +1,5 @@
 // CodeMirror in a shadow root, so that its styles are constructed sheets and the content security
-// policy can forbid all inline ones. Knows no language but what it is given.
+// policy can forbid inline styles. Independent of languages.
 import type { EditorView } from '@codemirror/view';
 import { useEffect, useLayoutEffect, useRef, useState } from 'react';
 import { flushSync } from 'react-dom';
@@ -16,7 +16,7 @@ export type { Mark, Part } from './editorProps';
 
 const loadEditor = early(() => import('./editor'));
 
-/** Whether the editor is there, and why it will not come. */
+/** Load state: whether the editor exists, and the error of the load. */
 interface Coming {
   here: boolean;
   failure: string | null;
@@ -30,12 +30,12 @@ export function CodeEditor(props: CodeEditorProps) {
   const isAbsent = !coming.here && (isSilent || coming.failure !== null);
   const host = useRef<HTMLDivElement>(null);
   const view = useRef<EditorView | null>(null);
-  // Comes with the view.
+  // Set with the view.
   const replace = useRef<(view: EditorView, text: string) => void>(() => {});
   const latest = useRef<CodeEditorProps>(props);
   const rendered = useRef(props);
-  // What was typed and has not come back as `value` yet. It comes back late while someone types fast,
-  // and must not take the place of what was typed since.
+  // Changes reported and not yet received back as `value`. During fast typing `value` lags behind
+  // and must not overwrite newer text.
   const typed = useRef<string[]>([]);
   useLayoutEffect(() => {
     const onChange = (text: string) => {
@@ -47,7 +47,7 @@ export function CodeEditor(props: CodeEditorProps) {
       const why = props.bound?.why ?? '';
       setRefused(`That text is ${bytes(characters)}. ${why}, so it was not put into the editor.`);
     };
-    // What runs is what was typed, also when that was not drawn yet.
+    // Runs the latest text even if it is not rendered yet.
     const onRun = () => {
       const last = typed.current.at(-1);
       if (last !== undefined) flushSync(() => rendered.current.onChange?.(last));
@@ -71,7 +71,7 @@ export function CodeEditor(props: CodeEditorProps) {
       if (ended || host.current === null) return;
       view.current = makeEditor(host.current, latest, more);
       replace.current = replaceAll;
-      // What is hidden cannot take the focus.
+      // A hidden element cannot take the focus.
       flushSync(() => setComing({ here: true, failure: null }));
       const isLeft = document.activeElement !== focused && !isLanded();
       if (latest.current.start != null && !isLeft) view.current?.focus();
@@ -95,7 +95,7 @@ export function CodeEditor(props: CodeEditorProps) {
     replace.current(editor, props.value);
   }, [props.value]);
   const { isWrong, description } = props;
-  // The editor reads them anew when it is told.
+  // The editor reads its attributes again on an empty transaction.
   useEffect(() => view.current?.dispatch(), [isWrong, description]);
   const { marks } = props;
   const isHere = coming.here;

@@ -1,11 +1,11 @@
-// Copies a text, and says that it did.
+// A button that copies a text and confirms it.
 import { useEffect, useState } from 'react';
 import { Button } from './Button';
 import { copyText } from './clipboard';
 
 export interface CopyButtonProps {
   text: string;
-  /** What is copied, for screen readers: "MongoDB connection string". */
+  /** Name of the text for screen readers: "MongoDB connection string". */
   label: string;
   children?: string;
 }

@@ -1,6 +1,6 @@
-// A modal dialog: the browser's own, which keeps the focus inside and closes on Escape. A red button
-// destroys for good, so it never has the focus from the beginning: Enter would press it. At the foot the
-// buttons stand on the right (`dialog-buttons`): what is to be done first, what closes the dialog last.
+// A modal dialog: the native element, which traps the focus and closes on Escape. A red button
+// destroys data, so it never has the initial focus: Enter would press it. Buttons are right-aligned
+// at the foot (`dialog-buttons`): the main action first, the closing one last.
 import { type ReactNode, useId, useLayoutEffect, useRef } from 'react';
 
 export interface DialogProps {
@@ -9,18 +9,18 @@ export interface DialogProps {
   children: ReactNode;
 }
 
-/** From a red button that a dialog begins with to the last other one beside it: Cancel. */
+/** Moves the initial focus from a red button to the last non-red one beside it (Cancel). */
 function leaveDanger(): void {
   const red = document.activeElement?.closest('.danger');
   const others = red?.parentElement?.querySelectorAll<HTMLElement>('.button:not(.danger)');
   if (others !== undefined) [...others].at(-1)?.focus();
 }
 
-/** What is typed into, and not chosen. */
+/** Selector of text inputs. */
 const TYPED =
   ':is(input, textarea):not([type=radio], [type=checkbox], [type=file], [hidden], :disabled)';
 
-/** The keyboard begins in the first field that is to be filled; what stands there may be typed over. */
+/** Focuses the first text input and selects its content, so that typing replaces it. */
 function toFirstField(dialog: HTMLDialogElement | null): void {
   const field = dialog?.querySelector<HTMLInputElement | HTMLTextAreaElement>(TYPED);
   field?.focus();
@@ -30,7 +30,8 @@ function toFirstField(dialog: HTMLDialogElement | null): void {
 export function Dialog({ title, onClose, children }: DialogProps) {
   const element = useRef<HTMLDialogElement>(null);
   const id = useId();
-  // Before the element is taken out, so that the browser gives the focus back.
+  // A layout effect closes the dialog before the element is removed, so that the browser restores
+  // the focus.
   useLayoutEffect(() => {
     const dialog = element.current;
     dialog?.showModal();
@@ -47,7 +48,7 @@ export function Dialog({ title, onClose, children }: DialogProps) {
         onClose();
       }}
       onClose={() => {
-        // Browsers let a second Escape close any dialog; one that has to stay comes back.
+        // Browsers let a second Escape close any dialog; reopen one that must stay.
         onClose();
         setTimeout(() => {
           const dialog = element.current;

@@ -1,4 +1,4 @@
-// A failure in a sentence, and what to do when the thing is gone. Never takes away what was typed.
+// An error message, with a hint if the target was deleted. Never discards user input.
 import { useState } from 'react';
 import { ApiError, words } from '../api/http';
 import type { Target } from '../state/place';
@@ -10,7 +10,7 @@ import { PlaceLink } from './PlaceLink';
 
 export interface FailureProps {
   error: unknown;
-  /** What was asked about, when it may have been deleted. */
+  /** The target of the failed request, if it may have been deleted. */
   target?: Target;
   onAgain?: () => void;
 }

@@ -1,11 +1,11 @@
-// A label, what is typed into, a hint and an error, tied together for screen readers.
+// A label, an input, a hint and an error, associated for screen readers.
 import { type ReactNode, useId } from 'react';
 
 export interface FieldProps {
   label: ReactNode;
   hint?: ReactNode;
   error?: string | null;
-  /** Makes the control; spread `props` onto it. */
+  /** Renders the control; spread `props` onto it. */
   children: (props: {
     id: string;
     'aria-describedby': string | undefined;

@@ -1,4 +1,4 @@
-// The mark of EbbDB: a wave that ebbs. Its drawing is the icon of the page, which is loaded once.
+// The logo: an ebbing wave. It is the page's icon, so the browser loads it once.
 export function Logo() {
   return <img className="top-logo" src="/icon.svg" alt="" width={24} height={24} />;
 }

@@ -1,15 +1,15 @@
-// A small menu at a point of the page. Arrow keys move in it; Escape, Tab and a press elsewhere
-// close it and give the focus back.
+// A context menu. Arrow keys move within it; Escape, Tab and a press outside close it and restore
+// the focus.
 import { type KeyboardEvent, useEffect, useLayoutEffect, useRef, useState } from 'react';
 import './menu.css';
 
 export interface MenuItem {
   label: string;
   onChoose: () => void;
-  /** Why it cannot be chosen. */
+  /** Why the item is disabled. */
   reason?: string | null;
   danger?: boolean;
-  /** It is what holds now. */
+  /** The item is the current choice. */
   isCurrent?: boolean;
 }
 
@@ -20,7 +20,7 @@ export interface MenuProps {
   onClose: () => void;
 }
 
-/** Keeps a box of a size inside the window. */
+/** Keeps a box inside the window. */
 function inside(at: { x: number; y: number }, box: HTMLElement | null) {
   const [width, height] = [box?.offsetWidth ?? 0, box?.offsetHeight ?? 0];
   return {
@@ -37,7 +37,8 @@ export function Menu({ label, at, items, onClose }: MenuProps) {
     close.current = onClose;
   });
   useLayoutEffect(() => setPlace(inside(at, box.current)), [at]);
-  // Before what is chosen shows a dialog, which gives the focus back to where it was.
+  // A layout effect restores the focus before the chosen action opens a dialog, which later
+  // restores it in turn.
   useLayoutEffect(() => {
     const before = document.activeElement;
     box.current?.querySelector<HTMLElement>('[role=menuitem]')?.focus();

@@ -1,11 +1,11 @@
-// A button that opens a menu below itself.
+// A button that opens a menu below it.
 import { ChevronDown } from 'lucide-react';
 import { useRef, useState } from 'react';
 import { Button, type ButtonProps } from './Button';
 import { Menu, type MenuItem } from './Menu';
 
 export interface MenuButtonProps extends Omit<ButtonProps, 'onClick'> {
-  /** What the menu is called. */
+  /** Accessible name of the menu. */
   label: string;
   items: readonly MenuItem[];
 }
@@ -23,7 +23,7 @@ export function MenuButton({ label, items, children, ...rest }: MenuButtonProps)
         {...rest}
         aria-haspopup="menu"
         aria-expanded={at !== null}
-        // A press elsewhere closes the menu, and this one would open it again.
+        // A press outside closes the menu, and the click would reopen it.
         onPointerDown={(event) => at !== null && event.stopPropagation()}
         onClick={() => (at === null ? open() : setAt(null))}
       >

@@ -1,8 +1,8 @@
-// A name that is typed to confirm what cannot be taken back.
+// A field in which the user types a name to confirm an irreversible action.
 import { Field } from './Field';
 
 export interface NameFieldProps {
-  /** What has the name: "collection". */
+  /** The kind of the named thing: "collection". */
   what: string;
   name: string;
   typed: string;

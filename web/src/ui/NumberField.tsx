@@ -1,4 +1,4 @@
-// A field for a number that is typed as text, so that nothing of it is changed silently.
+// A number input that keeps its text, so that no value is changed silently.
 import type { ReactNode } from 'react';
 import { Field } from './Field';
 

@@ -1,4 +1,4 @@
-// A link to a place of the portal: an ordinary address, followed without loading the page anew.
+// A link within the portal, followed without reloading the page.
 import type { AnchorHTMLAttributes, MouseEvent, ReactNode } from 'react';
 import type { Place } from '../state/place';
 import { addressOf, go } from '../state/router';
@@ -9,7 +9,7 @@ export interface PlaceLinkProps extends Omit<AnchorHTMLAttributes<HTMLAnchorElem
   children: ReactNode;
 }
 
-/** Clicks that open another tab or window are the browser's. */
+/** Modified clicks (new tab or window) are left to the browser. */
 function isPlain(event: MouseEvent): boolean {
   return event.button === 0 && !event.metaKey && !event.ctrlKey && !event.shiftKey && !event.altKey;
 }

@@ -1,5 +1,5 @@
-// A time of so many seconds, wherever one is asked for: typed as text, so that nothing is changed in silence,
-// in a unit that is chosen or written behind the number, with its value in words or the reason why it has none.
+// An input of a duration in seconds, kept as text so that no value is changed silently. The unit is
+// selected or typed after the number; below it, the value in words or the error.
 import { type ReactNode, useId } from 'react';
 import { spelled, UNITS } from '../pure/time/duration';
 import { type Default, inUnit, readSeconds, type SecondsTyped, unitMeant } from '../pure/ttl/input';
@@ -7,10 +7,10 @@ import { type Default, inUnit, readSeconds, type SecondsTyped, unitMeant } from 
 interface Asked {
   id?: string;
   dataTest?: string;
-  /** "Time to live": the name for screen readers becomes "Time to live in seconds". */
+  /** "Time to live": the accessible name becomes "Time to live in seconds". */
   name: string;
   typed: SecondsTyped;
-  /** What holds on the server: another unit shows it in that one. */
+  /** The server's value: changing the unit converts it. */
   shown?: Default;
   className?: string | undefined;
   disabled?: boolean;
@@ -18,15 +18,15 @@ interface Asked {
 }
 
 export interface SecondsInputProps extends Asked {
-  /** What is shown before it. */
+  /** Label in front of the number. */
   label?: string;
   size?: number;
   isWrong: boolean;
-  /** The id of what says what it comes to. */
+  /** Id of the element that shows the value in words. */
   describedBy: string;
 }
 
-/** The number and its unit; what they come to is said elsewhere. */
+/** The number and its unit, without the value in words. */
 export function SecondsInput(props: SecondsInputProps) {
   const { typed, shown = null, disabled = false, onType } = props;
   const unit = unitMeant(typed);
@@ -74,13 +74,13 @@ export function SecondsInput(props: SecondsInputProps) {
 
 export interface SecondsFieldProps extends Asked {
   least?: 0 | 1;
-  /** What 0 means. */
+  /** Meaning of 0. */
   zero?: string;
-  /** The option that is to be chosen instead of -1; left out: that of a default. */
+  /** The option to use instead of -1; omitted: that of a default. */
   minusOne?: string;
-  /** Nobody has typed anything yet, so that nothing is wrong. */
+  /** Untouched, so no error is shown. */
   isFresh?: boolean;
-  /** What else is said of the field. */
+  /** An additional hint. */
   note?: ReactNode;
 }
 

@@ -1,4 +1,4 @@
-// Grey bars where text is on its way. Screen readers hear that it is loading.
+// A loading placeholder of grey bars, announced to screen readers.
 export function Skeleton({ lines = 4 }: { lines?: number }) {
   return (
     <div className="skeleton" role="status">

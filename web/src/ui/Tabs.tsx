@@ -1,13 +1,13 @@
-// A list of tabs; arrow keys move between them. What a tab shows is the caller's.
+// A tab list; arrow keys move between tabs. The caller renders the panel.
 import { type KeyboardEvent, useRef } from 'react';
 import './tabs.css';
 
 export interface Tab<K extends string> {
   key: K;
   label: string;
-  /** A mark behind the label, e.g. for unsaved changes. */
+  /** A marker after the label, e.g. for unsaved changes. */
   mark?: string;
-  /** The mark in words, for screen readers. */
+  /** The marker's meaning for screen readers. */
   said?: string;
 }
 
@@ -16,7 +16,7 @@ export interface TabsProps<K extends string> {
   tabs: readonly Tab<K>[];
   selected: K;
   onSelect: (key: K) => void;
-  /** Id of the panel that shows the selected tab. */
+  /** Id of the panel of the selected tab. */
   panel: string;
 }
 

@@ -1,24 +1,24 @@
-// What two people have made of one thing, field by field: how it was, theirs and mine, and of those that
-// both have changed, where it is asked, which is taken. Saves nothing itself.
+// A three-way comparison of conflicting edits, field by field: base, theirs and mine, optionally
+// with a choice for each field that both changed. Saves nothing itself.
 import { type ReactNode, useId } from 'react';
 import { excerpts, type Side } from '../pure/merging/merge';
 import './threeWay.css';
 
 export interface ThreeWayRow {
   name: string;
-  /** null: it is not there. */
+  /** null: the field is absent. */
   before: string | null;
   theirs: string | null;
   mine: string | null;
-  /** What is taken; null: it has yet to be chosen. */
+  /** The chosen side; null: not chosen yet. */
   taken?: Side | null;
-  /** Both are offered. */
+  /** Called with the chosen side; if set, both are offered. */
   onChoose?: (side: Side) => void;
 }
 
 export interface ThreeWayProps {
   caption: string;
-  /** What the rows are: "Field". */
+  /** Name of a row: "Field". */
   noun: string;
   rows: readonly ThreeWayRow[];
 }

@@ -1,5 +1,5 @@
-// One notice in the corner: what was done last, its Undo, and on demand a list of what was done before it
-// and can still be undone.
+// One notice: the newest outcome with Undo, and a collapsible list of earlier outcomes that can
+// still be undone.
 import { Check, ChevronDown, ChevronRight, TriangleAlert, X } from 'lucide-react';
 import { useId, useLayoutEffect, useState } from 'react';
 import type { Entry } from '../state/log';
@@ -8,12 +8,12 @@ import { Button } from './Button';
 
 export interface ToastProps {
   notice: Notice;
-  /** The browser's time, ms. */
+  /** Browser time in ms. */
   now: number;
-  /** The action of one was chosen. */
+  /** The action of an entry was chosen. */
   onTake: (entry: Entry) => void;
   onClose: () => void;
-  /** Its height is another one. */
+  /** The height changed. */
   onSize: () => void;
 }
 
@@ -34,7 +34,8 @@ export function Toast({ notice, now, onTake, onClose, onSize }: ToastProps) {
   const list = useId();
   if (open && earlier.length === 0) setOpen(false);
   const size = open ? earlier.length : 0;
-  // biome-ignore lint/correctness/useExhaustiveDependencies: it is told when the list has another length.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: runs when the length of the list
+  // changes.
   useLayoutEffect(onSize, [size]);
   return (
     <div className="toast">
@@ -44,7 +45,8 @@ export function Toast({ notice, now, onTake, onClose, onSize }: ToastProps) {
         <Check className="icon toast-mark" />
       )}
       <span className="toast-text">{head.text}</span>
-      {/* One press takes back one: the next one has a button of its own. */}
+      {/* The key keeps a double press from undoing two outcomes: the next one gets a new
+          button. */}
       {isOffered && <Take key={head.id} entry={head} now={now} onTake={onTake} />}
       <Button look="quiet" aria-label={`Dismiss: ${head.text}`} onClick={onClose}>
         <X className="icon" />

@@ -1,5 +1,5 @@
-// What was done, in the corner of the page, with a way to take it back where there is one, and what goes on,
-// with how far it has come. Screen readers hear the newest outcome from the console, which says the same.
+// Notices in the corner of the page: outcomes with Undo, and work in progress. Screen readers get
+// the newest outcome from the console, which has the same text.
 import { useEffect, useLayoutEffect, useRef, useState } from 'react';
 import { count } from '../pure/figures/amount';
 import { log } from '../state/log';
@@ -35,13 +35,13 @@ export function Toasts() {
   const [taken, setTaken] = useState<ReadonlyMap<number, number>>(new Map());
   const [now, setNow] = useState(Date.now);
   const [isAll, setAll] = useState(false);
-  // Texts change their heights, and so do lists that are opened.
+  // Re-measures when texts or opened lists change the height.
   const [, measure] = useState(0);
   const notices = noticesOf(entries, { closed, taken }, now);
   const { shown, behind } = inSight(notices);
   const going = useStore(works);
   const isAny = shown.length + going.length > 0;
-  // It ends with the tab, half done.
+  // Closing the tab would stop the work half done.
   useUnloadGuard(going.length > 0);
   if (isAll && behind.length === 0) setAll(false);
   const box = useRef<HTMLElement>(null);

@@ -1,4 +1,5 @@
-// An instant in UTC: typed as a text, or its day chosen from a calendar, which keeps the time of day.
+// An input for an instant in UTC: typed, or the day chosen from a calendar, which keeps the time of
+// day.
 import { CalendarDays } from 'lucide-react';
 import { type KeyboardEvent, Suspense, useEffect, useRef, useState } from 'react';
 import { dayOf } from '../pure/time/calendar';
@@ -14,7 +15,7 @@ export interface UtcFieldProps {
   'aria-describedby': string | undefined;
   'aria-invalid': boolean;
   text: string;
-  /** The instant that stands there when nothing is typed; days before it cannot be chosen. */
+  /** Default instant while the input is empty; earlier days are disabled. */
   now: number;
   disabled: boolean;
   onFocus: () => void;
@@ -46,7 +47,8 @@ export function UtcField({ text, now, disabled, onChange, ...rest }: UtcFieldPro
     close();
   };
   return (
-    // biome-ignore lint/a11y/noStaticElementInteractions: Escape reaches it from what it holds.
+    // biome-ignore lint/a11y/noStaticElementInteractions: handles Escape that bubbles from its
+    // children.
     <div className="utc-field" ref={box} onKeyDown={press}>
       <input
         {...rest}

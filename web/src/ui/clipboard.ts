@@ -1,6 +1,9 @@
-// Puts a text into the clipboard.
+// Copies text to the clipboard.
 
-/** Pages that came over plain http from another machine have no clipboard; a selection has. */
+/**
+ * Pages loaded over plain http from another host have no clipboard API; copying a selection works
+ * there.
+ */
 export async function copyText(text: string): Promise<boolean> {
   try {
     await navigator.clipboard.writeText(text);

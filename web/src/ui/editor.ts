@@ -1,4 +1,4 @@
-// Makes the editor that `CodeEditor` shows; loaded when the first one is.
+// Creates the editor of `CodeEditor`; loaded with the first one.
 import {
   defaultKeymap,
   history,
@@ -93,7 +93,7 @@ function languageOf(props: CodeEditorProps): Extension {
   }
 }
 
-/** What is selected; null: nothing. */
+/** Returns the selected text; null if the selection is empty. */
 function partOf({ doc, selection: { main } }: EditorState): Part | null {
   return main.empty ? null : { text: doc.sliceString(main.from, main.to), from: main.from };
 }
@@ -115,13 +115,15 @@ function runs(latest: { current: CodeEditorProps }): Extension {
     { key: 'Mod-Shift-Enter', run: runPart },
   ];
   if (latest.current.saves === true) keys.push({ key: 'Mod-s', run });
-  // Behind a list of what is offered, which takes Enter while it is open.
+  // Lower precedence than an open completion list, which takes Enter.
   const single = latest.current.single === true ? [{ key: 'Enter', run }] : [];
   return [Prec.highest(keymap.of(keys)), Prec.high(keymap.of(single))];
 }
 
-/** Typing over selected text. Left to the browser, the new text would get the looks of the old one as
- * inline styles, which the content security policy forbids. */
+/**
+ * Handles typing over a selection. Browsers would give the new text the old one's look by inline
+ * styles, which the content security policy forbids.
+ */
 const TYPE_OVER = EditorView.domEventHandlers({
   beforeinput: (event, view) => {
     const { state } = view;
@@ -135,7 +137,7 @@ const TYPE_OVER = EditorView.domEventHandlers({
   },
 });
 
-/** What the text is called, and what is said of it now. */
+/** Accessible name and description. */
 function attributesOf(props: CodeEditorProps): Record<string, string> {
   const description = catchesTab(props) ? WAY_OUT : props.description;
   return {
@@ -146,7 +148,7 @@ function attributesOf(props: CodeEditorProps): Record<string, string> {
   };
 }
 
-/** Underlines places of the text, each with what is wrong there. */
+/** Underlines ranges of the text, each with its message. */
 export function mark({ state, dispatch }: EditorView, marks: readonly Mark[]): void {
   const within = (at: number) => Math.max(0, Math.min(at, state.doc.length));
   const diagnostics = marks.map(({ from, to, message }): Diagnostic => {
@@ -156,7 +158,7 @@ export function mark({ state, dispatch }: EditorView, marks: readonly Mark[]): v
   dispatch(setDiagnostics(state, diagnostics));
 }
 
-/** Another text, as one step of Undo. The cursor stays where only other parts differ. */
+/** Replaces the text as one undo step. The cursor stays if it is in an unchanged part. */
 export function replaceAll(view: EditorView, text: string): void {
   const now = view.state.doc.toString();
   const most = Math.min(now.length, text.length);
@@ -170,7 +172,7 @@ export function replaceAll(view: EditorView, text: string): void {
   });
 }
 
-/** Escape and then Tab leaves the editor, so that no keyboard is caught in it. */
+/** Creates an editor. Escape and then Tab leaves it, so that keyboard focus is not trapped. */
 export function makeEditor(
   host: HTMLElement,
   latest: { current: CodeEditorProps },
@@ -192,7 +194,7 @@ export function makeEditor(
     syntaxHighlighting(defaultHighlightStyle, { fallback: true }),
     keymap.of([...defaultKeymap, ...historyKeymap, ...searchKeymap]),
     keymap.of([...foldKeymap, ...(single ? [] : [indentWithTab])]),
-    // Named, and known as reachable by keyboard.
+    // Accessible name; marked as focusable.
     EditorView.contentAttributes.of(() => attributesOf(latest.current)),
     props.placeholder === undefined ? [] : placeholder(props.placeholder),
     EditorState.readOnly.of(props.readOnly === true),
@@ -213,7 +215,7 @@ export function makeEditor(
   const state = EditorState.create({ doc: props.value, extensions });
   const view = new EditorView({ state, parent: root, root });
   if (props.start != null) {
-    // Line ends of two characters count as one here, so the text may be shorter than it was.
+    // A CRLF counts as one character here, so the text may be shorter than the stored positions.
     const within = (at: number) => Math.min(at, state.doc.length);
     const selection = { anchor: within(props.start.from), head: within(props.start.to) };
     view.dispatch({ selection, scrollIntoView: true });

@@ -1,15 +1,16 @@
-// A bound on the length of an editor's text: a change beyond it is refused whole, and what was there
-// stays.
+// A limit on the length of an editor's text: a change beyond it is refused as a whole.
 import { EditorState, type Extension } from '@codemirror/state';
 
 export interface Bound {
-  /** Most characters. */
   characters: number;
-  /** Why, as the beginning of a sentence: "The server takes items of at most 2 MB". */
+  /** The reason, as the start of a sentence: "The server takes items of at most 2 MB". */
   why: string;
 }
 
-/** `bound` is looked at when it is needed; `refused` hears how many characters a change would add. */
+/**
+ * `bound` is called on each change; `refused` receives the number of characters of a refused
+ * change.
+ */
 export function bounded(
   bound: () => Bound | undefined,
   refused: (characters: number) => void,

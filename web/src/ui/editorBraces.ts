@@ -1,9 +1,9 @@
-// The keyboard comes into a text that is nothing but `{}`: what is typed goes between its braces.
+// When an editor that contains only `{}` gets the focus, puts the cursor between the braces.
 import { EditorView } from '@codemirror/view';
 
 const NOTHING_YET = '{}';
 
-/** A press of the mouse chooses its own place afterwards. */
+/** A mouse press sets its own position afterwards. */
 export const INTO_BRACES = EditorView.domEventHandlers({
   focus: (_, view) => {
     const { doc, readOnly, selection } = view.state;

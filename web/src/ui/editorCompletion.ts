@@ -1,5 +1,5 @@
-// What an editor offers while somebody types: a list that what is asked for fills. Loaded with the first
-// editor that offers something. Knows no language.
+// Completion while typing: a list that the caller fills. Loaded with the first editor that needs
+// it. Independent of languages.
 import {
   acceptCompletion,
   autocompletion,
@@ -14,20 +14,20 @@ import { type Extension, Prec } from '@codemirror/state';
 import { EditorView, keymap } from '@codemirror/view';
 import type { Candidate, Completion } from '../pure/completion/candidates';
 
-/** What can stand at a place of a text; null: nothing is offered there. */
+/** Returns the candidates at a position; null: none. */
 export type Offers = (text: string, at: number) => Promise<Completion | null>;
 
-/** Behind these something is offered before anything is typed. */
+/** After these, candidates are offered before anything is typed. */
 const BEGINS = /[.{]\s?$/;
-/** Behind these, where they were put in, it is asked for what can follow. */
+/** After inserting a text that ends in one of these, completion starts again. */
 const FOLLOWED = /[.{:]\s?$/;
 
-/** What was put in before the cursor and is often typed all the same: a colon and a space. */
+/** Inserted in front of the cursor; users often type it anyway. */
 const COLON = ': ';
-/** Where, and what of it may still be typed over. */
+/** Position of the inserted colon, and the part of it that typing may still skip. */
 const typedOver = new WeakMap<EditorView, { at: number; rest: string }>();
 
-/** Types over the colon that a completion has put in, instead of writing a second one. */
+/** Skips over the inserted colon instead of typing a second one. */
 const overColon: Extension = [
   EditorView.inputHandler.of((view, from, to, text) => {
     const over = typedOver.get(view);
@@ -63,7 +63,7 @@ function shownOf(one: Candidate): Shown {
   };
 }
 
-/** Whether a list that nobody has asked for would be in the way: Enter has to end the line. */
+/** Whether an unrequested list would be in the way: Enter has to end the line. */
 function isInTheWay(text: string, { from, to, candidates }: Completion): boolean {
   const typed = text.slice(from, to);
   if (typed === '' && candidates[0]?.kind === 'value') return false;
@@ -72,21 +72,23 @@ function isInTheWay(text: string, { from, to, candidates }: Completion): boolean
 }
 
 export interface Manner {
-  /** Nothing is chosen until an arrow key or the mouse does: Enter is for something else. */
+  /** No candidate is preselected: Enter has another meaning. */
   isCalm?: boolean;
 }
 
-/** The list goes where Enter does something else than to take what is chosen. */
+/** Closes the list on a key with another meaning unless a candidate is selected. */
 function closeUnchosen(view: EditorView): boolean {
   if (selectedCompletion(view.state) === null) closeCompletion(view);
   return false;
 }
 
-/** Ctrl+Space asks; Enter or Tab takes what is chosen; Escape closes the list. */
+/**
+ * Ctrl+Space requests candidates; Enter or Tab accepts the selected one; Escape closes the list.
+ */
 export function completing(offers: Offers, { isCalm = false }: Manner = {}): Extension {
   const source = async (context: CompletionContext): Promise<CompletionResult | null> => {
-    // Begins anew when somebody types on. Otherwise nothing would be asked for where they are now, once
-    // it was found that nothing is offered where they were.
+    // Restarts when the user types on. Otherwise an empty result for an earlier position would
+    // suppress the request for the current one.
     context.addEventListener('abort', () => {}, { onDocChange: true });
     const text = context.state.doc.toString();
     const offered = await offers(text, context.pos);

@@ -1,17 +1,17 @@
-// What an editor is given; the editor comes apart from the component that shows it.
+// Properties of an editor, separate from its code so that components can use them before it loads.
 import type { Extension } from '@codemirror/state';
 import type { EditorView } from '@codemirror/view';
 import type { Bound } from './editorBound';
 
 export type Language = 'json' | 'sql' | 'shell';
 
-/** A part of the text. */
+/** A range of the text. */
 export interface Part {
   text: string;
   from: number;
 }
 
-/** A place of the text and what is wrong there. */
+/** A range of the text and its error. */
 export interface Mark {
   from: number;
   to: number;
@@ -19,47 +19,51 @@ export interface Mark {
 }
 
 export interface CodeEditorProps {
-  /** Name for screen readers. */
+  /** Accessible name. */
   label: string;
   value: string;
   onChange?: (text: string) => void;
   language: Language;
   readOnly?: boolean;
-  /** Longer texts are refused, and it is said why. */
+  /** Limit of the length; longer texts are refused with a message. */
   bound?: Bound;
-  /** Hears that a change was refused which would have added so many characters, and says so in the place
-   * of the editor. */
+  /**
+   * Called with the number of characters of a refused change; shows the message instead of the
+   * editor.
+   */
   onRefused?: (characters: number) => void;
   /** Ctrl+Enter, or Cmd+Enter. */
   onRun?: () => void;
-  /** What is selected; null: nothing. */
+  /** Called with the selection; null: empty. */
   onSelect?: (part: Part | null) => void;
-  /** Ctrl+Shift+Enter, where something is selected. */
+  /** Ctrl+Shift+Enter with a selection. */
   onRunPart?: (part: Part) => void;
-  /** Ctrl+S, or Cmd+S, does the same. */
+  /** Ctrl+S, or Cmd+S, runs too. */
   saves?: boolean;
-  /** What is selected when the editor comes, which then takes the focus, unless that has gone on
-   * meanwhile; null: nothing, and the focus stays. */
+  /**
+   * Initial selection; the editor takes the focus when it has loaded unless the focus has moved
+   * meanwhile. null: no selection, no focus.
+   */
   start?: { from: number; to: number } | null;
-  /** One line that grows: a filter box. Enter runs. */
+  /** A single line that grows, for filters. Enter runs. */
   single?: boolean;
-  /** What is shown as long as the text is empty. */
+  /** Shown while the text is empty. */
   placeholder?: string;
-  /** What screen readers say of it, beside its name. */
+  /** Accessible description. */
   description?: string;
-  /** What is said of it is that it is wrong. */
+  /** Whether the description is an error. */
   isWrong?: boolean;
-  /** The editor is there now: made, and not hidden by itself. */
+  /** Called when the editor has been created and is visible. */
   onHere?: (view: EditorView) => void;
-  /** What is underlined; another list takes the place of this one. */
+  /** Underlined ranges; a new list replaces the old one. */
   marks?: readonly Mark[];
-  /** More of CodeMirror: linters, completions. Read when the editor is made. */
+  /** More CodeMirror extensions: linters, completions. Read once, at creation. */
   extensions?: Extension;
-  /** The same, of a part that is loaded with the editor. */
+  /** As `extensions`, from a chunk that is loaded with the editor. */
   load?: () => Promise<Extension>;
 }
 
-/** How a keyboard leaves an editor in which Tab is a character of the text. */
+/** How to leave an editor that takes Tab as a character. */
 export const WAY_OUT = 'Escape, then Tab leaves the editor.';
 
 export function catchesTab({ single, readOnly }: CodeEditorProps): boolean {

@@ -1,17 +1,17 @@
-// Arrow up in the first line of an editor brings back what was applied before, arrow down in the last one
-// goes on to what is newer, and in the end to what was being typed. Loaded with the editor that has it.
+// Input history: arrow up in the first line recalls earlier inputs, arrow down in the last line
+// newer ones and finally the unfinished input. Loaded with its editor.
 import type { Extension } from '@codemirror/state';
 import { type EditorView, keymap } from '@codemirror/view';
 
-/** Whether the cursor is in the line at this place, as lines are drawn. */
+/** Whether the cursor is in the same visual line as a position. */
 function isInLineOf(view: EditorView, place: number): boolean {
   const { head } = view.state.selection.main;
   return view.coordsAtPos(head)?.top === view.coordsAtPos(place)?.top;
 }
 
-/** `past` is asked when a key is pressed; the newest stands first. */
+/** `past` is called on each key press; newest first. */
 export function recalling(past: () => readonly string[]): Extension {
-  /** How far back it went; -1: what is being typed. */
+  /** Index into the history; -1: the unfinished input. */
   let [at, shown, typed] = [-1, '', ''];
   const go = (by: 1 | -1) => (view: EditorView) => {
     const { doc } = view.state;

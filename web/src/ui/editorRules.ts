@@ -1,16 +1,15 @@
-// What an editor can have beside its language: marks at errors. Loaded when the first such editor is
-// shown.
+// An editor extension that marks errors. Loaded with the first editor that needs it.
 import { type Diagnostic, linter } from '@codemirror/lint';
 import type { Extension } from '@codemirror/state';
 
 export interface EditorRules {
-  /** What is wrong and where; null: nothing. Asked a little after typing. */
+  /** Returns the error and its position; null: none. Called shortly after typing. */
   check: (text: string) => { message: string; at: number } | null;
-  /** Longer texts are not checked. */
+  /** Length above which texts are not checked. */
   checked: number;
 }
 
-/** `rules` is looked at when it is needed, so it may change. */
+/** `rules` is read on each check, so it may change. */
 export function editorRules(rules: { current: EditorRules }): Extension {
   return linter(
     ({ state }): Diagnostic[] => {

@@ -1,6 +1,6 @@
-// Gives the focus to an editor, from outside.
+// Moves the focus into an editor from outside.
 
-/** `within` selects what it stands in. The text of an editor lies in a tree of its own. */
+/** `within` selects an ancestor. The editor's text is in a shadow root. */
 export function focusEditor(within: string): void {
   const host = document.querySelector(`${within} .editor`);
   host?.shadowRoot?.querySelector<HTMLElement>('.cm-content')?.focus();

@@ -1,10 +1,10 @@
-// Gives the focus a new place when what had it is taken away: a button that vanishes by its own press, a
-// dialog whose opener is gone. Browsers would drop it to the body, where no key does anything. Moves
-// nothing as long as something has the focus, nor when a person has left it with the mouse.
+// Moves the focus to a new element when the focused one is removed: a button that its own press
+// removes, a dialog whose opener was deleted. Browsers would move it to the body, where keys have
+// no effect. Does nothing while an element has the focus, or if the user left it with the mouse.
 
-/** What is opened over the page, or stands beside it: afterwards the focus goes to where it was. */
+/** Overlays; when one closes, the focus returns to its previous element. */
 const ASIDE = 'dialog, .toasts, [role=menu]';
-/** On an element: a selector of what takes the focus for anything within that has lost it. */
+/** Attribute with a selector: the element within that takes the focus lost by a descendant. */
 const LANDING = 'data-landing';
 
 const isUsable = (element: Element) =>
@@ -12,32 +12,34 @@ const isUsable = (element: Element) =>
   element.checkVisibility({ visibilityProperty: true }) &&
   !element.matches(':disabled');
 
-/** Whether nothing has the focus but the page as a whole. */
+/** Whether only the page as a whole has the focus. */
 export function isAdrift(): boolean {
   const { activeElement, body } = document;
   return activeElement === null || activeElement === body || activeElement.localName === 'main';
 }
 
-/** What took the focus last for something that was gone. */
+/** The last element that received a lost focus. */
 let landed: Element | null = null;
 
-/** Whether what has the focus was given it here, and not by a person, who may have meant something else. */
+/** Whether this module set the current focus, and not the user. */
 export function isLanded(): boolean {
   return landed !== null && document.activeElement === landed;
 }
 
-/** An element and what it stands in. */
+/** Returns an element and its ancestors. */
 function pathOf(element: Element): Element[] {
   const path: Element[] = [];
   for (let at: Element | null = element; at !== null; at = at.parentElement) path.push(at);
   return path;
 }
 
-/** What has the keyboard in an element: in an editor, its text, which lies in a tree of its own. */
+/** Returns the focusable part of an element: for an editor, its text in the shadow root. */
 const inner = (element: HTMLElement) =>
   element.shadowRoot?.querySelector<HTMLElement>('[tabindex="0"]') ?? element;
 
-/** What takes the focus for something within this element; null: look further out. */
+/**
+ * Returns the element that takes the focus for a descendant of this one; null: try the ancestor.
+ */
 function landingOf(element: Element): HTMLElement | null {
   const asked = element.getAttribute(LANDING);
   const within = asked === null ? [] : element.querySelectorAll<HTMLElement>(asked);
@@ -45,7 +47,7 @@ function landingOf(element: Element): HTMLElement | null {
   if (found !== undefined) return found;
   if (element.matches('dialog[open]')) {
     const heading = element.querySelector('h2');
-    // Not before it is needed: a dialog that opens would give it the focus.
+    // Set only when needed: an opening dialog would focus a focusable heading.
     if (heading !== null) heading.tabIndex = -1;
     return heading;
   }
@@ -57,7 +59,7 @@ function landingOf(element: Element): HTMLElement | null {
   return takes ? element : null;
 }
 
-/** Gives the focus to the first that takes it; what lies behind a modal dialog does not. */
+/** Focuses the first element that accepts it; elements behind a modal dialog do not. */
 function land(path: readonly Element[]): boolean {
   return path.filter(isUsable).some((element) => {
     const to = landingOf(element);
@@ -68,7 +70,10 @@ function land(path: readonly Element[]): boolean {
   });
 }
 
-/** Begins. `page` names the element that takes the focus when nothing nearer is left. */
+/**
+ * Starts keeping the focus. `page` is the id of the element that takes it as a last resort. Returns
+ * a function that stops.
+ */
 export function keepFocus(page: string): () => void {
   let [path, before]: [Element[], Element[]] = [[], []];
   let timer: ReturnType<typeof setTimeout> | undefined;
@@ -84,7 +89,7 @@ export function keepFocus(page: string): () => void {
     timer = undefined;
     const [last] = path;
     if (document.activeElement !== document.body || last === undefined) return;
-    // It is still there: a person has pressed somewhere else.
+    // The element still exists: the user pressed outside it.
     const [within, outside] = isUsable(last) ? [[], []] : [path, before];
     [path, before] = [[], []];
     if (within.length === 0) return;
@@ -92,7 +97,7 @@ export function keepFocus(page: string): () => void {
     const home = document.getElementById(page);
     land([...open, ...outside, ...within, ...(home === null ? [] : pathOf(home))]);
   };
-  // Whoever takes something away may give the focus to something else itself.
+  // Wait: the code that removes an element may set the focus itself.
   const soon = () => {
     if (document.activeElement === document.body) timer ??= setTimeout(look);
   };

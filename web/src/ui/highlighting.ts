@@ -1,4 +1,4 @@
-// Colours of code, by the variables of the page, so that light and dark follow it.
+// Syntax colours from the page's CSS variables, so that they follow light and dark.
 import { HighlightStyle, syntaxHighlighting } from '@codemirror/language';
 import { tags } from '@lezer/highlight';
 

@@ -1,5 +1,5 @@
-// Two small highlighters: the NoSQL query language and shell literals. They colour and check
-// nothing; the server says what is wrong.
+// Highlighters of the NoSQL query language and of shell literals. They do not check syntax; the
+// server does.
 import { StreamLanguage, type StringStream } from '@codemirror/language';
 
 const SQL_WORDS = new Set(
@@ -51,7 +51,7 @@ const shellToken = token((word) => {
 });
 
 interface ShellState {
-  /** In a comment that began on this line or an earlier one. */
+  /** Inside a comment that started on this line or an earlier one. */
   inComment: boolean;
 }
 

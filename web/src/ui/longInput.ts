@@ -1,10 +1,10 @@
-// Keeps texts of megabytes out of every field of one line: browsers take minutes to lay them out.
-// Editors have bounds of their own, and are not concerned.
+// Keeps megabytes of text out of single-line inputs: browsers take minutes to lay them out. Editors
+// have limits of their own and are not affected.
 
-/** Most characters that go into a field at once. */
+/** Maximum characters per insertion. */
 export const MOST_AT_ONCE = 16_384;
 
-/** `refused` hears how many characters were kept out. What the field held stays. */
+/** `refused` receives the number of refused characters. The field keeps its content. */
 export function refuseLongInput(refused: (characters: number) => void): void {
   const judge = (event: InputEvent) => {
     const isField =

@@ -1,11 +1,11 @@
-// Parts of the portal that are loaded when they are first shown. One that could not be loaded fails
-// where it is shown, and is loaded again when a person tries again.
+// Lazily loaded parts of the portal. A part that fails to load shows the error and is loaded again
+// on retry.
 import { type ComponentType, lazy } from 'react';
 import { arrival, early } from '../state/arrival';
 
 const failed = new Set<() => void>();
 
-/** Has every part that failed loaded again, when it is next shown. */
+/** Makes every failed part load again when it is next shown. */
 export function loadPartsAgain(): void {
   const all = [...failed];
   failed.clear();
@@ -21,7 +21,7 @@ export function part<P extends object>(
       try {
         return await arrival(load);
       } catch (failure) {
-        // What has failed once fails for ever, so another takes its place.
+        // A failed lazy component stays failed, so it is replaced.
         failed.add(() => {
           Current = make();
         });

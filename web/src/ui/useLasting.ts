@@ -1,4 +1,4 @@
-// Whether something has gone on for a while: what is over sooner needs no word.
+// Whether a condition has lasted a while; short ones are not worth a message.
 import { useEffect, useState } from 'react';
 
 export function useLasting(goesOn: boolean, ms: number): boolean {

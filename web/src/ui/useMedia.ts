@@ -1,4 +1,4 @@
-// Whether the window is as a media query says, and again when it is not.
+// Whether the window matches a media query; updated on change.
 import { useCallback, useSyncExternalStore } from 'react';
 
 export function useMedia(query: string): boolean {

@@ -1,13 +1,13 @@
-// How much of the end of what scrolls lies under the notices in the corner, so that there is room to scroll
-// its end out from under them.
+// Height of the end of a scroll container that notices cover; as padding, it lets the user scroll
+// the end above them.
 import { type RefObject, useLayoutEffect, useState } from 'react';
 import { useStore } from '../state/store';
 import { toastsTop } from '../state/toasts';
 
-/** Between the end and the first notice, px, more than what a box may stand in has around it. */
+/** Space between the end and the first notice, px; larger than the padding around a box. */
 const GAP = 12;
 
-/** px at the end of the box; what was scrolled to its end stays there. */
+/** Returns the padding in px; a container that is scrolled to its end stays there. */
 export function useToastRoom(box: RefObject<HTMLElement | null>): number {
   const top = useStore(toastsTop);
   const [room, setRoom] = useState(0);

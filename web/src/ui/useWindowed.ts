@@ -1,15 +1,15 @@
-// Which rows of a long list are in sight, for rows of one height. The caller draws them inside a
-// spacer of the whole height. Browsers draw no element higher than some 16 million pixels, so beyond
-// that the list's scroll is scaled.
+// Virtual scrolling of a long list with rows of one height. The caller renders the visible rows
+// inside a spacer of the full height. Browsers limit elements to some 16 million pixels, so the
+// scroll position of longer lists is scaled.
 import { type RefObject, useCallback, useEffect, useState } from 'react';
 
 export interface Windowed {
   first: number;
-  /** Behind the last. */
+  /** Index after the last row. */
   end: number;
   /** Of the spacer, px. */
   height: number;
-  /** Where the first row stands, px from the spacer's top. */
+  /** Top of the first row, px from the spacer's top. */
   offset: number;
   scrollTo: (index: number) => void;
 }
@@ -21,9 +21,9 @@ export function useWindowed(
   element: RefObject<HTMLElement | null>,
   count: number,
   rowHeight: number,
-  /** Height of what sticks at the top of the box, above the spacer. */
+  /** Height of the sticky header above the spacer. */
   above = 0,
-  /** The same at its bottom, over the rows. */
+  /** Height of the sticky footer over the rows. */
   below = 0,
 ): Windowed {
   const [view, setView] = useState({ top: 0, height: 600 });

@@ -1,5 +1,5 @@
-// What editors of queries and filters have beside their language: completion, and for MongoDB's texts
-// marks where they cannot be read. Loaded with the editor.
+// Editor extensions for queries and filters: completion and, for MongoDB, syntax errors. Loaded
+// with the editor.
 import { type Extension, Prec } from '@codemirror/state';
 import type { Completion, SampledField } from '../../pure/completion/candidates';
 import { completeMongo, type MongoText } from '../../pure/completion/mongo';
@@ -12,7 +12,7 @@ import { recalling } from '../editorRecall';
 import { editorRules } from '../editorRules';
 import { allFieldsOf, fieldsOf } from './fields';
 
-/** Longer texts are neither completed nor checked while somebody types. */
+/** Longer texts are neither completed nor checked while typing. */
 const MOST_CHARACTERS = 100_000;
 
 function checkShell(text: string): { message: string; at: number } | null {
@@ -23,8 +23,10 @@ function checkShell(text: string): { message: string; at: number } | null {
 
 type Complete = (text: string, at: number, fields: readonly SampledField[]) => Completion | null;
 
-/** Words are offered without the fields where those take long; where there are no words, it is waited for
- * the fields. */
+/**
+ * Keywords are offered without fields if the fields are slow to load; without keywords, the
+ * completion waits for the fields.
+ */
 function offersOf(target: Target, complete: Complete): Offers {
   return async (text, at) => {
     if (text.length > MOST_CHARACTERS) return null;
@@ -38,10 +40,13 @@ export function sqlHelp(target: Target): Extension {
   return completing(offersOf(target, completeSql));
 }
 
-/** What stands before the filter of a list, as the list asks for it. */
+/** The text in front of the filter in the list's query. */
 const BEFORE = 'SELECT * FROM c ';
 
-/** Of the filter above a list, in which Enter applies what is typed; `past`: what was applied before. */
+/**
+ * Completion in the filter of a list, where Enter applies the filter; `past`: filters applied
+ * before.
+ */
 export function filterHelp(target: Target, past: () => readonly string[]): Extension {
   const complete: Complete = (text, at, fields) => {
     if (target.door === 'mongo') return completeMongo('filter', text, at, fields);
@@ -49,7 +54,7 @@ export function filterHelp(target: Target, past: () => readonly string[]): Exten
     if (found === null) return null;
     return { ...found, from: found.from - BEFORE.length, to: found.to - BEFORE.length };
   };
-  // A list that is shown has the arrow keys first.
+  // An open completion list has precedence for the arrow keys.
   return [completing(offersOf(target, complete), { isCalm: true }), Prec.high(recalling(past))];
 }
 

@@ -1,5 +1,5 @@
-// The fields that documents of a collection have, from a few of them; asked for when something is
-// completed, and again after a while.
+// Fields of a collection, sampled from a few documents; loaded on completion and refreshed after a
+// while.
 import * as mongo from '../../api/mongo';
 import * as nosql from '../../api/nosql';
 import type { SampledField } from '../../pure/completion/candidates';
@@ -9,10 +9,10 @@ import type { Target } from '../../state/place';
 
 const SAMPLE = 50;
 const FRESH_MS = 60_000;
-/** Nobody who types waits longer. */
+/** Maximum wait while typing. */
 const PATIENCE_MS = 800;
 const TIMEOUT_MS = 5000;
-/** After a failure. */
+/** Retry delay after a failure. */
 const AGAIN_MS = 3000;
 
 interface Known {
@@ -33,7 +33,7 @@ async function sample({ door, database, collection }: Target): Promise<unknown[]
   return (await mongo.open(database, command, { signal, quiet: true })).documents;
 }
 
-/** Whether a value is printed as it is written in a query: long ones were cut. */
+/** Whether the printed value is complete and usable in a query: long values are truncated. */
 const isWhole = (text: string) => text !== 'null' && !text.endsWith('…');
 
 async function read(target: Target): Promise<readonly SampledField[]> {
@@ -46,7 +46,7 @@ async function read(target: Target): Promise<readonly SampledField[]> {
   }));
 }
 
-/** What is known of the fields, however long that takes. */
+/** Returns the sampled fields, however long that takes. */
 export function allFieldsOf(target: Target): Promise<readonly SampledField[]> {
   const name = `${target.door}/${target.database}/${target.collection}`;
   const now = performance.now();
@@ -54,7 +54,7 @@ export function allFieldsOf(target: Target): Promise<readonly SampledField[]> {
   if (found === undefined || now - found.at > FRESH_MS) {
     const made: Known = { at: now, fields: read(target) };
     made.fields = made.fields.catch(() => {
-      // Words are offered without fields, which are soon asked for again.
+      // Offer keywords without fields, and retry soon.
       made.at = performance.now() - FRESH_MS + AGAIN_MS;
       return [];
     });
@@ -64,7 +64,7 @@ export function allFieldsOf(target: Target): Promise<readonly SampledField[]> {
   return found.fields;
 }
 
-/** What is known of the fields, or none where that takes too long. */
+/** Returns the sampled fields, or none if that takes too long. */
 export function fieldsOf(target: Target): Promise<readonly SampledField[]> {
   const late = new Promise<readonly SampledField[]>((resolve) => {
     setTimeout(() => resolve([]), PATIENCE_MS);
