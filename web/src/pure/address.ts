@@ -1,12 +1,12 @@
-// Addresses of the doors as clients reach them, and the strings that connect to them. Pure.
+// Addresses of the APIs as clients reach them, and connection strings. Pure.
 
-/** How a door is reached: `host:port`, and whether TLS alone is spoken there. */
+/** How an API is reached: `host:port`, and whether it requires TLS. */
 export interface Reach {
   address: string;
   needsTls: boolean;
 }
 
-/** An address that means all interfaces is reached by the host that the page came from. */
+/** Replaces a wildcard host by the host that the page was loaded from. */
 export function reachable(address: string, pageHost: string): string {
   const [, host = '', port = ''] = /^(.*):(\d+)$/.exec(address) ?? [];
   const isAny = host === '0.0.0.0' || host === '[::]' || host === '::' || host === '';
@@ -21,7 +21,9 @@ export function endpoint(reach: Reach): string {
   return reach.needsTls ? secureEndpoint(reach) : `http://${reach.address}/`;
 }
 
-/** For clients that speak TLS alone. Their certificate names localhost. */
+/**
+ * The https endpoint. Loopback addresses become localhost, the name in the server's certificate.
+ */
 export function secureEndpoint({ address }: Reach): string {
   return `https://${address.replace(/^(127\.0\.0\.1|\[::1\]):/, 'localhost:')}/`;
 }

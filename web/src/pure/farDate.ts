@@ -1,5 +1,5 @@
-// Dates beyond those that JavaScript has: MongoDB counts milliseconds in 64 bits. To all that looks at
-// dates it is one out of range; its milliseconds are kept beside that.
+// Dates outside JavaScript's range: MongoDB has 64-bit milliseconds. Such a date is an invalid
+// `Date` that also carries its milliseconds.
 
 export class FarDate extends Date {
   constructor(readonly ms: bigint) {
@@ -7,23 +7,23 @@ export class FarDate extends Date {
   }
 }
 
-/** The date so many milliseconds after 1970 began. */
+/** Returns the date `ms` after the epoch. */
 export function dateOf(ms: bigint): Date {
   const near = new Date(Number(ms));
   return Number.isNaN(near.getTime()) ? new FarDate(ms) : near;
 }
 
-/** Milliseconds, to be compared; those of a far date are about right. */
+/** Returns milliseconds for comparisons; approximate for far dates. */
 export function msOf(date: Date): number {
   return date instanceof FarDate ? Number(date.ms) : date.getTime();
 }
 
-/** As Extended JSON writes it. */
+/** Returns the Extended JSON of the date. */
 export function extendedFar({ ms }: FarDate) {
   return { $date: { $numberLong: String(ms) } };
 }
 
-/** How many a value holds. */
+/** Counts the far dates in a value. */
 export function countFar(value: unknown): number {
   if (typeof value !== 'object' || value === null || ArrayBuffer.isView(value)) return 0;
   if (value instanceof FarDate) return 1;

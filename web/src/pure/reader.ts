@@ -1,13 +1,12 @@
-// What readers of texts share: a place in the text, what stands there, and how a mistake is reported.
-// Knows no grammar.
+// Base of the text parsers: position, lookahead, and error reporting. Knows no grammar.
 
-/** What is wrong with a text, and where: counted in UTF-16 units. */
+/** A syntax error and its offset in UTF-16 units. */
 export interface Mistake {
   error: string;
   at: number;
 }
 
-/** Ends the reading of a text. */
+/** Thrown to abort parsing. */
 export class Wrong extends Error {
   constructor(
     message: string,
@@ -22,7 +21,7 @@ export abstract class Reader<T> {
 
   constructor(protected readonly text: string) {}
 
-  /** Reads one value that is the whole text, with nothing but white space around it. */
+  /** Parses one value that spans the text, except for surrounding white space. */
   whole(): T {
     this.space();
     if (this.at === this.text.length) throw new Wrong('a value is missing', this.at);
@@ -32,13 +31,13 @@ export abstract class Reader<T> {
     return value;
   }
 
-  /** Reads a value; `depth` counts from 1. */
+  /** Parses a value; `depth` starts at 1. */
   protected abstract value(depth: number): T;
 
-  /** Goes past what may stand between any two tokens. */
+  /** Skips white space and comments between tokens. */
   protected abstract space(): void;
 
-  /** Goes past what may stand after the last value. */
+  /** Skips what may follow the last value. */
   protected end(): void {
     this.space();
   }
@@ -47,12 +46,12 @@ export abstract class Reader<T> {
     return `nothing may follow the value, but ${this.shown()} does`;
   }
 
-  /** The next character; empty at the end. */
+  /** Returns the next character; empty at the end. */
   protected peek(): string {
     return this.text.charAt(this.at);
   }
 
-  /** The next character as a message shows it. */
+  /** Returns the next character for a message. */
   protected shown(): string {
     const next = this.text.codePointAt(this.at);
     if (next === undefined) return 'the end';
@@ -60,7 +59,7 @@ export abstract class Reader<T> {
     return character === '"' ? `'"'` : JSON.stringify(character);
   }
 
-  /** Goes past a match of a sticky pattern and returns it; null: there is none here. */
+  /** Consumes and returns a match of a sticky pattern; null: no match here. */
   protected match(pattern: RegExp): string | null {
     pattern.lastIndex = this.at;
     const found = pattern.exec(this.text)?.[0] ?? null;
@@ -68,7 +67,7 @@ export abstract class Reader<T> {
     return found;
   }
 
-  /** Goes past one character if it is the next; returns whether it was. */
+  /** Consumes a character if it is next; returns whether it was. */
   protected takes(character: string): boolean {
     if (this.peek() !== character) return false;
     this.at += 1;
@@ -80,7 +79,7 @@ export abstract class Reader<T> {
   }
 }
 
-/** Returns what `read` returns, or the mistake that stopped it. */
+/** Returns the result of `read`, or the syntax error that stopped it. */
 export function attempt<R>(text: string, read: () => R): R | Mistake {
   try {
     return read();

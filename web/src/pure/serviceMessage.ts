@@ -1,5 +1,5 @@
-// The sentences in a refusal of the NoSQL door, which come wrapped in JSON: `Message: {"Errors":["…"]}`
-// or `{"errors":[{"message":"…"}]}`.
+// Extracts the message from an error of the NoSQL API, which is wrapped in JSON: `Message:
+// {"Errors":["…"]}` or `{"errors":[{"message":"…"}]}`.
 
 function sentences(body: unknown): string[] {
   if (typeof body !== 'object' || body === null) return [];
@@ -12,7 +12,10 @@ function sentences(body: unknown): string[] {
   });
 }
 
-/** The message without its wrapping, and without a link to another service's help; otherwise as it is. */
+/**
+ * Returns the message without its wrapping and without a link to another service's help; other
+ * messages unchanged.
+ */
 export function plainMessage(message: string): string {
   return unwrapped(message).replace(/\s*Learn more: https:\/\/aka\.ms\/\S+$/, '');
 }

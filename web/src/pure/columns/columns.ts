@@ -1,30 +1,30 @@
-// Which columns a list of documents can have: every path of a field that some of them have. Says nothing
-// of which are shown.
+// Columns that a list of documents can have: one per field path that occurs. Does not decide which
+// are shown.
 import { isNumeric, type Kind } from '../values/kind';
 import { partsOfPath, pathText } from '../values/path';
 import { SYSTEM_FIELDS } from '../values/system';
 import { type Seen, Tally } from './tally';
 
-/** The column of the time left. No path of a field is written like this. */
+/** Id of the column with the remaining time to live; cannot collide with a field path. */
 export const EXPIRES = '\\expires';
 
 export interface Column {
-  /** The path of the field, or `EXPIRES`. */
+  /** Path of the field, or `EXPIRES`. */
   id: string;
-  /** Part of the documents that have it, 0 to 1. */
+  /** Fraction of documents that have the field, 0 to 1. */
   share: number;
-  /** Documents by the type of what they have there. */
+  /** Number of documents by type of the value. */
   kinds: ReadonlyMap<Kind, number>;
-  /** Fields below it are columns too, so that it need not be shown. */
+  /** Its subfields are columns as well, so it need not be shown. */
   hasParts: boolean;
-  /** The server sets it. */
+  /** A field that the server sets. */
   isSystem: boolean;
 }
 
 /**
- * The columns in the order of their use: the id, the parts of the key, the time left, and the fields
- * that most documents have, those seen first before others, and last what the
- * server sets. `keys` are paths like `/tenant/id`.
+ * Returns the columns in display order: the id, the partition key paths, the remaining time to
+ * live, then fields by frequency and first occurrence, and the fields set by the server last.
+ * `keys` are paths like `/tenant/id`.
  */
 export function columnsFrom(
   { seen, total }: Tally,
@@ -54,7 +54,7 @@ export function columnsFrom(
   return [...first.map((id) => field(id, seen.get(id))), expires, ...rest];
 }
 
-/** The columns of some documents. */
+/** Returns the columns of these documents. */
 export function columnsOf(
   documents: Iterable<unknown>,
   idField: 'id' | '_id',
@@ -65,13 +65,13 @@ export function columnsOf(
   return columnsFrom(tally, idField, keys);
 }
 
-/** Whether a column holds numbers, and nothing else but null. */
+/** Returns whether a column holds only numbers and null. */
 export function isOfNumbers({ kinds }: Column): boolean {
   const some = [...kinds.keys()].filter((kind) => kind !== 'null');
   return some.length > 0 && some.every(isNumeric);
 }
 
-/** Returns the heading of a column. An empty name of a field is written in quotes. */
+/** Returns the heading of a column. An empty field name is shown as quotes. */
 export function titleOf(id: string): string {
   if (id === EXPIRES) return 'Expires';
   return partsOfPath(id)

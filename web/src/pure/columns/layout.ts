@@ -1,12 +1,12 @@
-// Which columns a person has chosen for a collection, in which order and how wide, and the text that
-// keeps it. Fields come and go with the documents that are loaded: what is not there now is remembered.
+// The columns that a user chose for a collection, with order and widths, and their stored form.
+// Fields vary with the loaded documents, so absent columns are remembered.
 import { type Column, EXPIRES } from './columns';
 
 export interface Placed {
   id: string;
   shown: boolean;
   pinned: boolean;
-  /** In pixels; null: as wide as the page likes. */
+  /** In pixels; null: automatic. */
   width: number | null;
 }
 
@@ -21,8 +21,8 @@ export const WIDEST = 2000;
 const isShort = (id: string) => id.length <= 1000;
 
 /**
- * Without a choice: what stands first, and some fields that hold a value of their own. `isWithoutTtl`: nothing
- * that is listed can expire, so that the time left is not shown.
+ * Returns the default layout: the leading columns and some scalar fields. `isWithoutTtl`: no listed
+ * document can expire, so the remaining time is hidden.
  */
 export function initialLayout(columns: readonly Column[], isWithoutTtl = false): Layout {
   const fixed = columns.findIndex((column) => column.id === EXPIRES);
@@ -36,8 +36,10 @@ export function initialLayout(columns: readonly Column[], isWithoutTtl = false):
   });
 }
 
-/** Without a choice, for other documents than before: what is shown and still there stays where it is; what is
- * new comes behind it, and is shown while there is room. */
+/**
+ * Updates a default layout for other documents: shown columns that still exist keep their position;
+ * new ones follow, shown while space is left.
+ */
 export function continued(before: Layout, next: Layout): Layout {
   const fixed = next.findIndex(({ id }) => id === EXPIRES);
   const isFixed = new Set(next.slice(0, fixed + 1).map(({ id }) => id));
@@ -48,7 +50,7 @@ export function continued(before: Layout, next: Layout): Layout {
   const known = new Set(stays.map(({ id }) => id));
   let left = SHOWN_FIELDS - stays.filter(({ id }) => !isFixed.has(id)).length;
   const others = next.filter(({ id }) => !known.has(id));
-  // The time left joins those that stand first when something can expire.
+  // The remaining time joins the leading columns once a document can expire.
   const joining = others.filter(({ id, shown }) => shown && id === EXPIRES);
   const at = stays.findLastIndex(({ id }) => isFixed.has(id)) + 1;
   return [
@@ -64,21 +66,21 @@ export function continued(before: Layout, next: Layout): Layout {
   ];
 }
 
-/** The choice, with the fields that it does not know behind it, not shown. */
+/** Appends columns unknown to the layout, hidden. */
 export function merged(layout: Layout, columns: readonly Column[]): Layout {
   const known = new Set(layout.map(({ id }) => id));
   const fresh = columns.filter(({ id }) => !known.has(id));
   return [...layout, ...fresh.map(({ id }) => ({ id, shown: false, pinned: false, width: null }))];
 }
 
-/** The columns to draw: chosen ones that are there, those that are pinned first. */
+/** Returns the columns to render: those shown that exist, pinned ones first. */
 export function drawn(layout: Layout, columns: readonly Column[]): Placed[] {
   const there = new Set(columns.map(({ id }) => id));
   const shown = layout.filter((placed) => placed.shown && there.has(placed.id));
   return [...shown.filter(({ pinned }) => pinned), ...shown.filter(({ pinned }) => !pinned)];
 }
 
-/** The layout with something else about one column. */
+/** Returns the layout with a change of one column. */
 export function changed(layout: Layout, id: string, change: Partial<Omit<Placed, 'id'>>): Layout {
   const width = change.width;
   const bounded =
@@ -88,7 +90,7 @@ export function changed(layout: Layout, id: string, change: Partial<Omit<Placed,
   return layout.map((placed) => (placed.id === id ? { ...placed, ...bounded } : placed));
 }
 
-/** The layout with one column before another; null: at the end. */
+/** Returns the layout with a column moved before another; null: to the end. */
 export function moved(layout: Layout, id: string, before: string | null): Layout {
   const taken = layout.find((placed) => placed.id === id);
   if (taken === undefined || id === before) return layout;
@@ -97,7 +99,7 @@ export function moved(layout: Layout, id: string, before: string | null): Layout
   return at < 0 ? [...rest, taken] : rest.toSpliced(at, 0, taken);
 }
 
-/** The text that keeps a layout; what was never shown, moved or resized at its end is left out. */
+/** Serializes a layout; trailing columns that are hidden and not resized are omitted. */
 export function layoutText(layout: Layout): string {
   const last = layout.findLastIndex(({ shown, width }) => shown || width !== null);
   return JSON.stringify({ version: VERSION, columns: layout.slice(0, last + 1) });
@@ -111,7 +113,7 @@ function readPlaced(value: unknown): Placed | null {
   return { id, shown: shown === true, pinned: pinned === true, width: isWidth ? width : null };
 }
 
-/** A kept text; null: it is none, of a later version, or shows nothing. */
+/** Parses a stored layout; null if it is invalid, from a later version, or shows no column. */
 export function readLayout(text: string): Layout | null {
   let read: unknown;
   try {

@@ -1,15 +1,15 @@
-// Shortens texts in their middle, so that ids that begin alike can still be told apart. Measures
+// Shortens texts in the middle, so that ids with a common prefix remain distinguishable. Measures
 // characters, not pixels.
 
 const GAP = '…';
 
-/** A cut that does not go through a pair of units that are one character. */
+/** Returns a cut position that does not split a surrogate pair. */
 function cut(text: string, at: number): number {
   const unit = text.charCodeAt(at);
   return unit >= 0xdc00 && unit < 0xe000 ? at - 1 : at;
 }
 
-/** A text of at most `most` units; a third of them from its beginning, the others from its end. */
+/** Shortens a text to at most `most` code units: a third from its start, the rest from its end. */
 export function shortened(text: string, most: number): string {
   if (text.length <= most) return text;
   const head = Math.floor((most - 1) / 3);
@@ -23,14 +23,14 @@ function sharedHead(a: string, b: string): number {
   return at;
 }
 
-/** The texts by how they are shown, of those shown alike all. */
+/** Groups texts whose shortened forms are equal. */
 function alike(shown: ReadonlyMap<string, string>): string[][] {
   const groups = new Map<string, string[]>();
   for (const [text, short] of shown) groups.set(short, [...(groups.get(short) ?? []), text]);
   return [...groups.values()].filter((group) => group.length > 1);
 }
 
-/** The part in which a group differs, between gaps. */
+/** Returns the part around the first difference, between ellipses. */
 function aroundDifference(text: string, from: number, most: number): string {
   const begin = cut(text, Math.max(0, from));
   const end = cut(text, Math.min(text.length, begin + Math.max(1, most - 2)));
@@ -38,8 +38,8 @@ function aroundDifference(text: string, from: number, most: number): string {
 }
 
 /**
- * Texts of about `most` units of which no two different ones look alike. Those that would look alike
- * are shown by the part in which they differ, and in a wider form where that is not enough.
+ * Shortens texts to about `most` code units so that different texts stay different. Texts that
+ * would collide are cut around their first difference, and wider if needed.
  */
 export function toldApart(texts: readonly string[], most: number): Map<string, string> {
   const shown = new Map(texts.map((text) => [text, shortened(text, most)]));

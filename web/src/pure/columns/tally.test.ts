@@ -6,7 +6,7 @@ import { ListTally } from './tally';
 const ids = (tally: ListTally, documents: readonly object[]) =>
   [...tally.of(documents).seen.keys()].sort();
 
-/** A list longer than what is counted anew each time. */
+/** Longer than a list that is recounted every time. */
 const many = (n: number) => Array.from({ length: n }, (_, at) => ({ id: `${at}`, n: at }));
 
 test('a field of one of many documents that come later is found', () => {

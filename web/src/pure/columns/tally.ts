@@ -1,24 +1,22 @@
-// Counts the fields of documents by their types: of all of them once, or of a list that grows, of which
-// each document is looked at only when it is new.
+// Counts the fields of documents by type: of all at once, or incrementally for a growing list.
 import { type Kind, kindOf } from '../values/kind';
 import { eachField, pathText } from '../values/path';
 
 const LEVELS = 3;
 
 export interface Seen {
-  /** Documents that have the field. */
   count: number;
-  /** The same by the type of what they have there. */
+  /** Number of documents by type of the value. */
   kinds: Map<Kind, number>;
-  /** Fields below it were counted too. */
+  /** Its subfields were counted as well. */
   hasParts: boolean;
 }
 
-/** More fields than a person can choose from; documents with names made of data would have no end. */
+/** Maximum number of fields; documents with data as field names would have no bound. */
 const MOST = 1000;
-/** A list up to this long is counted anew when anything has left it. */
+/** A list up to this length is recounted when a document leaves it. */
 const SHORT = 500;
-/** Of a longer one this part may have left it before it is. */
+/** A longer list is recounted once this fraction has left it. */
 const LEFT = 0.1;
 
 export class Tally {
@@ -44,7 +42,7 @@ export class Tally {
   }
 }
 
-/** The tally of a list that changes: those that stay in it are not looked at again. */
+/** Counts of a changing list: documents that stay in it are not counted again. */
 export class ListTally {
   private tally = new Tally();
   private known = new WeakSet<object>();

@@ -1,30 +1,30 @@
-// What is offered at a place in a text: candidates and what they replace. Ranks them by what is typed
-// already; knows no language.
+// Completion candidates at a position and the range that they replace. Ranks them by the typed
+// prefix; independent of languages.
 
 export interface Candidate {
   label: string;
   kind: 'field' | 'value' | 'keyword' | 'function' | 'operator' | 'stage' | 'alias';
-  /** Said beside the label: arguments, or the part of documents that have a field. */
+  /** Shown beside the label: arguments, or the share of documents that have the field. */
   detail: string;
   insert: string;
-  /** Where the cursor goes, from the beginning of what is inserted. */
+  /** Cursor position relative to the start of the inserted text. */
   cursor: number;
 }
 
 export interface Completion {
-  /** What is replaced. */
+  /** The replaced range. */
   from: number;
   to: number;
   candidates: Candidate[];
 }
 
-/** A field that documents of the sample have. */
+/** A field that occurs in the sample. */
 export interface SampledField {
   parts: readonly string[];
   share: number;
-  /** Of its types the most frequent. */
+  /** Its most frequent type. */
   kind: string;
-  /** Texts, numbers and booleans that it has, the most frequent first, as they are printed. */
+  /** Its strings, numbers and booleans as printed, most frequent first. */
   values?: readonly string[];
 }
 
@@ -38,14 +38,14 @@ export function candidate(
   return { label, kind, detail, insert, cursor };
 }
 
-/** How well a label fits what is typed: 0 best; null: not at all. */
+/** Ranks a label against the typed text: 0 is best; null: no match. */
 export function fitOf(label: string, typed: string): number | null {
   if (label.startsWith(typed)) return 0;
   const [name, wanted] = [label.toLowerCase(), typed.toLowerCase()];
   if (name.startsWith(wanted)) return 1;
   const bare = wanted.replace(/^\$/, '');
   if (bare === '') return wanted === '' || name.startsWith('$') ? 1 : null;
-  // The beginning of a word within it: `Len` of `ARRAY_LENGTH`, `lookup` of `graphLookup`.
+  // The start of a word within it: `Len` of `ARRAY_LENGTH`, `lookup` of `graphLookup`.
   const word = label.search(/[A-Z]/) >= 0 && /[a-z]/.test(label) ? /[A-Z]|[_.$]./g : /[_.$]./g;
   for (const { index, 0: found } of label.matchAll(word)) {
     const begin = /[_.$]/.test(found) ? index + 1 : index;
@@ -54,17 +54,21 @@ export function fitOf(label: string, typed: string): number | null {
   return name.includes(bare) && bare.length > 1 ? 3 : null;
 }
 
-/** Where the word ends in which the place is, or the text between quotes of this kind: what stands there
- * already is not written again. Where nothing is typed yet a word behind the place is another one. */
+/**
+ * Returns the end of the word, or of the quoted text, at the cursor, so that completion replaces
+ * existing text. If nothing is typed, the following word is unrelated.
+ */
 export function endOfWord(text: string, at: number, typed: string, quote: string): number {
   if (quote === '' && typed === '') return at;
-  // A quote with a word behind it begins another text.
+  // A quote followed by a word starts another string.
   const inside = quote === '"' ? /^[^"'\\\n]*(?="(?![\w$"']))/ : /^[^"'\\\n]*(?='(?![\w$"']))/;
   const rest = (quote === '' ? /^[\w$.]+/ : inside).exec(text.slice(at));
   return at + (rest?.[0].length ?? 0);
 }
 
-/** Values of a field, behind an opening quote if there is one: then texts alone, without their quotes. */
+/**
+ * Returns candidate values of a field. After an opening quote: only strings, without their quotes.
+ */
 export function valuesOf(
   field: SampledField | undefined,
   quote: string,
@@ -73,17 +77,16 @@ export function valuesOf(
   return (field?.values ?? []).flatMap((text) => {
     if (quote === '') return [candidate('value', text)];
     const bare = text.slice(1, -1);
-    // What would have to be escaped is left to who types.
+    // Strings that need escapes are not offered.
     if (!text.startsWith('"') || /["'\\]/.test(bare)) return [];
     const insert = after.startsWith(quote) ? bare : bare + quote;
     return [candidate('value', bare, '', insert)];
   });
 }
 
-/** More than a person reads. */
 const MOST = 50;
 
-/** Those that fit, the best first; of those that fit alike, in the order they were given. */
+/** Returns matching candidates, best first; equal ranks keep their order. */
 export function ranked(all: readonly Candidate[], typed: string): Candidate[] {
   const labels = new Set<string>();
   return all
@@ -95,7 +98,7 @@ export function ranked(all: readonly Candidate[], typed: string): Candidate[] {
     .map(({ one }) => one);
 }
 
-/** The names below a path that the sample has, the most frequent first. */
+/** Returns the fields directly below a path, most frequent first. */
 export function namesBelow(
   fields: readonly SampledField[],
   above: readonly string[],

@@ -91,7 +91,7 @@ test('the cursor goes into what is inserted', () => {
   expect(at('sort', '{ |')?.candidates.map(({ insert }) => insert)).toEqual([
     ...['_id: 1', 'user: 1', '"address.city": 1', 'age: 1'],
   ]);
-  // A colon that stands there already, with its value, stays the only one.
+  // An existing colon and its value are not duplicated.
   expect(at('sort', '{ us|: -1 }')?.candidates[0]).toMatchObject({ insert: 'user', cursor: 4 });
   expect(at('filter', '{ cit| : "x" }')?.candidates[0]).toMatchObject({
     insert: '"address.city"',
@@ -99,7 +99,7 @@ test('the cursor goes into what is inserted', () => {
   expect(at('filter', '{ user: { $i|: [] } }')?.candidates[0]).toMatchObject({ insert: '$in' });
 });
 
-/** The text after the first candidate was taken; `|`: the cursor. */
+/** Returns the text after accepting the first candidate; `|` marks the cursor. */
 function taken(kind: MongoText, marked: string): string {
   const found = at(kind, marked);
   const [first] = found?.candidates ?? [];

@@ -1,5 +1,5 @@
-// Completes filters, updates and pipelines as MongoDB's shell writes them: operators by where they stand,
-// and fields. Reads the text roughly, since it is not finished; the server says what is wrong.
+// Completes filters, updates and pipelines in MongoDB shell syntax: operators by position, and
+// fields. Parses unfinished text leniently; the server reports errors.
 import {
   type Candidate,
   type Completion,
@@ -31,7 +31,7 @@ const OF = {
   stages: operators(words.STAGES).map((one): Candidate => ({ ...one, kind: 'stage' })),
 };
 
-/** At the root of a filter; the others stand behind a field. */
+/** Operators at the root of a filter; the others follow a field. */
 const LOGIC = new Set(['$and', '$or', '$nor', '$expr', '$comment', '$alwaysTrue', '$alwaysFalse']);
 const ROOT_FILTERS = OF.filters.filter(({ label }) => LOGIC.has(label));
 const FIELD_FILTERS = OF.filters.filter(({ label }) => !LOGIC.has(label) || label === '$comment');
@@ -55,7 +55,7 @@ function fieldValues(fields: readonly SampledField[]): Candidate[] {
     .map((field) => candidate('field', `$${dotted(field)}`, fieldDetail(field)));
 }
 
-/** What keys can stand in the filter that begins at a level. */
+/** Returns the keys that are valid in the filter that starts at a level. */
 function filterKeys(levels: readonly Level[], fields: readonly SampledField[]): Candidate[] {
   const keys = levels.map(({ key }) => key).filter((key) => key !== null);
   if (keys.includes('$expr')) return OF.expressions;
@@ -75,7 +75,7 @@ function updateKeys(levels: readonly Level[], fields: readonly SampledField[]): 
   return ['$push', '$addToSet'].includes(operator.key ?? '') ? OF.modifiers : [];
 }
 
-/** A stage whose keys are names of fields. */
+/** Stages whose keys are field names. */
 const NAMES = new Set(['$project', '$sort', '$addFields', '$set']);
 
 function stageKeys(levels: readonly Level[], fields: readonly SampledField[]): Candidate[] {
@@ -113,7 +113,7 @@ function keysAt(
 /** Operators whose operands are values of the field. */
 const COMPARING = new Set(['$eq', '$ne', '$gt', '$gte', '$lt', '$lte', '$in', '$nin', '$not']);
 
-/** The field that a value is compared with; undefined: it is compared with none that is known. */
+/** Returns the field that the value is compared with; undefined: none known. */
 function comparedField(
   kind: MongoText,
   { key, levels }: Place,
@@ -130,7 +130,7 @@ function comparedField(
   return fields.find((field) => dotted(field) === path);
 }
 
-/** What can stand at a place; null: nothing is offered there. */
+/** Returns the candidates at a position; null: none. */
 export function completeMongo(
   kind: MongoText,
   text: string,
@@ -144,7 +144,7 @@ export function completeMongo(
   const to = endOfWord(text, at, typed, quote);
   if (place.is === 'value') {
     const isField = place.isQuoted && typed.startsWith('$') && !typed.startsWith('$$');
-    // A field as an expression names it stands in quotes, with a dollar sign.
+    // Expressions name a field in quotes, with a dollar sign.
     if (isField) return { from, to, candidates: ranked(fieldValues(fields), typed) };
     const values = valuesOf(comparedField(kind, place, fields), quote, text.slice(to));
     return values.length === 0 ? null : { from, to, candidates: ranked(values, typed) };
@@ -152,7 +152,7 @@ export function completeMongo(
   const candidates = ranked(keysAt(kind, levels, fields), typed);
   const hasColon = /^\s*:/.test(text.slice(to));
   if (!place.isQuoted && !hasColon) return { from, to, candidates };
-  // What stands there already is not written again: the quote, or the colon with its value.
+  // Existing text is not duplicated: the quote, or the colon with its value.
   const bare = candidates.map((one) => {
     const { label } = one;
     const isName = place.isQuoted || PLAIN.test(label) || label.startsWith('$');

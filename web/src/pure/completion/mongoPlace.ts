@@ -1,20 +1,20 @@
-// Where a place stands in an unfinished text of MongoDB's shell: in which objects and arrays, under which
-// keys, in a key or in a value. Reads no values.
+// Finds the position of the cursor in an unfinished text of the MongoDB shell: enclosing objects
+// and arrays, keys, and whether it is in a key or a value. Parses no values.
 
-/** An object or array around the place, from the outermost on. */
+/** An object or array that encloses the position, outermost first. */
 export interface Level {
   isArray: boolean;
-  /** The key under which it stands; null: it is an element, or the whole. */
+  /** Its key; null: an array element or the root. */
   key: string | null;
 }
 
 export interface Place {
   is: 'key' | 'value';
   isQuoted: boolean;
-  /** Where what is typed begins, behind its quote. */
+  /** Start of the typed text, after its quote. */
   from: number;
   typed: string;
-  /** Of a value: its key; null: it is an element of an array. */
+  /** In a value: its key; null: an array element. */
   key: string | null;
   levels: Level[];
 }
@@ -23,7 +23,7 @@ const TOKEN =
   /\/\/[^\n]*|\/\*[\s\S]*?(?:\*\/|$)|"(?:[^"\\\n]|\\.)*"?|'(?:[^'\\\n]|\\.)*'?|[\w$.]+|[^\s\w]/gy;
 
 interface Open extends Level {
-  /** Of an object: the key that was read last, whose value is being read. */
+  /** In an object: the last key, whose value is being parsed. */
   pending: string | null;
   expects: 'key' | 'value' | 'end';
 }
@@ -38,7 +38,7 @@ function nameOf(token: string): string {
   return isQuote(token.charAt(0)) ? token.slice(1, isClosed(token) ? -1 : undefined) : token;
 }
 
-/** Goes on with one token. */
+/** Processes one token. */
 function step(open: Open[], token: string): void {
   const top = open.at(-1);
   if (token === '{' || token === '[') {
@@ -80,7 +80,10 @@ function placeIn(
   return { is: top.expects, isQuoted, from, typed, key, levels };
 }
 
-/** Where a place is; null: outside of all objects, in a comment, or where nothing can begin. */
+/**
+ * Returns the place of a position; null: outside all objects, in a comment, or where no token can
+ * start.
+ */
 export function placeOf(text: string, at: number): Place | null {
   const before = text.slice(0, at);
   const open: Open[] = [];

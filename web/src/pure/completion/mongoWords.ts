@@ -1,5 +1,5 @@
-// The operators of MongoDB that this server knows, by where they stand, and what is inserted for those that
-// take more than one value. A test holds the names against docs/compat/mongodb.md.
+// The MongoDB operators that this server supports, by position, and their snippets. A test compares
+// the names with docs/compat/mongodb.md.
 
 const names = (text: string): readonly string[] => text.trim().split(/\s+/);
 
@@ -43,7 +43,7 @@ $tsSecond $type $unsetField $week $year $zip`);
 
 export const PROJECTIONS = names(`$elemMatch $slice`);
 
-/** What stands behind an operator's colon; `|` is where the cursor goes. */
+/** Text after an operator's colon; `|` marks the cursor. */
 const BODIES: Readonly<Record<string, string>> = {
   $and: '[{ | }]',
   $or: '[{ | }]',
@@ -100,7 +100,7 @@ const BODIES: Readonly<Record<string, string>> = {
   $switch: '{ branches: [{ case: |, then: null }], default: null }',
 };
 
-/** What is inserted for an operator, and how far into it the cursor goes. */
+/** Returns the text to insert for an operator, and the cursor position within it. */
 export function operatorText(name: string): { insert: string; cursor: number } {
   const body = `${name}: ${Object.hasOwn(BODIES, name) ? BODIES[name] : '|'}`;
   return { insert: body.replace('|', ''), cursor: body.indexOf('|') };

@@ -1,5 +1,5 @@
-// Completes a query of the NoSQL language: words, functions, aliases, and the fields behind an alias.
-// Reads the text roughly, since it is not finished; the server says what is wrong.
+// Completes a query of the NoSQL language: keywords, functions, aliases, and fields after an alias.
+// Parses unfinished text leniently; the server reports errors.
 import { sqlAlias } from '../values/sqlAlias';
 import {
   type Candidate,
@@ -16,7 +16,7 @@ import { SQL_FUNCTIONS, SQL_KEYWORDS } from './sqlWords';
 
 const TOKENS = /--[^\n]*|"(?:[^"\\\n]|\\.)*"?|'(?:[^'\\\n]|\\.)*'?/g;
 
-/** The text with what stands in quotes and comments blanked; null: the place is in one of them. */
+/** Returns the text with strings and comments blanked; null: the cursor is in one. */
 function code(text: string, at: number): string | null {
   let isInside = false;
   const blanked = text.replace(TOKENS, (found: string, begin: number) => {
@@ -28,7 +28,7 @@ function code(text: string, at: number): string | null {
   return isInside ? null : blanked;
 }
 
-/** Each alias with the path it stands for; null: elements of an array, of which nothing is known. */
+/** Maps each alias to its path; null: array elements, whose fields are unknown. */
 export function aliasesOf(text: string): Map<string, readonly string[] | null> {
   const found = new Map<string, readonly string[] | null>();
   const name = sqlAlias(text);
@@ -41,7 +41,7 @@ export function aliasesOf(text: string): Map<string, readonly string[] | null> {
 
 const PLAIN = /^[A-Za-z_]\w*$/;
 
-/** Names of fields behind a dot; one that is no word cannot stand there. */
+/** Returns candidate fields after a dot, which must be identifiers. */
 function fieldsBelow(
   fields: readonly SampledField[],
   path: readonly string[],
@@ -56,7 +56,7 @@ function fieldsBelow(
   return { from: at - typed.length, to, candidates: ranked(candidates, typed) };
 }
 
-/** `isCalled`: the brackets of the arguments stand there already. */
+/** `isCalled`: the parentheses already exist. */
 function functionsOf(isCalled: boolean): Candidate[] {
   return SQL_FUNCTIONS.map(({ name, signature, isAggregate }) => {
     const takesNothing = signature.endsWith('()');
@@ -75,11 +75,11 @@ const SYSTEM: readonly SampledField[] = ['id', '_ts', '_etag'].map((name) => ({
   kind: name === '_ts' ? 'number' : 'string',
 }));
 
-/** Behind a comparison: the alias, the path behind it, an opening quote, and what is typed. */
+/** A comparison: alias, path, opening quote, and the typed text. */
 const COMPARED =
   /([A-Za-z_]\w*)((?:\.[A-Za-z_]\w*)+)\s*(?:=|!=|<>|[<>]=?|\bIN\s*\((?:[^()"']|"[^"]*"|'[^']*')*?)\s*(?:(["'])([^"'\n]*)|([\w.-]*))$/i;
 
-/** Characters in which a comparison is looked for. */
+/** Number of characters that are searched for a comparison. */
 const LONGEST = 1000;
 
 interface Compared {
@@ -89,13 +89,13 @@ interface Compared {
   typed: string;
 }
 
-/** What a value that is being typed is compared with; null: with no field. */
+/** Returns the comparison whose value is being typed; null: not a field comparison. */
 function comparedAt(text: string, at: number): Compared | null {
   const begin = Math.max(0, at - LONGEST);
   const found = COMPARED.exec(text.slice(begin, at));
   if (found === null) return null;
   const [, alias = '', path = '', quote = '', quoted = '', plain = ''] = found;
-  // The comparison itself stands in no text and no comment.
+  // The comparison must not be in a string or comment.
   if (code(text, begin + found.index + alias.length) === null) return null;
   return { alias, names: path.split('.').slice(1), quote, typed: quoted + plain };
 }
@@ -115,12 +115,12 @@ function completeValue(
   return candidates.length === 0 ? null : { from: at - typed.length, to, candidates };
 }
 
-/** Where the name ends in which the place is: behind a dot begins another one. */
+/** Returns the end of the name at the cursor; after a dot, the next name is unrelated. */
 function endOfName(text: string, at: number, typed: string): number {
   return typed === '' ? at : at + (/^\w+/.exec(text.slice(at))?.[0].length ?? 0);
 }
 
-/** What can stand at a place of a query; null: nothing is offered there. */
+/** Returns the candidates at a position of a query; null: none. */
 export function completeSql(
   text: string,
   at: number,
@@ -147,7 +147,7 @@ export function completeSql(
   if (typed === '' && /[\w)\]@]$/.test(before)) return null;
   if (/@\w*$|\d\w*$/.test(before) && !/[A-Za-z_]\w*$/.test(before)) return null;
   const to = endOfName(text, at, typed);
-  // The word that is being typed is no alias yet, though it may stand where one can.
+  // The word that is being typed must not count as an alias.
   const rest =
     before.slice(0, before.length - typed.length) + blanked.slice(at).replace(/^\w*/, '');
   const words = [

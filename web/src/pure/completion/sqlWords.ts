@@ -1,5 +1,5 @@
-// The words of the NoSQL query language that this server knows: keywords, functions with their arguments,
-// aggregates. A test holds them against docs/compat/cosmos-nosql.md.
+// Keywords, functions with arguments, and aggregates of the NoSQL query language that this server
+// supports. A test compares them with docs/compat/cosmos-nosql.md.
 
 export const SQL_KEYWORDS: readonly string[] =
   `SELECT|DISTINCT|TOP|VALUE|FROM|JOIN|IN|WHERE|AND|OR|NOT|
@@ -8,7 +8,7 @@ undefined`
     .replaceAll('\n', '')
     .split('|');
 
-/** Each as `NAME(arguments)`; what may be left out stands in brackets. */
+/** Each as `NAME(arguments)`; optional ones in brackets. */
 const SIGNATURES = `ABS(number)
 ACOS(number)
 AGO(duration)
@@ -146,7 +146,7 @@ SUM(number)`;
 
 export interface SqlFunction {
   name: string;
-  /** With its brackets. */
+  /** With its parentheses and arguments. */
   signature: string;
   isAggregate: boolean;
 }

@@ -1,5 +1,5 @@
-// Which index would have spared a query of MongoDB most of what it read: fields that must be equal first,
-// then those of the sort, then those of ranges. Makes no index.
+// Suggests an index that would save most of what a MongoDB query read: fields with equality first,
+// then those of the sort, then those with ranges. Creates no index.
 import { printShell } from '../shell';
 import { explainedPlan, isTree, nodesOf } from './plan';
 import { isWasteful, walked } from './walked';
@@ -7,11 +7,11 @@ import { isWasteful, walked } from './walked';
 export interface MongoAdvice {
   sentence: string;
   collection: string;
-  /** Fields and directions, in their order. */
+  /** Fields and directions, in order. */
   key: Record<string, 1 | -1>;
-  /** As MongoDB names such an index. */
+  /** MongoDB's default name of the index. */
   name: string;
-  /** As the shell writes the key. */
+  /** The key in shell syntax. */
   shown: string;
 }
 
@@ -25,7 +25,7 @@ interface Fields {
   range: Set<string>;
 }
 
-/** false: the filter has alternatives, for which one index does nothing. */
+/** Collects the fields; false: the filter has alternatives, which one index cannot serve. */
 function collect(filter: Tree, found: Fields): boolean {
   for (const [name, value] of Object.entries(filter)) {
     if (name === '$or' || name === '$nor') return false;
@@ -49,7 +49,7 @@ interface Asked {
 
 const tree = (value: unknown): Tree => (isTree(value) ? value : {});
 
-/** The filter and the sort that an index can serve. */
+/** Returns the filter and sort that an index can serve. */
 function askedBy(command: Tree): Asked | null {
   const [name = ''] = Object.keys(command);
   const collection = command[name];
@@ -63,7 +63,7 @@ function askedBy(command: Tree): Asked | null {
   return { collection, filter, sort: tree(next?.$sort) };
 }
 
-/** Equality, sort, range; null: no field would help. */
+/** Returns an index key: equality, sort, range; null: no field would help. */
 function keyFor({ filter, sort }: Asked): Record<string, 1 | -1> | null {
   const found: Fields = { equal: new Set(), range: new Set() };
   if (!collect(filter, found) || found.equal.has('_id')) return null;
@@ -78,7 +78,7 @@ function keyFor({ filter, sort }: Asked): Record<string, 1 | -1> | null {
   return Object.fromEntries(key);
 }
 
-/** Whether an index that was used has these fields already, in this order. */
+/** Whether an index that was used already starts with these fields, in this order. */
 function isThere(shown: string, used: readonly string[]): boolean {
   const inner = (text: string) => text.replace(/^\{ | \}$/g, '');
   const turned = (text: string) => text.replace(/: (-?)1/g, (_, minus) => (minus ? ': 1' : ': -1'));
@@ -87,7 +87,7 @@ function isThere(shown: string, used: readonly string[]): boolean {
   );
 }
 
-/** The advice for an answer of explain with `executionStats`; null: there is none. */
+/** Returns the advice for an explain response with `executionStats`; null: none. */
 export function mongoAdvice(answer: unknown): MongoAdvice | null {
   const asked = isTree(answer) && isTree(answer.command) ? askedBy(answer.command) : null;
   const { root, documentsExamined, returned } = explainedPlan(answer);

@@ -76,7 +76,7 @@ test('a run is a tree', () => {
   expect(nosqlPlan(run('')).children[0]?.stage).toBe('Read all');
 });
 
-/** The stages of a plan from its root, with their indexes. */
+/** Returns the stages of a plan from its root, with their indexes. */
 function stagesOf(given: NosqlRun): string[] {
   return nodesOf(nosqlPlan(given)).map(({ stage, index }) =>
     index === null ? stage : `${stage} (${index})`,

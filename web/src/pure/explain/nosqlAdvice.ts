@@ -1,5 +1,6 @@
-// What a query of the NoSQL API did, as a tree, and which path or composite index its policy lacks. Reads
-// the query roughly; what it cannot read gives no advice.
+// Shows the execution of a NoSQL query as a tree, and suggests an included path or composite index
+// that the indexing policy lacks. Parses the query leniently; what it cannot parse yields no
+// advice.
 
 import { sqlAlias } from '../values/sqlAlias';
 import { SYSTEM_FIELDS } from '../values/system';
@@ -9,24 +10,24 @@ import { isWasteful, walked } from './walked';
 
 export interface NosqlRun {
   text: string;
-  /** Of the query's metrics. */
+  /** Query metrics by name. */
   metrics: ReadonlyMap<string, number>;
-  /** Indexes that were used; null: the server did not say. */
+  /** Indexes that were used; null: not reported. */
   indexes: readonly string[] | null;
 }
 
-/** The path of a specification of an index, like `/n/?` or, in a composite one, `/n ASC`. */
+/** Returns the path of an index specification like `/n/?` or, in a composite one, `/n ASC`. */
 function specPath(spec: string): string {
   return spec.replace(/\/\?$|\s+(?:ASC|DESC)\w*$/i, '');
 }
 
-/** The indexes that serve an order: those of all of its paths; null: the server sorted. */
+/** Returns the indexes that serve an order, one per path; null: the server sorted. */
 function orderIndex(order: Clauses['order'], indexes: readonly string[]): string | null {
   const specs = order.map(({ field }) => indexes.find((one) => specPath(one) === pathOf(field)));
   return order.length === 0 || specs.includes(undefined) ? null : specs.join(', ');
 }
 
-/** The node of an order; null: the query asks for none. */
+/** Returns the plan node of an order; null: the query has none. */
 function orderNode({ text, indexes }: NosqlRun, read: PlanNode): PlanNode | null {
   const { order, isOrdered } = clausesOf(text);
   if (!isOrdered) return null;
@@ -39,8 +40,7 @@ function orderNode({ text, indexes }: NosqlRun, read: PlanNode): PlanNode | null
   return { ...read, stage: how + by, index, documentsExamined: null, children: [read] };
 }
 
-/** The run as a plan: what was answered, above its order and what was read, above the indexes that told what to
- * read. */
+/** Builds the plan of a query: output, sort, document reads, index lookups. */
 export function nosqlPlan(run: NosqlRun): PlanNode {
   const { metrics, indexes } = run;
   const plain = { index: null, keys: null, keysExamined: null, documentsExamined: null };
@@ -63,14 +63,14 @@ export interface NosqlAdvice {
   sentence: string;
   /** Paths to add to `includedPaths`, like `/n/?`. */
   include: string[];
-  /** Composite index to add; null: none is wanted. */
+  /** Composite index to add; null: none. */
   composite: { path: string; order: 'ascending' | 'descending' }[] | null;
 }
 
 const QUOTED = /--[^\n]*|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'/g;
 const NEXT_CLAUSE = /\b(?:GROUP\s+BY|ORDER\s+BY|OFFSET)\b/i;
 
-/** Paths behind the alias in a part of a query, in their order. */
+/** Returns the paths of an alias in a part of a query, in order. */
 function pathsIn(part: string, alias: string): string[][] {
   const path = new RegExp(`(?<![\\w.])${alias}((?:\\.[A-Za-z_]\\w*)+)(?!\\w*[\\[(])`, 'g');
   const found = [...part.matchAll(path)].map(([, names = '']) => names.split('.').slice(1));
@@ -82,7 +82,7 @@ const pathOf = (field: readonly string[]) => `/${field.join('/')}`;
 interface Clauses {
   where: string[][];
   order: { field: string[]; isDescending: boolean }[];
-  /** There is an order, of paths that were understood or of others. */
+  /** Whether ORDER BY is present, even if its paths could not be parsed. */
   isOrdered: boolean;
 }
 
@@ -123,8 +123,8 @@ function compositeFor(order: Clauses['order'], policy: Policy): NosqlAdvice['com
 }
 
 /**
- * The advice for a query; null: there is none. A query that sorts by several paths without a composite
- * index is refused, so that it is advised about without figures.
+ * Returns the advice for a query; null: none. A query that sorts by several paths without a
+ * composite index is refused, so its advice has no figures.
  */
 export function nosqlAdvice(run: NosqlRun, policy: Policy): NosqlAdvice | null {
   const { where, order } = clausesOf(run.text);

@@ -1,10 +1,11 @@
-// What explain of MongoDB says, as a tree: stages with what they examined and answered. Gives no advice.
+// Parses MongoDB's explain output into a tree of stages with examined and returned counts. Gives no
+// advice.
 import { printShell } from '../shell';
 
 export interface PlanNode {
   stage: string;
   index: string | null;
-  /** Fields of the index, as the shell writes them. */
+  /** Index key in shell syntax. */
   keys: string | null;
   keysExamined: number | null;
   documentsExamined: number | null;
@@ -50,7 +51,7 @@ function nodeOf(value: unknown, depth: number): PlanNode[] {
   return [node];
 }
 
-/** The tree of an answer to explain, whichever its verbosity. */
+/** Parses an explain response of any verbosity. */
 export function explainedPlan(answer: unknown): Explained {
   const tree = isTree(answer) ? answer : {};
   const planner = isTree(tree.queryPlanner) ? tree.queryPlanner : {};
@@ -65,7 +66,7 @@ export function explainedPlan(answer: unknown): Explained {
   };
 }
 
-/** The nodes of a plan, each before those below it. */
+/** Returns the nodes of a plan in preorder. */
 export function nodesOf(root: PlanNode | null): PlanNode[] {
   return root === null ? [] : [root, ...root.children.flatMap(nodesOf)];
 }

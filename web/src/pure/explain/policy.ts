@@ -1,4 +1,5 @@
-// Whether an indexing policy of the NoSQL API includes a path: the most precise of its paths decides.
+// Decides whether an indexing policy of the NoSQL API includes a path: its most specific matching
+// pattern decides.
 
 export interface Policy {
   indexingMode?: string;
@@ -9,7 +10,7 @@ export interface Policy {
 
 const partsOf = (path: string) => path.split('/').slice(1);
 
-/** How precisely a path of a policy names a field; -1: it does not. */
+/** Returns how specifically a pattern matches a field; -1: no match. */
 function precision(pattern: string, field: readonly string[]): number {
   const parts = partsOf(pattern).map((part) => part.replace(/^"(.*)"$/, '$1'));
   const end = parts.pop();

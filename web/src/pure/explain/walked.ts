@@ -1,4 +1,5 @@
-// When a query has read so much more than it answered that an index is worth its cost. Knows no API.
+// Decides whether a query read so much more than it returned that an index is worth its cost.
+// Independent of the API.
 import { count } from '../figures/amount';
 
 const FEW = 100;

@@ -1,5 +1,5 @@
-// What stands in a field of CSV for a value. Texts are in quotes always, so that a reader can tell them
-// from numbers and an empty text from nothing. Chooses no columns.
+// Converts values to CSV fields. Strings are always quoted, so that a reader can distinguish them
+// from numbers, and an empty string from an absent value. Does not choose columns.
 import type { Binary, ObjectId } from 'bson';
 import { FarDate } from '../farDate';
 import { guarded } from '../importing/formulas';
@@ -13,10 +13,10 @@ function textCell(text: string, guard: boolean): string {
   return quoted(guard ? guarded(text) : text);
 }
 
-/** Of nested values and of types that only Extended JSON names. */
+/** Nested values, and types that only Extended JSON can express. */
 const nested = (json: string) => quoted(json);
 
-/** A value of BSON. What is missing and null are both nothing. */
+/** Returns the field for a BSON value. Missing values and null are both empty. */
 export function cellOfValue(value: unknown, guard: boolean): string {
   switch (kindOf(value)) {
     case 'missing':
@@ -52,7 +52,7 @@ export function cellOfValue(value: unknown, guard: boolean): string {
 
 const isUuid = (value: Binary) => value.sub_type === 4 && value.length() === 16;
 
-/** A value of JSON as it was written. */
+/** Returns the field for a JSON value as written. */
 export function cellOfNode(node: JsonNode | null, guard: boolean): string {
   if (node === null) return '';
   if (node.kind !== 'plain') return nested(printCompact(node));
@@ -60,7 +60,7 @@ export function cellOfNode(node: JsonNode | null, guard: boolean): string {
   return node.text.startsWith('"') ? textCell(JSON.parse(node.text) as string, guard) : node.text;
 }
 
-/** The JSON at a path, through objects alone. */
+/** Returns the JSON at a path through objects only. */
 export function nodeAtPath(node: JsonNode, parts: readonly string[]): JsonNode | null {
   let found: JsonNode | null = node;
   for (const part of parts) found = found === null ? null : (entryOf(found, part)?.value ?? null);

@@ -1,5 +1,5 @@
-// Writes documents one by one as the text of a file: its beginning, each document, its end, so that a
-// file of any length is never held. Asks no server and saves nothing.
+// Writes documents one by one to a file's text (start, documents, end), so that a file of any
+// length needs bounded memory. Does no I/O.
 
 import { type Column, EXPIRES } from '../columns/columns';
 import type { Document, ItemText } from '../importing/found';
@@ -13,7 +13,7 @@ export interface Exporter<T> {
   end(): string;
 }
 
-/** One array. */
+/** Writes one JSON array. */
 export function arrayExporter<T>(write: (document: T) => string): Exporter<T> {
   let isFirst = true;
   return {
@@ -27,20 +27,20 @@ export function arrayExporter<T>(write: (document: T) => string): Exporter<T> {
   };
 }
 
-/** JSON Lines. */
+/** Writes JSON Lines, one document each. */
 export function linesExporter<T>(write: (document: T) => string): Exporter<T> {
   return { begin: () => '', document: (document) => `${write(document)}\n`, end: () => '' };
 }
 
 export interface CsvExport {
-  /** Paths of the fields, in their order. */
+  /** Field paths, in column order. */
   paths: readonly string[];
   delimiter: string;
-  /** Texts that a spreadsheet would run as formulas get an apostrophe before them. */
+  /** Prefixes an apostrophe to texts that a spreadsheet would execute as formulas. */
   guard: boolean;
 }
 
-/** Values of a document for CSV, in the order of the paths. */
+/** Returns the CSV fields of a document in the order of the paths. */
 export type CellsOf<T> = (document: T, paths: readonly string[][], guard: boolean) => string[];
 
 export const cellsOfDocument: CellsOf<Document> = (document, paths, guard) =>
@@ -54,7 +54,7 @@ export const cellsOfItem: CellsOf<ItemText> = (text, paths, guard) => {
 
 const NAME = /^[\w.][\w .-]*$/;
 
-/** CSV by RFC 4180, with the names of the columns first. */
+/** Writes CSV (RFC 4180) with a header row. */
 export function csvExporter<T>(options: CsvExport, cells: CellsOf<T>): Exporter<T> {
   const { paths, delimiter, guard } = options;
   const parts = paths.map(partsOfPath);
@@ -64,7 +64,7 @@ export function csvExporter<T>(options: CsvExport, cells: CellsOf<T>): Exporter<
     begin: () => row(names),
     document: (document) => {
       const fields = cells(document, parts, guard);
-      // A row of one empty field would be an empty line, which is none.
+      // A row with one empty field would be an empty line, which readers skip.
       return fields.length === 1 && fields[0] === '' ? row([quoted('')]) : row(fields);
     },
     end: () => '',
@@ -72,8 +72,8 @@ export function csvExporter<T>(options: CsvExport, cells: CellsOf<T>): Exporter<
 }
 
 /**
- * The columns of CSV that hold all that documents hold: the parts of fields that are always objects, and
- * other fields whole. What the server sets is left out, since it cannot be written again.
+ * Returns the CSV columns that cover all data: the subfields of fields that are always objects, and
+ * other fields whole. Fields set by the server are omitted, since they cannot be written back.
  */
 export function csvPaths(columns: readonly Column[]): string[] {
   const isSplit = ({ hasParts, kinds }: Column) =>

@@ -1,5 +1,6 @@
-// Writes documents of MongoDB as Extended JSON on one line. Canonical text keeps every type; relaxed text
-// has plain numbers, and a double that is whole ends with .0, so that it is read as a double again.
+// Serializes MongoDB documents as Extended JSON on one line. Canonical text keeps every type;
+// relaxed text has plain numbers, and an integral double ends with .0, so that it is parsed as a
+// double again.
 import { EJSON } from 'bson';
 import { countFar, extendedFar, FarDate } from '../farDate';
 import type { Document } from '../importing/found';
@@ -21,7 +22,7 @@ function object(value: object): string {
   return `{${parts.join(',')}}`;
 }
 
-/** A value in relaxed Extended JSON. */
+/** Serializes a value as relaxed Extended JSON. */
 export function relaxedText(value: unknown): string {
   switch (kindOf(value)) {
     case 'missing':
@@ -49,7 +50,7 @@ export function relaxedText(value: unknown): string {
   }
 }
 
-/** The same with far dates as objects of Extended JSON, which EJSON leaves as they are. */
+/** Returns the value with far dates as Extended JSON objects, which EJSON passes through. */
 function withoutFar(value: unknown): unknown {
   if (value instanceof FarDate) return extendedFar(value);
   if (Array.isArray(value)) return value.map(withoutFar);
@@ -57,7 +58,7 @@ function withoutFar(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, held]) => [name, withoutFar(held)]));
 }
 
-/** A document on one line. */
+/** Serializes a document on one line. */
 export function documentText(document: Document, dialect: Dialect): string {
   if (dialect === 'relaxed') return relaxedText(document);
   const plain = countFar(document) === 0 ? document : withoutFar(document);

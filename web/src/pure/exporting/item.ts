@@ -1,11 +1,11 @@
-// What is exported of an item: its JSON with every number as it was written, without what the server
-// sets, since that cannot be written again.
+// Exports an item as JSON with every number as written, without fields set by the server, since
+// they cannot be written back.
 
 import type { ItemText } from '../importing/found';
 import { printCompact, readJson, without } from '../json/tree';
 import { SYSTEM_FIELDS } from '../values/system';
 
-/** An item on one line. */
+/** Serializes an item on one line. */
 export function itemText(text: ItemText, withSystem: boolean): string {
   const read = readJson(text);
   if ('error' in read) throw new Error(`The server's answer is no JSON: ${read.error}`);

@@ -1,4 +1,4 @@
-// Numbers for people: counts with separators, bytes with units.
+// Formats numbers: counts with separators, bytes with units.
 
 const GROUPED = new Intl.NumberFormat('en');
 
@@ -8,7 +8,7 @@ export function count(value: number): string {
 
 const SIZES = ['bytes', 'KB', 'MB', 'GB', 'TB'];
 
-/** Powers of 1024, one decimal below 10. */
+/** Uses powers of 1024; one decimal below 10. */
 export function bytes(value: number): string {
   let [size, at] = [value, 0];
   while (size >= 1024 && at < SIZES.length - 1) {

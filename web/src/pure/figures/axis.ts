@@ -1,6 +1,6 @@
 // Round numbers for the axes of charts.
 
-/** A round number at least as large as `most`, and the whole step between its lines. */
+/** Returns a round maximum of at least `most`, and the integral step between grid lines. */
 export function scale(most: number, lines = 4): { top: number; step: number } {
   const least = Math.max(1, most / lines);
   const power = 10 ** Math.floor(Math.log10(least));

@@ -1,6 +1,6 @@
-// How long something took, for people.
+// Formats latencies.
 
-/** Seconds as people read latencies: "1.24 ms", "830 µs", "2.1 s". */
+/** Formats seconds as a latency: "1.24 ms", "830 µs", "2.1 s". */
 export function latency(seconds: number | null): string {
   if (seconds === null) return '–';
   const [value, unit] =

@@ -1,4 +1,4 @@
-// Prometheus text as numbers: samples, histograms, and what lies between two reads. Knows no metric
+// Parses Prometheus text: samples, histograms, and differences between two scrapes. Knows no metric
 // by name.
 
 export interface Sample {
@@ -7,7 +7,7 @@ export interface Sample {
   value: number;
 }
 
-/** A histogram of one set of labels. Counts include those of the lower buckets. */
+/** A histogram of one label set. Bucket counts are cumulative. */
 export interface Histogram {
   labels: Record<string, string>;
   buckets: { le: number; count: number }[];
@@ -27,7 +27,7 @@ function numberOf(text: string): number {
   return Number(text);
 }
 
-/** Lines that are no samples are left out. */
+/** Parses samples; other lines are skipped. */
 export function parseMetrics(text: string): Sample[] {
   const samples: Sample[] = [];
   for (const line of text.split('\n')) {
@@ -43,18 +43,18 @@ export function parseMetrics(text: string): Sample[] {
   return samples;
 }
 
-/** The value of a metric without labels; null: it is not there. */
+/** Returns the value of a metric without labels; null if absent. */
 export function bareValue(samples: readonly Sample[], name: string): number | null {
   const bare = (sample: Sample) => Object.keys(sample.labels).length === 0;
   return samples.find((sample) => sample.name === name && bare(sample))?.value ?? null;
 }
 
-/** Names one set of labels, in whatever order they came. */
+/** Returns a key for a label set, independent of the label order. */
 export function labelKey(labels: Record<string, string>): string {
   return JSON.stringify(Object.entries(labels).sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** The histograms of a name, one for each set of labels, in the order they came. */
+/** Returns the histograms of a name, one per label set, in the order of the text. */
 export function histograms(samples: readonly Sample[], name: string): Histogram[] {
   const found = new Map<string, Histogram>();
   for (const sample of samples) {
@@ -72,7 +72,10 @@ export function histograms(samples: readonly Sample[], name: string): Histogram[
   return [...found.values()];
 }
 
-/** What was added since an earlier read. Counters that went back belong to a server started anew. */
+/**
+ * Returns what was added since an earlier scrape. Lower counters mean that the server was
+ * restarted.
+ */
 export function since(now: Histogram, before: Histogram | undefined): Histogram {
   if (before === undefined || before.count > now.count) return now;
   const earlier = new Map(before.buckets.map(({ le, count }) => [le, count]));
@@ -84,15 +87,15 @@ export function since(now: Histogram, before: Histogram | undefined): Histogram 
   };
 }
 
-/** How much a counter grew in a second. */
+/** Returns a counter's growth per second. */
 export function rate(now: number, before: number, seconds: number): number {
   if (seconds <= 0) return 0;
   return (now >= before ? now - before : now) / seconds;
 }
 
 /**
- * The value below which a part of the observations lies, between the bounds of its bucket; null:
- * there are none. Beyond the last bound it is that bound: more is not known.
+ * Estimates the quantile `part` by interpolation within its bucket; null: no observations. Above
+ * the last bound, returns that bound.
  */
 export function quantile({ buckets, count }: Histogram, part: number): number | null {
   if (count <= 0) return null;

@@ -9,7 +9,7 @@ test.each<[string, string[]]>([
   ['', NAMES],
   ['cart', ['app › carts']],
   ['SESS', ['app › sessions', 'quickstart › sessions', 'logs › assessments']],
-  // The beginnings of words that follow each other.
+  // Prefixes of consecutive words.
   ['qs', ['quickstart › sessions']],
   ['quisess', ['quickstart › sessions']],
   ['q sess', ['quickstart › sessions']],
@@ -26,7 +26,7 @@ test.each([
   ['sess', 'crm › customers'],
   ['delete', 'documents.kept.elsewhere.archive.2026'],
   ['ord', LONG],
-  // Two letters within a word are in nearly every name.
+  // Two letters within a word match nearly every name.
   ['es', 'app › sessions'],
 ])('letters of %o that are scattered over %o do not match', (typed, text) => {
   expect(score(text, typed)).toBeNull();

@@ -1,28 +1,28 @@
-// Finds names by the words that are typed. A word that is typed matches the beginning of a word, the
-// beginnings of words that follow each other ("qs" finds "quickstart › sessions"), or a part within a word.
-// Letters that are scattered over a name do not match. Pure.
+// Finds names by typed words. A typed word matches the prefix of a word, the prefixes of
+// consecutive words ("qs" finds "quickstart › sessions"), or a part within a word. Letters
+// scattered over a name do not match. Pure.
 
-/** What separates words, in names and in what is typed. */
+/** Word separators in names and in the typed text. */
 const BETWEEN = /[\s›/._:,;()…-]/;
 const TYPED_BETWEEN = /[\s›]+/;
-/** A part within a word says something only from this length on. */
+/** Minimum length of a match within a word. */
 const LEAST_WITHIN = 3;
 
-/** How good a match is, the best first. Between two of them lies more than length and place can add. */
+/** Base scores by kind of match. Their distance exceeds what length and position can add. */
 const [WHOLE, BEGINS, RUNS, WITHIN] = [400, 300, 200, 100];
 const FIRST = 20;
 
-/** Whether a word begins at this place. */
+/** Whether a word starts at this position. */
 function begins(lower: string, at: number): boolean {
   return at === 0 || BETWEEN.test(lower[at - 1] ?? '');
 }
 
-/** Whether a word ends before this place. */
+/** Whether a word ends before this position. */
 function ends(lower: string, at: number): boolean {
   return at === lower.length || BETWEEN.test(lower[at] ?? '');
 }
 
-/** Whether `term` is made of the beginnings of words that follow each other. */
+/** Whether `term` consists of prefixes of consecutive words. */
 function isOfRuns(lower: string, term: string): boolean {
   const words = lower.split(BETWEEN).filter((word) => word !== '');
   const failed = new Set<number>();
@@ -40,7 +40,7 @@ function isOfRuns(lower: string, term: string): boolean {
   return words.some((word, at) => word[0] === term[0] && from(0, at));
 }
 
-/** How well a text matches one word that was typed, in lower case; null: not at all. */
+/** Scores a text against one typed word in lower case; null: no match. */
 function scoreOfTerm(lower: string, term: string): number | null {
   let within = -1;
   for (let at = lower.indexOf(term); at >= 0; at = lower.indexOf(term, at + 1)) {
@@ -52,7 +52,7 @@ function scoreOfTerm(lower: string, term: string): number | null {
   return within >= 0 && term.length >= LEAST_WITHIN ? WITHIN + FIRST / (1 + within) : null;
 }
 
-/** How well a text matches what was typed, in lower case, the higher the better; null: not at all. */
+/** Scores a text against the typed text in lower case, higher is better; null: no match. */
 export function score(text: string, wanted: string): number | null {
   const lower = text.toLowerCase();
   const terms = wanted.split(TYPED_BETWEEN).filter((term) => term !== '');
@@ -63,11 +63,11 @@ export function score(text: string, wanted: string): number | null {
     sum += points;
   }
   if (terms.length === 0) return 0;
-  // Of names that match alike, the shorter says more.
+  // Among equal matches, the shorter name is more specific.
   return sum / terms.length - Math.min(FIRST, lower.length / 64);
 }
 
-/** Returns the best ones, the best first; equals stay in their order. */
+/** Returns the best matches, best first; the sort is stable. */
 export function best<T>(
   all: readonly T[],
   textOf: (one: T) => string,

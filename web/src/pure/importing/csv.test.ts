@@ -93,17 +93,17 @@ test.each<[string[], CsvType]>([
 test.each<[string, string[], CsvType]>([
   [';', ['12,50', '-3', '1.234,5'], 'commaNumber'],
   ['\t', ['0,1'], 'commaNumber'],
-  // With points alone they are read as they were.
+  // With points only, they are decimal points.
   [';', ['1.234', '12.5'], 'number'],
   [';', ['1,2,3'], 'text'],
   [';', ['12,50', '12.5'], 'text'],
   [';', ['1,234.5'], 'text'],
-  // May be a thousand.
+  // May be one thousand.
   [',', ['1,234'], 'text'],
   [';', ['31.12.2026', '1.2.2026 9:30'], 'dayFirst'],
   [',', ['31/12/2026', '01/02/2026 09:30:15'], 'dayFirst'],
   [',', ['31-12-2026'], 'dayFirst'],
-  // The month may stand first.
+  // Ambiguous: the month may come first.
   [',', ['01/02/2026', '03/04/2026'], 'text'],
   [',', ['12/31/2026', '31/12/2026'], 'text'],
   [';', ['30.02.2026'], 'text'],

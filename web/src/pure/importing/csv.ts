@@ -1,5 +1,5 @@
-// Makes documents of the records of CSV: a column is a path of a field with a type that the person may
-// choose. Splits no text.
+// Builds documents from CSV records: a column is a field path with a selectable type. Does not
+// split text.
 import type { JsonEntry, JsonNode } from '../json/tree';
 import { attempt } from '../reader';
 import type { Api } from '../values/compare';
@@ -11,7 +11,7 @@ import { unguarded } from './formulas';
 import { type Found, type ImportReader, type Refused, refused } from './found';
 
 export interface CsvColumn {
-  /** The path of the field; empty: the column is left out. */
+  /** Path of the field; empty: the column is skipped. */
   path: string;
   type: CsvType;
 }
@@ -21,15 +21,15 @@ export interface CsvOptions {
   /** The first row holds names. */
   hasHeader: boolean;
   columns: readonly CsvColumn[];
-  /** What a field that is empty and not in quotes becomes. */
+  /** The value of an empty unquoted field. */
   empty: 'null' | 'absent';
-  /** Apostrophes before formulas were written by an export, and are taken away. */
+  /** Removes the apostrophes that an export put in front of formulas. */
   unguard: boolean;
 }
 
 type Branch = Map<string, Branch | number>;
 
-/** Where the columns go; a sentence: two of them want the same field. */
+/** Returns the tree of target fields, or an error message if two columns conflict. */
 function branchesOf(columns: readonly CsvColumn[]): Branch | string {
   const root: Branch = new Map();
   for (const [at, { path }] of columns.entries()) {
@@ -131,7 +131,7 @@ class CsvReader<T> implements ImportReader<T> {
   }
 }
 
-/** Reads documents out of CSV. */
+/** Returns a reader of CSV documents. */
 export function csvReader<T>(
   options: CsvOptions,
   api: Api,
@@ -143,7 +143,7 @@ export function csvReader<T>(
 
 const GUESSED_FROM = 200;
 
-/** What a file seems to be, by its beginning: to be shown, and changed before it is read. */
+/** Guesses the options from the start of a file; the user can change them before the import. */
 export function guessCsv(head: string, api: Api, delimiter = guessDelimiter(head)): CsvOptions {
   const records = new CsvSplitter(delimiter)
     .push(head)

@@ -1,10 +1,10 @@
-// Splits CSV (RFC 4180) that comes in parts into records: fields in quotes with anything in them, line
-// ends of any system. Knows no types and no names.
+// Splits CSV (RFC 4180), which arrives in chunks, into records: quoted fields, line ends of any
+// system. Knows no types or names.
 import { MOST_UNITS, type Refused, refused } from './found';
 
 export interface CsvField {
   text: string;
-  /** An empty field in quotes is an empty text; one without holds nothing. */
+  /** A quoted empty field is an empty string; an unquoted one has no value. */
   quoted: boolean;
 }
 
@@ -12,9 +12,9 @@ export interface CsvRecord {
   kind: 'record';
   line: number;
   fields: CsvField[];
-  /** As it stands in the file, without the end of its line. */
+  /** The record as in the file, without its line end. */
   text: string;
-  /** Where each field begins. */
+  /** Start of each field. */
   places: { line: number; column: number }[];
 }
 
@@ -28,7 +28,7 @@ export class CsvSplitter {
   private places: { line: number; column: number }[] = [];
   private held = '';
   private size = 0;
-  /** What parts before this one hold of the record, and where it begins in this one. */
+  /** The record's text from earlier chunks, and its start in this chunk. */
   private before = '';
   private from = 0;
   private quote = { line: 1, column: 1 };
@@ -64,7 +64,7 @@ export class CsvSplitter {
       }
       at = this.state === 'quoted' ? this.inQuotes(part, at) : this.outside(part, at);
     }
-    // Behind the bound it is refused, and not needed.
+    // Above the limit the record is refused, so its text is not needed.
     if (this.before.length <= this.most) this.before += part.slice(this.from);
     return this.found;
   }
@@ -197,7 +197,7 @@ export class CsvSplitter {
   }
 }
 
-/** What most likely stands between the fields of a file, by its first line. */
+/** Guesses the delimiter from the first line. */
 export function guessDelimiter(head: string): string {
   const [line = ''] = head.replace(/"(?:[^"]|"")*"/g, '').split(/[\r\n]/);
   const counts = [',', ';', '\t', '|'].map((unit) => ({ unit, n: line.split(unit).length }));

@@ -1,4 +1,4 @@
-// Which type the texts of a CSV column have, and the JSON of one of them. Writes no documents.
+// Guesses the type of a CSV column and converts its fields to JSON. Builds no documents.
 import { type JsonNode, readJson } from '../json/tree';
 import type { Api } from '../values/compare';
 import type { CsvField } from './csvRecords';
@@ -17,28 +17,28 @@ export type CsvType = (typeof CSV_TYPES)[number];
 
 const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 const DATE = /^\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:?\d\d)?)?$/;
-/** "12,50" and "1.234,5", as spreadsheets of half of Europe write them. */
+/** "12,50" and "1.234,5": decimal commas, as in much of Europe. */
 const COMMA_NUMBER = /^-?(?:(?:0|[1-9]\d*)|[1-9]\d{0,2}(?:\.\d{3})+)(?:,\d+)?$/;
-/** "31.12.2026", "31/12/2026 09:30". */
+/** Day before month: "31.12.2026", "31/12/2026 09:30". */
 const DAY_FIRST = /^(\d\d?)([./-])(\d\d?)\2(\d{4})(?:[ T,]+(\d\d?):(\d\d)(?::(\d\d))?)?$/;
 const OBJECT_ID = /^[\da-fA-F]{24}$/;
 
-/** Doubles of BSON that JSON has no numbers for. */
+/** BSON doubles without a JSON number. */
 const SPECIAL: ReadonlySet<string> = new Set(['NaN', 'Infinity', '-Infinity']);
 
 function isInstant(text: string): boolean {
   if (!DATE.test(text) || Number.isNaN(Date.parse(text.replace(' ', 'T')))) return false;
-  // There is no 30th of February, though it is read as a day of March.
+  // `Date` parses the 30th of February as a day of March.
   const day = text.slice(0, 10);
   return new Date(`${day}T00:00:00Z`).toISOString().startsWith(day);
 }
 
-/** Returns a number with a decimal comma as JSON writes it; null: it is none. */
+/** Converts a number with a decimal comma to JSON; null if it is not one. */
 function ofComma(text: string): string | null {
   return COMMA_NUMBER.test(text) ? text.replaceAll('.', '').replace(',', '.') : null;
 }
 
-/** Returns a date whose day stands first in the form of ISO 8601, with a time in UTC; null: it is none. */
+/** Converts a day-first date to ISO 8601 in UTC; null if it is not one. */
 function ofDayFirst(text: string): string | null {
   const parts = DAY_FIRST.exec(text);
   if (parts === null) return null;
@@ -48,7 +48,7 @@ function ofDayFirst(text: string): string | null {
   return isInstant(iso) ? iso : null;
 }
 
-/** Whether dates of a column have their day first: with dots they do, else one of them has to say so. */
+/** Whether a column's dates are day-first: with dots always, else if one day exceeds 12. */
 function areDayFirst(texts: readonly string[]): boolean {
   if (!texts.every((text) => ofDayFirst(text) !== null)) return false;
   return texts.some((text) => text.includes('.') || Number(DAY_FIRST.exec(text)?.[1]) > 12);
@@ -66,14 +66,16 @@ const FITS: readonly [CsvType, (text: string, api: Api) => boolean][] = [
   ['json', (text) => isNested(text)],
 ];
 
-/** Whether the numbers of a column have a decimal comma; without one "1.234" is read with a point. */
+/**
+ * Whether a column's numbers have decimal commas; without any comma "1.234" has a decimal point.
+ */
 function haveCommas(texts: readonly string[]): boolean {
   return texts.some((text) => text.includes(',')) && texts.every((text) => ofComma(text) !== null);
 }
 
 /**
- * The type that all texts of a column have; fields without one say nothing. Where commas separate the fields,
- * those within a field are not taken for decimal ones: "1,234" may be a thousand.
+ * Returns the type that fits all texts of a column; empty fields are ignored. If the delimiter is a
+ * comma, commas within fields are not taken for decimal ones: "1,234" may be a thousand.
  */
 export function guessType(
   fields: readonly (CsvField | undefined)[],
@@ -92,7 +94,7 @@ export function guessType(
       ? 'commaNumber'
       : 'text';
   const type = fit?.[0] ?? local;
-  // Quotes around every number or date say that they are texts; nested values always need them.
+  // If every number or date is quoted, they are strings; nested values always need quotes.
   return type !== 'json' && given.every((field) => field?.quoted === true) ? 'text' : type;
 }
 
@@ -100,7 +102,7 @@ export type Cell = { node: JsonNode } | { why: string };
 
 const node = (text: string): Cell => ({ node: { kind: 'plain', at: 0, text } });
 
-/** One key with a text, as Extended JSON writes values. */
+/** Returns an Extended JSON object with one key and a string. */
 function extended(name: string, text: string): Cell {
   const value: JsonNode = { kind: 'plain', at: 0, text: JSON.stringify(text) };
   const entry = { key: name, keyText: JSON.stringify(name), at: 0, value };
@@ -114,7 +116,7 @@ function nested(text: string): Cell {
 
 const shown = (text: string) => JSON.stringify(text.length > 40 ? `${text.slice(0, 40)}…` : text);
 
-/** The JSON of a field; of one that is empty and not quoted, null. */
+/** Returns the JSON of a field; null for an empty unquoted one. */
 export function cellOf({ text, quoted }: CsvField, type: CsvType, api: Api): Cell {
   if (text === '' && (!quoted || type !== 'text')) return node('null');
   switch (type) {

@@ -1,12 +1,12 @@
-// A file that is imported: what it seems to be, the first of what it holds, and all of it in parts. Asks
-// no server.
+// Reads a file for import: guesses its format, previews its start, and reads it in chunks. Asks no
+// server.
 import type { Api } from '../values/compare';
 import { type CsvOptions, csvReader, guessCsv } from './csv';
 import type { Finish } from './finish';
 import { type Found, type ImportReader, refused } from './found';
 import { jsonReader } from './json';
 
-/** How a file is read. Extended JSON is read wherever JSON is, by documents of MongoDB. */
+/** File format. For MongoDB, JSON is always parsed as Extended JSON. */
 export type ImportForm =
   | { kind: 'json' }
   | { kind: 'lines' }
@@ -16,7 +16,7 @@ function isOneLine(line: string): boolean {
   return /^\s*\{.*\}\s*$/.test(line);
 }
 
-/** What a file seems to be, by its name and by its beginning. */
+/** Guesses the format from a file's name and start. */
 export function guessForm(name: string, head: string, api: Api): ImportForm {
   const ending = /\.([a-z]+)$/i.exec(name)?.[1]?.toLowerCase() ?? '';
   const text = head.replace(/^\ufeff/, '').trimStart();
@@ -26,7 +26,7 @@ export function guessForm(name: string, head: string, api: Api): ImportForm {
   if (['jsonl', 'ndjson'].includes(ending)) return { kind: 'lines' };
   if (text.startsWith('[')) return { kind: 'json' };
   if (text.startsWith('{')) {
-    // Documents over several lines follow each other in what some tools export.
+    // Some tools export a sequence of documents that span several lines.
     const lines = text.split('\n', 3).filter((line) => line.trim() !== '');
     const whole = lines.length > 1 ? lines.slice(0, -1) : lines;
     return { kind: whole.every(isOneLine) ? 'lines' : 'json' };
@@ -34,13 +34,13 @@ export function guessForm(name: string, head: string, api: Api): ImportForm {
   return ending === 'json' ? { kind: 'json' } : { kind: 'csv', options: guessCsv(head, api) };
 }
 
-/** A reader of the documents in a file. */
+/** Returns the reader for a format. */
 export function readerOf<T>(form: ImportForm, api: Api, finish: Finish<T>): ImportReader<T> {
   if (form.kind === 'csv') return csvReader(form.options, api, finish);
   return jsonReader(form.kind, finish);
 }
 
-/** The first documents and refusals of a file, from its beginning; what is cut off is left out. */
+/** Returns the first documents and errors of a file; a truncated last document is omitted. */
 export function preview<T>(
   form: ImportForm,
   head: string,
@@ -54,7 +54,7 @@ export function preview<T>(
   return (isWhole ? [...found, ...reader.end()] : found).slice(0, most);
 }
 
-/** So much text is read at once. */
+/** Bytes per chunk. */
 const PART_BYTES = 64 * 1024;
 
 function linesOf(bytes: Uint8Array): number {
@@ -65,11 +65,11 @@ function linesOf(bytes: Uint8Array): number {
 
 export interface Part<T> {
   found: Found<T>[];
-  /** Of the file, so far. */
+  /** Bytes read so far. */
   bytes: number;
 }
 
-/** What a file of UTF-8 holds, part by part as it is asked for. */
+/** Yields what a UTF-8 file holds, chunk by chunk on demand. */
 export async function* readFile<T>(
   chunks: AsyncIterable<Uint8Array>,
   reader: ImportReader<T>,

@@ -1,5 +1,5 @@
-// Makes what is written out of the JSON of one document: BSON values by the rules of Extended JSON, or
-// the text of an item. Finds no documents in a file.
+// Converts the JSON of one document to what is written: BSON values by the rules of Extended JSON,
+// or the text of an item. Finds no documents in a file.
 import { Double, Int32, Long } from 'bson';
 import { type JsonNode, printCompact } from '../json/tree';
 import { Wrong } from '../reader';
@@ -8,7 +8,7 @@ import type { Document, ItemText } from './found';
 
 export type Finish<T> = (node: JsonNode) => T;
 
-/** Numbers as the shell reads them: the smallest type that holds a whole one, doubles otherwise. */
+/** Converts a number as the shell does: the smallest type that holds an integer, else a double. */
 function numberOf(text: string): Int32 | Long | Double {
   if (!/^-?\d+$/.test(text) || text === '-0') return new Double(Number(text));
   const whole = BigInt(text);
@@ -48,7 +48,7 @@ function valueOfNode(node: JsonNode): unknown {
   }
 }
 
-/** The values of Extended JSON, canonical or relaxed. */
+/** Converts Extended JSON, canonical or relaxed, to BSON values. */
 export function extendedValue(node: JsonNode): unknown {
   checkNames(node);
   return valueOfNode(node);
@@ -58,7 +58,7 @@ function checkObject(node: JsonNode, noun: string): void {
   if (node.kind !== 'object') throw new Wrong(`${noun} is an object in { }`, node.at);
 }
 
-/** A document of MongoDB. */
+/** Converts JSON to a MongoDB document. */
 export const finishDocument: Finish<Document> = (node) => {
   checkObject(node, 'a document');
   const value = extendedValue(node);
@@ -67,7 +67,7 @@ export const finishDocument: Finish<Document> = (node) => {
   return value as Document;
 };
 
-/** An item of a container. */
+/** Converts JSON to the text of an item. */
 export const finishItem: Finish<ItemText> = (node) => {
   checkObject(node, 'an item');
   checkNames(node);

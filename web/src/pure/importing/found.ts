@@ -1,43 +1,43 @@
-// What reading a file for an import finds: documents and refusals, each with its place. Reads nothing.
+// Results of reading an import file: documents and errors, each with its position. Does no I/O.
 import type { Document } from 'bson';
 
 export interface Refused {
   kind: 'refused';
-  /** From 1, in the file. */
+  /** In the file, from 1. */
   line: number;
   column: number;
-  /** Of CSV, the column's name. */
+  /** In CSV, the column's name. */
   field?: string;
   why: string;
-  /** What stands there, unless that is too long to be held. */
+  /** The refused text, unless it is too long to be kept. */
   text?: string;
 }
 
 export type Found<T> = { kind: 'document'; line: number; value: T } | Refused;
 
-/** Takes a file's text part by part. A part may end anywhere but within a character. */
+/** Reads a file's text in chunks, which must not split a character. */
 export interface ImportReader<T> {
   push(text: string): Found<T>[];
   end(): Found<T>[];
 }
 
-/** What is written: an item's JSON with every number as it was, or a document's BSON values. */
+/** What is written: an item's JSON with every number as written, or a document's BSON values. */
 export type ItemText = string;
 export type { Document };
 
-/** The most of one document's text that is held, in UTF-16 units. */
+/** Maximum size of one document's text in UTF-16 units. */
 export const MOST_UNITS = 32 * 1024 * 1024;
 
 export function refused(line: number, column: number, why: string): Refused {
   return { kind: 'refused', line, column, why };
 }
 
-/** Where in its line it is, as a person finds it: the field of CSV, else the character. */
+/** Describes the position within a line: the CSV field, else the character. */
 export function whereIn({ column, field }: Pick<Refused, 'column' | 'field'>): string {
   return field === undefined ? `character ${column}` : `field ${field}`;
 }
 
-/** A place that goes on with the text that is read. */
+/** A position that advances with the text. */
 export class Position {
   line = 1;
   column = 1;
@@ -49,7 +49,7 @@ export class Position {
     return position;
   }
 
-  /** The place behind a text that begins here. */
+  /** Returns the position after `text`, which starts here. */
   after(text: string): Position {
     const next = Position.at(this.line, this.column);
     next.advance(text);

@@ -1,5 +1,5 @@
-// Finds the documents in a file of JSON that comes in parts: an array of them, one under another, or one
-// a line. What cannot be read is refused with its place, and reading goes on behind it.
+// Finds the documents in a JSON file that arrives in chunks: one array, a sequence, or one per
+// line. Invalid documents are refused with their position, and reading continues after them.
 import { readJson } from '../json/tree';
 import { attempt } from '../reader';
 import type { Finish } from './finish';
@@ -7,7 +7,7 @@ import { type Found, type ImportReader, MOST_UNITS, Position, refused } from './
 
 export type JsonForm = 'json' | 'lines';
 
-/** The document that is a whole text. */
+/** Parses a text that is one document. */
 function documentOf<T>(text: string, begin: Position, finish: Finish<T>): Found<T> {
   const read = readJson(text);
   const done = 'error' in read ? read : attempt(text, () => ({ value: finish(read.root) }));
@@ -21,7 +21,7 @@ function documentOf<T>(text: string, begin: Position, finish: Finish<T>): Found<
 
 const BLANK = /^[ \t\r\n]*$/;
 
-/** Collects the text of one document, not more of it than the bound. */
+/** Collects the text of one document up to a size limit. */
 abstract class Collector<T> implements ImportReader<T> {
   protected readonly place = new Position();
   private held = '';
@@ -37,7 +37,7 @@ abstract class Collector<T> implements ImportReader<T> {
 
   push(text: string): Found<T>[] {
     this.found = [];
-    // A mark of the byte order says nothing in UTF-8.
+    // Skips a byte order mark.
     const part = this.isFirst && text.startsWith('\ufeff') ? text.slice(1) : text;
     if (text !== '') this.isFirst = false;
     this.read(part);
@@ -65,7 +65,7 @@ abstract class Collector<T> implements ImportReader<T> {
     return !this.tooLong && BLANK.test(this.held);
   }
 
-  /** Goes past what separates documents. */
+  /** Skips separators between documents. */
   protected skip(text: string): void {
     this.place.advance(text);
     this.restart();
@@ -77,7 +77,7 @@ abstract class Collector<T> implements ImportReader<T> {
     this.begin = this.place.after('');
   }
 
-  /** Reads what was collected, unless it is blank. */
+  /** Parses the collected text unless it is blank. */
   protected finishOne(): void {
     const { line, column } = this.begin;
     if (this.tooLong) {
@@ -93,7 +93,7 @@ abstract class Collector<T> implements ImportReader<T> {
   }
 }
 
-/** JSON Lines: the end of a line ends a document, whatever it is. */
+/** JSON Lines: a line end always ends the document. */
 class LineReader<T> extends Collector<T> {
   protected read(part: string): void {
     let at = 0;
@@ -114,7 +114,7 @@ class LineReader<T> extends Collector<T> {
 const NEXT = /["{}[\],]/g;
 const IN_TEXT = /["\\]/g;
 
-/** An array, or values one after another, whose ends the brackets tell. */
+/** An array, or a sequence of values whose ends are found by counting brackets. */
 class ValueReader<T> extends Collector<T> {
   private depth = 0;
   private inText = false;
@@ -140,7 +140,7 @@ class ValueReader<T> extends Collector<T> {
     }
   }
 
-  /** Looks for the bracket of an array before the first value. */
+  /** Looks for an opening bracket of an array before the first value. */
   private begun(part: string): number {
     if (this.array !== 'unknown') return 0;
     const first = part.search(/[^ \t\r\n]/);
@@ -192,7 +192,7 @@ class ValueReader<T> extends Collector<T> {
   }
 }
 
-/** Reads documents out of JSON. */
+/** Returns a reader of JSON documents. */
 export function jsonReader<T>(
   form: JsonForm,
   finish: Finish<T>,

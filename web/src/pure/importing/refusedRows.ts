@@ -1,6 +1,6 @@
-// The rows that an import has refused, as they stand in its file, so that they can be put right and imported
-// again. Rows of CSV stay CSV, with the names of its columns; all others become lines of JSON. The reasons
-// are not among them: they would become fields.
+// Writes the rows that an import refused as in their file, so that they can be corrected and
+// imported again. CSV rows stay CSV, with the header; all others become JSON Lines. Reasons are
+// omitted, since they would become fields.
 import { printCompact } from '../json/tree';
 import { CsvSplitter } from './csvRecords';
 import type { ImportForm } from './file';
@@ -34,13 +34,12 @@ class CsvRows implements ImportReader<string> {
   }
 }
 
-/** A row in one line, also one that is no JSON. */
+/** Returns a row on one line, even if it is invalid JSON. */
 function jsonLine(one: Found<string>): string {
   return `${textOf(one).replace(/\s*[\r\n]+\s*/g, ' ')}\n`;
 }
 
-/** The parts of a file of the refused rows, in the order of the file that they come from. `refused`: which of
- * all that the file holds, from 0. */
+/** Yields the refused rows in file order. `refused`: their indexes among all rows, from 0. */
 export async function* refusedRows(
   chunks: AsyncIterable<Uint8Array>,
   form: ImportForm,

@@ -1,4 +1,4 @@
-// For tests: reads a text in parts of any lengths.
+// Reads a text in chunks of random lengths, for tests.
 import type { Found, ImportReader } from './found';
 
 export function readAll<T>(

@@ -1,8 +1,7 @@
-// Where a text stops being JSON, and why. Browsers say it each in their own way, or not at all.
-// Builds no value.
+// Finds where and why a text is not JSON. Browsers' messages differ or lack the position. Builds no
+// value.
 
 export interface Fault {
-  /** From 1. */
   line: number;
   column: number;
   why: string;
@@ -10,7 +9,7 @@ export interface Fault {
 
 const DEEPEST = 100;
 const LITERAL = /(?:true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?)(?![\w.+-])/y;
-// biome-ignore lint/suspicious/noControlCharactersInRegex: JSON has them escaped in texts.
+// biome-ignore lint/suspicious/noControlCharactersInRegex: JSON requires escapes for them.
 const STRING = /"(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[\da-fA-F]{4}))*"/y;
 
 class Stop extends Error {
@@ -92,7 +91,7 @@ class Scanner {
   }
 }
 
-/** What is wrong with a text as JSON; null: nothing. */
+/** Returns the first JSON syntax error; null: none. */
 export function jsonFault(text: string): Fault | null {
   const scanner = new Scanner(text);
   try {

@@ -1,17 +1,17 @@
-// JSON as text: read into a tree whose numbers and texts keep the characters they were written with,
-// so that 20.0 and 9007199254740993 stay what they are. Strict JSON, nothing more.
+// Parses JSON into a tree whose numbers and strings keep their original text, so that 20.0 and
+// 9007199254740993 are preserved. Strict JSON only.
 
 import { attempt, type Mistake, Reader, Wrong } from '../reader';
 
 export type JsonNode =
   | { kind: 'object'; at: number; entries: JsonEntry[] }
   | { kind: 'array'; at: number; elements: JsonNode[] }
-  /** A number, text, true, false or null, as written. */
+  /** A number, string, true, false or null, as written. */
   | { kind: 'plain'; at: number; text: string };
 
 export interface JsonEntry {
   key: string;
-  /** With its quotes. */
+  /** Includes its quotes. */
   keyText: string;
   at: number;
   value: JsonNode;
@@ -19,10 +19,10 @@ export interface JsonEntry {
 
 export type JsonRead = { root: JsonNode } | Mistake;
 
-/** What the server takes. */
+/** The server's nesting limit. */
 const DEEPEST = 128;
 const SPACE = /[ \t\n\r]*/y;
-// biome-ignore lint/suspicious/noControlCharactersInRegex: JSON has them escaped in texts.
+// biome-ignore lint/suspicious/noControlCharactersInRegex: JSON requires escapes for them.
 const STRING = /"(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"/y;
 const PLAIN = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?(?![\w.])|(?:true|false|null)(?!\w)/y;
 
@@ -58,7 +58,7 @@ class JsonReader extends Reader<JsonNode> {
     return text;
   }
 
-  /** Whether another follows; a comma may not trail. */
+  /** Whether another element follows; a trailing comma is an error. */
   private goesOn(end: string): boolean {
     this.space();
     if (this.takes(end)) return false;
@@ -97,12 +97,12 @@ class JsonReader extends Reader<JsonNode> {
   }
 }
 
-/** Reads a text, whose root may be around what the server takes. */
+/** Parses a text; `around`: nesting levels allowed above the server's limit. */
 export function readJson(text: string, around = 0): JsonRead {
   return attempt(text, () => ({ root: new JsonReader(text, DEEPEST + around).whole() }));
 }
 
-/** Writes a tree with two spaces a level; every number and text as it was. */
+/** Prints a tree with an indent of two; numbers and strings as written. */
 export function printJson(node: JsonNode, before = ''): string {
   if (node.kind === 'plain') return node.text;
   const inner = `${before}  `;
@@ -115,26 +115,26 @@ export function printJson(node: JsonNode, before = ''): string {
   return `${open}\n${inner}${parts.join(`,\n${inner}`)}\n${before}${close}`;
 }
 
-/** Writes a tree on one line; every number and text as it was. */
+/** Prints a tree on one line; numbers and strings as written. */
 export function printCompact(node: JsonNode): string {
   if (node.kind === 'plain') return node.text;
   if (node.kind === 'array') return `[${node.elements.map(printCompact).join(',')}]`;
   return `{${node.entries.map(({ keyText, value }) => `${keyText}:${printCompact(value)}`).join(',')}}`;
 }
 
-/** The entry of an object that counts: of several with one key, the last. */
+/** Returns the effective entry for a key: the last of duplicates. */
 export function entryOf(node: JsonNode, key: string): JsonEntry | null {
   if (node.kind !== 'object') return null;
   return node.entries.findLast((entry) => entry.key === key) ?? null;
 }
 
-/** An object without some of its entries. */
+/** Returns an object without some of its entries. */
 export function without(node: JsonNode, keys: ReadonlySet<string>): JsonNode {
   if (node.kind !== 'object') return node;
   return { ...node, entries: node.entries.filter((entry) => !keys.has(entry.key)) };
 }
 
-/** The line of a place in a text, from 1. */
+/** Returns the line number of an offset, from 1. */
 export function lineOf(text: string, at: number): number {
   let line = 1;
   for (let next = text.indexOf('\n'); next >= 0 && next < at; next = text.indexOf('\n', next + 1))
@@ -142,7 +142,7 @@ export function lineOf(text: string, at: number): number {
   return line;
 }
 
-/** A text of JSON without the white space between its tokens; of anything else, something like it. */
+/** Removes white space between JSON tokens; lenient for other text. */
 export function compactJson(text: string): string {
   return text.replace(/"(?:[^"\\]|\\.)*"|[ \t\n\r]+/g, (token) =>
     token.startsWith('"') ? token : '',

@@ -14,18 +14,18 @@ test.each<[string | null, string, unknown]>([
   [null, 'g', { held: 'g' }],
   ['g', 'i', 'Items'],
   ['g', 'h', 'Home'],
-  // A wrong second letter is the first of another.
+  // A wrong second key may start another shortcut.
   ['g', 'n', 'New item'],
   ['g', 'g', { held: 'g' }],
   ['g', 'x', null],
-  // What the pages do themselves is not done twice.
+  // Handled by the pages themselves.
   [null, 'Enter', null],
   [null, 'Delete', null],
   [null, 'Esc', null],
 ])('after %o the key %o means %o', (held, key, want) => expect(whatOf(held, key)).toEqual(want));
 
 test('no two shortcuts share their keys, and all of them stand on the sheet', () => {
-  // What is told may be the same key of another part of the page.
+  // Keys of the `told` kind may repeat in different parts of the page.
   const keys = SHORTCUTS.map(({ keys, does, group }) =>
     does.kind === 'told' ? `${group}: ${keys}` : keys,
   );

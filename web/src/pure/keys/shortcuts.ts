@@ -1,5 +1,5 @@
-// The table of shortcuts: what each key does, and the words of the sheet that lists them. What is
-// `told` is done by the page itself and stands here for the sheet alone. Pure.
+// The table of keyboard shortcuts, with the texts of the help sheet. The pages handle shortcuts of
+// kind `told` themselves; they are listed only for the sheet. Pure.
 
 type View = 'items' | 'schema' | 'query' | 'settings' | 'metrics';
 
@@ -11,9 +11,9 @@ export type Does =
   | { kind: 'told' };
 
 export interface Shortcut {
-  /** Keys one after the other, as they are written on a sheet: "g i", "Ctrl+K". */
+  /** Key sequence as shown on the sheet: "g i", "Ctrl+K". */
   keys: string;
-  /** Others that do the same. */
+  /** Alternative keys. */
   also?: string;
   what: string;
   group: 'Everywhere' | 'Go to' | 'Items' | 'Editors' | 'Tree';
@@ -83,21 +83,24 @@ export const SHORTCUTS: readonly Shortcut[] = [
   { keys: 'Delete', what: 'Delete, after a question', group: 'Tree', does: told },
 ];
 
-/** What a letter does, after the one before it: a shortcut, the begin of one, nothing. */
+/** Result of a key: a shortcut, the start of one, or nothing. */
 export type Pressed = { shortcut: Shortcut } | { held: string } | null;
 
-/** `held` is the letter before, when that began a shortcut. Keys with Ctrl are not asked for here. */
+/**
+ * Looks up a key. `held` is the previous key if it started a shortcut. Keys with Ctrl are handled
+ * elsewhere.
+ */
 export function press(held: string | null, key: string): Pressed {
   const typed = held === null ? key : `${held} ${key}`;
   const found = SHORTCUTS.find(({ keys, does }) => keys === typed && does.kind !== 'told');
   if (found !== undefined) return { shortcut: found };
   if (SHORTCUTS.some(({ keys }) => keys.startsWith(`${typed} `) && key.length === 1))
     return { held: typed };
-  // A wrong second letter may be the first of another.
+  // A wrong second key may start another shortcut.
   return held === null ? null : press(null, key);
 }
 
-/** The groups in the table's order, with what stands in each. */
+/** Returns the shortcuts by group, in the table's order. */
 export function grouped(): [group: Shortcut['group'], shortcuts: Shortcut[]][] {
   const names = [...new Set(SHORTCUTS.map(({ group }) => group))];
   return names.map((name) => [name, SHORTCUTS.filter(({ group }) => group === name)]);

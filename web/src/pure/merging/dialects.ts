@@ -1,5 +1,5 @@
-// Items of the NoSQL API and documents of the MongoDB API as what can be merged: numbers keep the
-// characters they were written with, and values their BSON types.
+// Merge dialects for items of the NoSQL API and documents of the MongoDB API: numbers keep their
+// text, and values their BSON types.
 import { type JsonNode, printCompact, printJson, readJson } from '../json/tree';
 import type { Mistake } from '../reader';
 import { parseShell, printShell } from '../shell';
@@ -11,13 +11,13 @@ const short = (line: string) => (line.length <= SHORT ? line : null);
 
 type Named<V> = readonly (readonly [string, V])[];
 
-/** Of several entries with one key the last counts. */
+/** Of duplicate keys the last one counts. */
 function jsonFields(node: JsonNode): Named<JsonNode> | null {
   if (node.kind !== 'object') return null;
   return [...new Map(node.entries.map(({ key, value }) => [key, value]))];
 }
 
-/** On one line, every text with the escapes that JSON.stringify gives it. */
+/** Serializes canonically on one line: strings escaped as by JSON.stringify. */
 function jsonSignature(node: JsonNode): string {
   if (node.kind === 'array') return `[${node.elements.map(jsonSignature).join(',')}]`;
   const fields = jsonFields(node);
@@ -44,7 +44,7 @@ export const SHELL_DIALECT: Dialect<unknown> = {
   shown: (value) => short(printShell(value, 0)) ?? printShell(value),
   whole: (fields) => {
     const object = {};
-    // A key `__proto__` is a key like others.
+    // `__proto__` must stay an ordinary key.
     for (const [key, value] of fields)
       Object.defineProperty(object, key, {
         value,
@@ -71,7 +71,7 @@ function mergeRead<V>(
   choices: Choices,
 ): MergedTexts | Mistake {
   const values: V[] = [];
-  // Mine is read first: it alone can be wrong.
+  // Parse `mine` first: it is the likely one to be invalid.
   for (const text of [...texts].reverse()) {
     const found = read(text);
     if ('error' in found) return found;
@@ -82,7 +82,7 @@ function mergeRead<V>(
   return { text: print(merged), differences };
 }
 
-/** Merges texts of a language, or says what is wrong with the first that cannot be read. */
+/** Merges texts of a language, or returns the first syntax error. */
 export function mergeTexts(
   language: 'json' | 'shell',
   texts: Texts,

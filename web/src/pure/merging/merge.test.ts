@@ -153,7 +153,7 @@ test('what cannot be read is said with its place', () => {
   expect(mergeTexts('shell', ['{}', '{}', '[1]'])).toEqual({ error: 'This is no object.', at: 0 });
 });
 
-/** An object of few names, so that versions share some of them. */
+/** Generates an object with few names, so that versions share some. */
 function anyObject(next: (bound: number) => number, depth = 0): string {
   const names = ['a', 'b', 'c', '__proto__'].filter(() => next(3) > 0);
   if (next(2) > 0) names.reverse();
@@ -170,11 +170,11 @@ test.each(['json', 'shell'] as const)('laws of merging, %s', (language) => {
   let conflicts = 0;
   for (let round = 0; round < 400; round += 1) {
     const [before, theirs, mine] = [anyObject(next), anyObject(next), anyObject(next)];
-    // A side that has changed nothing gives way to the other, in whole.
+    // If only one side has changes, the merge equals that side.
     expect(merged(language, [before, theirs, before]).text).toBe(as(theirs));
     expect(merged(language, [before, before, mine]).text).toBe(as(mine));
     expect(merged(language, [before, mine, mine]).text).toBe(as(mine));
-    // All of one side's choices leave nothing of the other where both have changed something.
+    // With all conflicts resolved for one side, nothing of the other remains in them.
     const all = merged(language, [before, theirs, mine]);
     const both = all.rows.filter(([, , , , by]) => by === 'both').map(([path]) => path);
     conflicts += both.length;

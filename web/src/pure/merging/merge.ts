@@ -1,27 +1,28 @@
-// Two changed versions of one document and what both began with, merged field by field. An object is the
-// fields it has; everything else, an array too, is one value. Knows no language: a dialect does.
+// Three-way merge of two versions of a document and their base, field by field. Objects are merged
+// recursively; any other value, including an array, is atomic. Languages are plugged in as
+// dialects.
 import { pathText } from '../values/path';
 
 export type Side = 'theirs' | 'mine';
 
-/** How values of one language are taken apart, compared and put together. */
+/** How values of a language are decomposed, compared and built. */
 export interface Dialect<V> {
-  /** The fields of an object; null: it is a value without fields. */
+  /** Fields of an object; null: not an object. */
   fields(value: V): readonly (readonly [string, V])[] | null;
-  /** What exactly those values share that are the same, of the same type. */
+  /** Equal exactly for values of equal type and content. */
   signature(value: V): string;
-  /** As it is shown: on one line where that is short. */
+  /** Display text, on one line if short. */
   shown(value: V): string;
   whole(fields: readonly (readonly [string, V])[]): V;
 }
 
-/** A field that is not what it was at the beginning; a text of null: it is not there. */
+/** A field that differs from the base; a null text means that the field is absent. */
 export interface Difference {
   path: string;
   before: string | null;
   theirs: string | null;
   mine: string | null;
-  /** `alike`: both have made the same change. */
+  /** `alike`: both made the same change. */
   changedBy: Side | 'both' | 'alike';
 }
 
@@ -30,18 +31,20 @@ export interface Merge<V> {
   differences: Difference[];
 }
 
-/** What is taken of the fields that both have changed, by path. */
+/** The chosen side of conflicting fields, by path. */
 export type Choices = ReadonlyMap<string, Side>;
 const NONE: Choices = new Map();
 
-/** The three versions of one value; undefined: it is not there. */
+/** The three versions of one value; undefined: absent. */
 type Three<V> = readonly [before: V | undefined, theirs: V | undefined, mine: V | undefined];
 
 const isAlike = (a: readonly string[], b: readonly string[]) =>
   a.length === b.length && a.every((name, at) => name === b[at]);
 
-/** All names in one order: that of the side which has changed it, and each further name behind the one
- * that it follows on the other side. */
+/**
+ * Merges the field orders: the order of the side that changed it; each remaining name follows its
+ * predecessor from the other side.
+ */
 function inOrder(before: readonly string[], theirs: readonly string[], mine: readonly string[]) {
   const [first, other] = isAlike(before, mine) ? [theirs, mine] : [mine, theirs];
   const names = [...first];
@@ -67,7 +70,7 @@ class Merger<V> {
     const [before, theirs, mine] = three.map((one) =>
       one === undefined ? null : this.dialect.fields(one),
     );
-    // What both have put in place of one value is not made of two halves.
+    // A scalar that both replaced by objects is a conflict, not a merge of both.
     if (theirs && mine && (before || three[0] === undefined))
       return this.object(before ?? [], theirs, mine, path);
     return this.single(three, path);
@@ -113,7 +116,7 @@ class Merger<V> {
   }
 }
 
-/** Merges two objects that began as one. A field that both have changed is mine until it is chosen. */
+/** Merges two versions of an object. A conflicting field is mine until a choice is made. */
 export function merge<V>(
   dialect: Dialect<V>,
   [before, theirs, mine]: readonly [V, V, V],
@@ -126,7 +129,7 @@ export function merge<V>(
   };
 }
 
-/** Where two texts begin to differ. */
+/** Returns the index of the first difference. */
 function parting(a: string, b: string): number {
   const least = Math.min(a.length, b.length);
   let at = 0;
@@ -137,7 +140,10 @@ function parting(a: string, b: string): number {
 const LONGEST = 240;
 const LEAD = 40;
 
-/** Texts of one field, each short enough to be shown: from a little before the place where they part. */
+/**
+ * Returns short excerpts of the versions of a field, starting shortly before their first
+ * difference.
+ */
 export function excerpts(texts: readonly (string | null)[]): (string | null)[] {
   const there = texts.filter((text) => text !== null);
   if (there.every((text) => text.length <= LONGEST)) return [...texts];

@@ -1,29 +1,29 @@
-// How the documents of a sample expire, in classes: by the default, by their own ttl, by a date index,
-// never, or by the default because their ttl is ignored. Asks no server and knows no clock.
+// Classifies the documents of a sample by how they expire: collection default, own ttl, TTL index
+// on a date, never, or by the default because the ttl is ignored. Uses no server and no clock.
 import type { Default, Expiry, Meaning } from '../ttl/reasons';
 import { MAX_TTL } from '../ttl/reasons';
 
-/** Why a ttl that is there is not heeded. */
+/** Why an existing ttl is ignored. */
 export type WhyIgnored = 'off' | 'kind' | 'fraction' | 'large' | 'low' | 'late';
 
 export type ExpiryClass =
   | { kind: 'default' }
   | { kind: 'own' }
   | { kind: 'index'; name: string }
-  /** Without a ttl, where there is no default or TTL is off. */
+  /** No ttl, and no default or TTL is off. */
   | { kind: 'none'; isOff: boolean }
   /** ttl = -1. */
   | { kind: 'never' }
   | { kind: 'ignored'; why: WhyIgnored };
 
-/** Which rule a meaningless ttl breaks. The sentences are those of `ttl/reasons`. */
+/** Maps a message of `ttl/reasons` to the rule that the ttl breaks. */
 function whyMeaningless(why: string): WhyIgnored {
   if (why.endsWith('is not a whole number')) return 'fraction';
   if (why.endsWith(`is larger than ${MAX_TTL}`)) return 'large';
   return why.endsWith('is neither -1 nor positive') ? 'low' : 'kind';
 }
 
-/** The class of a document by what its ttl says and by when it expires. */
+/** Classifies a document by its ttl and its expiry. */
 export function classOf(meaning: Meaning, expiry: Expiry, value: Default): ExpiryClass {
   const { by } = expiry;
   if (by !== null && by !== 'default' && by !== 'ttl') return { kind: 'index', name: by };
@@ -38,7 +38,7 @@ export function classOf(meaning: Meaning, expiry: Expiry, value: Default): Expir
       return by === 'default' ? { kind: 'default' } : { kind: 'none', isOff: false };
     case 'meaningless':
       return { kind: 'ignored', why: whyMeaningless(meaning.why) };
-    // A ttl that is right, and not what the server goes by: it was written while that was off.
+    // A valid ttl that the server ignores: it was written while per-document TTL was off.
     case 'seconds':
       return { kind: 'ignored', why: 'late' };
     case 'never':
@@ -59,7 +59,7 @@ export interface Expiring {
   expiry: Expiry;
 }
 
-/** The classes of a sample, the largest first. */
+/** Returns the classes of a sample, largest first. */
 export function expiryClasses(sample: readonly Expiring[], value: Default): ClassFacts[] {
   const found = new Map<string, ClassFacts>();
   for (const { meaning, expiry } of sample) {
@@ -83,7 +83,7 @@ const WHY: Readonly<Record<WhyIgnored, string>> = {
   late: 'it was written while per-document TTL was off',
 };
 
-/** A class in words. */
+/** Returns the label of a class. */
 export function classInWords(of: ExpiryClass): string {
   switch (of.kind) {
     case 'default':

@@ -1,5 +1,5 @@
-// What a sample of documents has in its fields: types and how many have them, ranges, the values that
-// occur most, lengths of arrays. Holds a bounded number of fields and values, however large the sample.
+// Statistics of the fields in a sample: types, frequencies, ranges, most frequent values, array
+// lengths. Memory is bounded whatever the size of the sample.
 import { printShell } from '../shell';
 import { type Api, compareValues } from '../values/compare';
 import { isNumeric, type Kind, kindOf } from '../values/kind';
@@ -12,17 +12,17 @@ export interface Counted<T> {
 
 export interface FieldFacts {
   path: string;
-  /** Documents that have it, and their part of the sample. */
+  /** Number and fraction of documents that have the field. */
   count: number;
   share: number;
-  /** Types, the most frequent first. */
+  /** Types, most frequent first. */
   kinds: Counted<Kind>[];
-  /** The least and the greatest number or date; null: there is none. */
+  /** Minimum and maximum number or date; null: no such values. */
   numbers: Range | null;
   dates: Range | null;
-  /** Of texts, numbers, dates, ids and booleans; as they are printed. */
+  /** Most frequent strings, numbers, dates, ids and booleans, as printed. */
   top: Counted<string>[];
-  /** Different values among them; null: more than were counted. */
+  /** Number of distinct values; null: above the counting limit. */
   different: number | null;
   lengths: { least: number; most: number; average: number } | null;
 }
@@ -35,7 +35,7 @@ export interface Range {
 export interface SampleFacts {
   documents: number;
   fields: FieldFacts[];
-  /** There were more fields than are kept. */
+  /** Whether fields were dropped because of the limit. */
   isCut: boolean;
 }
 
@@ -44,7 +44,7 @@ const MOST_FIELDS = 500;
 const MOST_VALUES = 1000;
 const TOP = 10;
 const LONGEST = 80;
-/** Values of these and of numbers are counted one by one. */
+/** Types whose distinct values are counted, besides numbers. */
 const TOLD: ReadonlySet<Kind> = new Set([
   'string',
   'symbol',
@@ -55,7 +55,7 @@ const TOLD: ReadonlySet<Kind> = new Set([
 ]);
 const NO_LENGTHS = { least: Number.POSITIVE_INFINITY, most: 0, sum: 0, count: 0 };
 
-/** What is learned of one field, document by document. */
+/** Statistics of one field, updated per document. */
 class Field {
   count = 0;
   private readonly kinds = new Map<Kind, number>();
@@ -128,7 +128,7 @@ function mostFirst<T>(counts: ReadonlyMap<T, number>): Counted<T>[] {
   return [...counts].map(([value, count]) => ({ value, count })).sort((a, b) => b.count - a.count);
 }
 
-/** What a sample has. Fields stand in the order in which they were seen. */
+/** Returns the statistics of a sample. Fields keep the order of their first occurrence. */
 export function sampleFacts(documents: Iterable<unknown>, api: Api): SampleFacts {
   const fields = new Map<string, Field>();
   let total = 0;

@@ -1,10 +1,10 @@
-// The filters that find the documents of a class of expiry, for both APIs. Null where no filter can tell
-// them from others: what is decided when a document is written is not written in it.
+// Filters that select the documents of an expiry class, for both APIs. Null if no filter can:
+// decisions made at write time are not stored in the document.
 import { MAX_TTL } from '../ttl/reasons';
 import type { Api } from '../values/compare';
 import type { ExpiryClass, WhyIgnored } from './expiry';
 
-/** `$expr`, since a comparison in a filter would also look into arrays. */
+/** `$expr`, since a plain comparison would also match array elements. */
 const IS_NUMBER = '{ $in: [{ $type: "$ttl" }, ["int", "long", "double"]] }';
 const IS_WHOLE = '{ $eq: [{ $trunc: "$ttl" }, "$ttl"] }';
 const HAS_TTL = 'ttl: { $exists: true }';
@@ -70,7 +70,7 @@ function nosqlCondition(of: ExpiryClass): string | null {
   }
 }
 
-/** What stands in the filter of the Items page for a class; null: no filter tells its documents. */
+/** Returns the text for the filter of the Items page; null: no filter selects this class. */
 export function filterOfClass(of: ExpiryClass, api: Api): string | null {
   if (api === 'mongo') return mongoFilter(of);
   const condition = nosqlCondition(of);

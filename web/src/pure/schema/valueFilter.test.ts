@@ -12,7 +12,7 @@ test.each<[path: string, text: string, mongo: string | null, nosql: string | nul
   ['n', 'null', '{ n: { $type: "null" } }', 'WHERE c["n"] = null'],
   ['n', 'NaN', '{ n: NaN }', null],
   ['q', '"a\\"b\\n"', '{ q: "a\\"b\\n" }', 'WHERE c["q"] = "a\\"b\\n"'],
-  // A name with a dot is none of MongoDB's paths, and a value that was cut is none.
+  // MongoDB paths cannot name a field with a dot, and truncated values have no filter.
   ['a\\.b', '1', null, 'WHERE c["a.b"] = 1'],
   ['$x', '1', null, 'WHERE c["$x"] = 1'],
   ['t', '"aaaa…', null, null],

@@ -1,10 +1,10 @@
-// The filter that finds the documents with a value of a sample, for both APIs.
+// Filters that select the documents with a sampled value, for both APIs.
 import { parseShell, printShell } from '../shell';
 import type { Api } from '../values/compare';
 import { partsOfPath } from '../values/path';
 import { sqlPath } from '../values/sqlPath';
 
-/** The value as SQL writes it, as JSON does; null: SQL has none like it. */
+/** Returns the value in SQL, which is JSON; null: not expressible. */
 function inSql(text: string): string | null {
   try {
     return JSON.stringify(JSON.parse(text));
@@ -13,7 +13,7 @@ function inSql(text: string): string | null {
   }
 }
 
-/** `text` is the value as the shell prints it. Null: it was too long to be kept, or no filter has it. */
+/** `text` is the value as printed by the shell. Null if it was truncated or is not expressible. */
 export function filterOfValue(path: string, text: string, api: Api): string | null {
   const parts = partsOfPath(path);
   if (api === 'mongo') {
@@ -21,7 +21,7 @@ export function filterOfValue(path: string, text: string, api: Api): string | nu
     if ('error' in parsed) return null;
     if (parts.some((name) => name === '' || name.includes('.') || name.startsWith('$')))
       return null;
-    // `null` alone would find those without the field, too.
+    // `null` alone also matches documents without the field.
     const value = parsed.value === null ? { $type: 'null' } : parsed.value;
     return printShell({ [parts.join('.')]: value }, 0);
   }

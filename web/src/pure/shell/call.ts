@@ -1,10 +1,10 @@
-// A line of MongoDB's shell that asks a collection, taken apart: `db.orders.find({ … }).sort({ … })`.
-// Calls nothing, and does not know what the methods mean.
+// Parses a call of the MongoDB shell: `db.orders.find({ … }).sort({ … })`. Executes nothing, and
+// does not know the methods' meaning.
 import { attempt, type Mistake, Wrong } from '../reader';
 import { NAME, ShellReader } from './parse';
 
 export interface Argument {
-  /** As it was written. */
+  /** The argument as written. */
   text: string;
   at: number;
   value: unknown;
@@ -17,16 +17,16 @@ export interface Step {
 }
 
 export interface Call {
-  /** null: the database that is open. */
+  /** null: the current database. */
   database: string | null;
   collection: string;
-  /** The calls behind the collection's name, at least one. */
+  /** The method calls after the collection, at least one. */
   steps: readonly Step[];
 }
 
 const BEGINS = /^(?:\s+|\/\/[^\n]*\n|\/\*[\s\S]*?\*\/)*db\s*[.[]/;
 
-/** Whether a text begins like a line of the shell; no value does. */
+/** Returns whether a text starts like a shell call; values never do. */
 export function isCall(text: string): boolean {
   return BEGINS.test(text);
 }
@@ -59,7 +59,7 @@ class CallReader extends ShellReader {
     }
   }
 
-  /** The calls that follow, to the end of the text. */
+  /** Parses the remaining calls up to the end of the text. */
   private rest(): Step[] {
     const steps: Step[] = [];
     for (;;) {
@@ -75,7 +75,7 @@ class CallReader extends ShellReader {
     return steps;
   }
 
-  /** A name, or a call. */
+  /** Parses a name or a call. */
   private part(): string | Step {
     this.space();
     if (this.takes('[')) {

@@ -1,15 +1,15 @@
-// Changes of a pipeline's text, stage by stage. What stands elsewhere stays as it was written: comments,
-// formats, and the text of each stage; only commas are put right where stages have changed places.
+// Edits a pipeline's text by stages. All other text is preserved: comments, formatting, and the
+// text of each stage; only commas are adjusted.
 import type { Mistake } from '../reader';
 import { type Pipeline, readPipeline } from './stages';
 
-/** A stage as it stands in the text. */
+/** The text of a stage. */
 interface Piece {
   text: string;
   isOff: boolean;
 }
 
-/** The text between the brackets: pieces, and what stands before, between and behind them. */
+/** The text between the brackets: stages, and the gaps before, between and after them. */
 interface Parts {
   pieces: Piece[];
   gaps: string[];
@@ -30,7 +30,7 @@ function commasIn(gap: string): number {
 
 const withoutCommas = (gap: string) => gap.replace(TOKENS, (token) => (token === ',' ? '' : token));
 
-/** Has one comma between any two stages that run, none before the first, at most one behind the last. */
+/** Places one comma between enabled stages, none before the first, at most one after the last. */
 function settleCommas({ pieces, gaps }: Parts): void {
   const running = pieces.flatMap(({ isOff }, at) => (isOff ? [] : [at]));
   const strip = (from: number, to: number) => {
@@ -49,13 +49,13 @@ function settleCommas({ pieces, gaps }: Parts): void {
   });
 }
 
-/** The text with other pieces between its brackets. */
+/** Returns the text with new stages between its brackets. */
 function written({ text, begin, end }: Pipeline, parts: Parts): string {
   settleCommas(parts);
   const { pieces, gaps } = parts;
   const inner = pieces.map((piece, at) => {
     const gap = gaps[at + 1] ?? '';
-    // What follows a comment to the end of its line has to stand on another line.
+    // Text after a line comment must move to the next line.
     const isOpen = piece.isOff && /\/\/[^\n]*$/.test(piece.text) && !piece.text.endsWith('*/');
     return `${piece.text}${isOpen && !/^[ \t]*\r?\n/.test(gap) ? '\n' : ''}${gap}`;
   });
@@ -75,7 +75,7 @@ function commented(text: string): string {
   return text.replace(/^/gm, '// ');
 }
 
-/** Leaves a stage out of what runs, by a comment around it, or takes it in again. */
+/** Disables a stage by commenting it out, or enables it again. */
 export function switched(text: string, at: number, isOff: boolean): string | Mistake {
   return edited(text, ({ pieces, gaps }, { stages }) => {
     const stage = stages[at];
@@ -87,7 +87,7 @@ export function switched(text: string, at: number, isOff: boolean): string | Mis
   });
 }
 
-/** A stage with the one before it or behind it in its place. */
+/** Swaps a stage with its neighbour. */
 export function moved(text: string, at: number, by: -1 | 1): string | Mistake {
   return edited(text, ({ pieces }) => {
     const [one, other] = [pieces[at], pieces[at + by]];
@@ -97,13 +97,13 @@ export function moved(text: string, at: number, by: -1 | 1): string | Mistake {
   });
 }
 
-/** White space at the beginning of the line of a place, if nothing else stands before it there. */
+/** Returns the indentation of a line if only white space precedes the position. */
 function indentAt(text: string, at: number): string {
   const before = text.slice(text.lastIndexOf('\n', at - 1) + 1, at);
   return /^[ \t]*$/.test(before) ? before : '  ';
 }
 
-/** Another stage at the end; a text that is empty becomes a pipeline. */
+/** Appends a stage; an empty text becomes a pipeline. */
 export function added(text: string, stage: string): string | Mistake {
   if (text.trim() === '') return `[\n  ${stage}\n]`;
   return edited(text, ({ pieces, gaps }, { text: whole, stages, begin, end }) => {

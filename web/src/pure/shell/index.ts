@@ -1,4 +1,4 @@
-// Values of MongoDB as text, the way its shell writes them: literals only. Reading evaluates
-// nothing; printing and reading again keeps every type and value.
+// MongoDB values as text in shell syntax, literals only. Parsing evaluates nothing; printing and
+// parsing again preserves every type and value.
 export { type Parsed, parseShell } from './parse';
 export { printShell } from './print';

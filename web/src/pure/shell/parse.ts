@@ -1,5 +1,6 @@
-// Reads literals as the shell of MongoDB takes them, and Extended JSON, also without quotes; a key in
-// brackets, `{ ["$oid"]: 1 }`, is always an ordinary one. Evaluates nothing; says what is wrong and where.
+// Parses literals of the MongoDB shell, and Extended JSON, also with unquoted keys; a key in
+// brackets, `{ ["$oid"]: 1 }`, is always an ordinary one. Evaluates nothing; reports errors with
+// their position.
 import { type Document, Double, Int32, Long, MaxKey, MinKey } from 'bson';
 import { attempt, type Mistake, Reader, Wrong } from '../reader';
 import { BadValue, construct, fromExtended, isConstructor, isExtendedKey, regExp } from './values';
@@ -34,7 +35,7 @@ const WORDS: Record<string, () => unknown> = {
   MaxKey: () => new MaxKey(),
 };
 
-/** The number of a literal: whole ones are Int32 or Long, all others Double. */
+/** Converts a number literal: integers become Int32 or Long, all others Double. */
 function numberOf(text: string, at: number): unknown {
   const [negative, body] = [text.startsWith('-'), text.replace(/^[+-]/, '')];
   if (/^\d+$/.test(body) || /^0[xX]/.test(body)) {
@@ -53,7 +54,7 @@ function numberOf(text: string, at: number): unknown {
   return new Double((negative ? -1 : 1) * Number(body));
 }
 
-/** Keeps the key `__proto__` an ordinary one. */
+/** Sets a key; `__proto__` stays an ordinary one. */
 function put(object: Document, key: string, value: unknown): void {
   Object.defineProperty(object, key, {
     value,
@@ -63,7 +64,7 @@ function put(object: Document, key: string, value: unknown): void {
   });
 }
 
-/** What reads values; other readers go on from it. */
+/** Parser of values; other parsers extend it. */
 export class ShellReader extends Reader<unknown> {
   protected space(): void {
     this.match(SPACE);
@@ -128,7 +129,7 @@ export class ShellReader extends Reader<unknown> {
     }
   }
 
-  /** What stands in brackets or parentheses, with commas between; one may trail. */
+  /** Parses a comma-separated list in brackets or parentheses; a trailing comma is allowed. */
   protected list(end: string, depth: number): unknown[] {
     this.at += 1;
     const found: unknown[] = [];
@@ -143,7 +144,7 @@ export class ShellReader extends Reader<unknown> {
     return found;
   }
 
-  /** Past a comma; false: the end is here. */
+  /** Consumes a comma; false at the end of the list. */
   protected comma(end: string): boolean {
     this.space();
     if (this.peek() === end) return false;
@@ -241,7 +242,7 @@ export class ShellReader extends Reader<unknown> {
   }
 }
 
-/** Reads one value. */
+/** Parses one value. */
 export function parseShell(text: string): Parsed {
   return attempt(text, () => ({ value: new ShellReader(text).whole() }));
 }

@@ -1,4 +1,4 @@
-// Writes values of MongoDB as its shell would, so that reading them gives the same types and values.
+// Prints MongoDB values in shell syntax, so that parsing restores the same types and values.
 import {
   Binary,
   BSONRegExp,
@@ -29,13 +29,13 @@ function double(value: number): string {
   return /^-?\d+$/.test(text) ? `${text}.0` : text;
 }
 
-/** Plain numbers as the driver would store them. */
+/** Prints a JavaScript number with the type that the driver would store. */
 function plain(value: number): string {
   const isInt = Number.isInteger(value) && Math.abs(value) < 2 ** 31 && !Object.is(value, -0);
   return isInt ? String(value) : double(value);
 }
 
-/** One that its reader cannot take back is written so that it is refused. */
+/** A date that the parser cannot restore is printed in a form that it refuses. */
 function date(value: Date): string {
   if (value instanceof FarDate) return `{ $date: { $numberLong: "${value.ms}" } }`;
   return Number.isNaN(value.getTime())
@@ -61,7 +61,7 @@ function code(value: Code, indent: number): string {
   return `Code(${quote(value.code)}${scope})`;
 }
 
-/** A value that holds no others; null: it does. */
+/** Prints a scalar; null if the value is an object or array. */
 function single(value: unknown): string | null {
   if (value === null) return 'null';
   if (typeof value === 'string') return quote(value);
@@ -119,7 +119,8 @@ function nested(value: unknown, indent: number, before: string): string {
     const parts = value.map((element) => nested(element, indent, inner));
     return enclosed('[', parts, ']', indent, before);
   }
-  // An object that only looks like Extended JSON has its keys in brackets, which makes them ordinary ones.
+  // Keys of an object that looks like Extended JSON are printed in brackets, which makes them
+  // ordinary.
   const isObject = looksExtended(value as object);
   const name = (key: string) =>
     isObject ? `[${quote(key)}]` : PLAIN_KEY.test(key) ? key : quote(key);
@@ -129,7 +130,7 @@ function nested(value: unknown, indent: number, before: string): string {
   return enclosed('{', parts, '}', indent, before);
 }
 
-/** Writes one value; with `indent` 0 on one line. */
+/** Prints one value; on one line if `indent` is 0. */
 export function printShell(value: unknown, indent = 2): string {
   return nested(value, indent, '');
 }

@@ -26,7 +26,7 @@ function read(text: string): unknown {
   return parsed.value;
 }
 const bytes = (value: unknown) => Array.from(serialize({ value })).join(' ');
-/** As it comes from the server. */
+/** Decodes a value as if received from the server. */
 const received = (value: unknown) =>
   deserialize(serialize({ value }), {
     promoteValues: false,
@@ -138,7 +138,7 @@ const HELD: unknown[] = [
   { a: [] },
   { a: new Int32(1), 'b c': 'x', $gt: new Double(1), '1a': null, '': true, '"': false, é: true },
   { ['__proto__']: new Int32(1), constructor: new Int32(2), toString: 'x' },
-  // Stored so, it is no Extended JSON and must not become it.
+  // Stored as plain objects; they must not turn into Extended JSON values.
   { $oid: '65a000000000000000000001' },
   { $numberLong: '5', a: new Int32(1) },
   { $date: new Int32(1) },
@@ -156,7 +156,7 @@ test.each([0, 1, 2, 4])('what is printed reads as the same bytes, indent %i', (i
   }
 });
 
-/** A small generator, the same numbers every time. */
+/** A pseudorandom generator with a fixed sequence. */
 function seeded(seed: number): () => number {
   let state = seed;
   return () => {
@@ -270,7 +270,7 @@ test.each<[string, string]>([
   ['{"$minKey": 1}', 'MinKey()'],
   ['{"$symbol": "s"}', 'BSONSymbol("s")'],
   ['{"$code": "x"}', 'Code("x")'],
-  // Operators of queries stay what they are.
+  // Query operators stay as they are.
   ['{a: {"$regex": "x", "$options": "i"}}', '{ a: { $regex: "x", $options: "i" } }'],
   ['{"$type": 2}', '{ $type: 2 }'],
   ['{"$ref": "c", "$id": 1}', '{ $ref: "c", $id: 1 }'],

@@ -112,7 +112,7 @@ test('what cannot be read is not changed', () => {
   expect(moved('{}', 0, 1)).toMatchObject({ at: 0 });
 });
 
-/** A pipeline with comments at any place where one may stand. */
+/** Generates a pipeline with comments at every allowed position. */
 function anyPipeline(next: (bound: number) => number): string {
   const gap = () =>
     ['', ' ', '\n  ', ' /* note */ ', '\n  // note, too\n', ' // { $x\n'][next(6)] ?? '';

@@ -1,30 +1,30 @@
-// The text of a pipeline by its stages: where each stands, and those that a comment leaves out. Changes
-// nothing, and does not know what the stages do.
+// Splits the text of a pipeline into stages, including those that are commented out. Changes
+// nothing, and does not know the stages' meaning.
 import { attempt, type Mistake, Wrong } from '../reader';
 import { ShellReader } from './parse';
 
 export interface Stage {
-  /** Its place in the text; of one that is left out, that of the comment. */
+  /** Range in the text; of a disabled stage, that of the comment. */
   from: number;
   to: number;
-  /** Without the comment. */
+  /** Without the surrounding comment. */
   text: string;
-  /** It stands in a comment. */
+  /** Commented out. */
   isOff: boolean;
-  /** "$match"; empty: it is no object with one field. */
+  /** "$match"; empty if it is not an object with one field. */
   operator: string;
-  /** What the operator is given, as written. */
+  /** The operator's argument as written. */
   body: string;
-  /** What stands behind it in its own comment: a comment in that. */
+  /** Text after the stage within its comment. */
   rest: string;
 }
 
 export interface Pipeline {
   text: string;
   stages: readonly Stage[];
-  /** Behind the bracket that opens it. */
+  /** After the opening bracket. */
   begin: number;
-  /** At the bracket that closes it. */
+  /** At the closing bracket. */
   end: number;
 }
 
@@ -33,7 +33,7 @@ interface Comment {
   to: number;
 }
 
-/** Lines of comments that one stage may have. */
+/** Maximum number of comment lines per stage. */
 const MOST_LINES = 100;
 const LOOKS_LIKE_A_STAGE = /^\s*\{\s*["']?\$/;
 
@@ -42,7 +42,7 @@ class StagesReader extends ShellReader {
 
   constructor(
     text: string,
-    /** Whether comments are looked at too. */
+    /** Whether comments are searched for stages. */
     private readonly deep: boolean,
   ) {
     super(text);
@@ -79,7 +79,7 @@ class StagesReader extends ShellReader {
     return { from, to: this.at, text, isOff: false, operator: '', body: text, rest: '', ...body };
   }
 
-  /** The operator of an object with one field and what it is given; null: it is something else. */
+  /** Parses the operator and argument of an object with one field; null for anything else. */
   private single(from: number): { operator: string; body: string } | null {
     this.at = from;
     if (!this.takes('{')) return null;
@@ -98,7 +98,7 @@ class StagesReader extends ShellReader {
     return this.takes('}') ? { operator, body } : null;
   }
 
-  /** Past white space and comments, of which those that hold a stage are kept. */
+  /** Skips white space and comments; keeps comments that hold a stage. */
   private between(): void {
     const began = this.at;
     this.space();
@@ -107,7 +107,7 @@ class StagesReader extends ShellReader {
   }
 }
 
-/** The comments of a part of a text that holds nothing else, one for each line or block. */
+/** Returns the comments in a range without other text, one per line or block. */
 function commentsIn(text: string, from: number, to: number): Comment[] {
   const found: Comment[] = [];
   const pattern = /\/\/[^\n]*|\/\*[\s\S]*?\*\//g;
@@ -117,14 +117,14 @@ function commentsIn(text: string, from: number, to: number): Comment[] {
   return found;
 }
 
-/** What a comment says: all lines of one that has several. */
+/** Returns the content of a comment, joining consecutive lines. */
 function innerOf(text: string, { from, to }: Comment): string {
   const whole = text.slice(from, to);
   if (whole.startsWith('/*')) return whole.slice(2, -2);
   return whole.replace(/^[ \t]*\/\/ ?/gm, '');
 }
 
-/** The stage that a comment holds, and nothing besides; null: it is words. */
+/** Returns the stage in a comment that holds nothing else; null if it is prose. */
 function offStage(text: string, comment: Comment): Stage | null {
   const inner = innerOf(text, comment);
   if (!LOOKS_LIKE_A_STAGE.test(inner)) return null;
@@ -132,7 +132,7 @@ function offStage(text: string, comment: Comment): Stage | null {
   if ('error' in found || found.stages.length !== 1) return null;
   const [stage] = found.stages;
   if (stage === undefined) return null;
-  // The text that was read has a bracket more before it.
+  // The parsed text has an extra bracket in front.
   const rest = inner
     .slice(stage.to - 1)
     .replace(/^\s*,/, '')
@@ -140,7 +140,7 @@ function offStage(text: string, comment: Comment): Stage | null {
   return { ...stage, ...comment, rest, isOff: true };
 }
 
-/** The stages in a row of comments: each in one block, or in lines that follow each other. */
+/** Returns the stages in consecutive comments: each in one block or in adjacent lines. */
 function offStages(text: string, from: number, to: number): Stage[] {
   const comments = commentsIn(text, from, to);
   const isBlock = ({ from: at }: Comment) => text.startsWith('/*', at);
@@ -161,12 +161,12 @@ function offStages(text: string, from: number, to: number): Stage[] {
   return found;
 }
 
-/** Reads the text of a pipeline. */
+/** Parses the text of a pipeline. */
 export function readPipeline(text: string): Pipeline | Mistake {
   return attempt(text, () => new StagesReader(text, true).pipeline());
 }
 
-/** The stages that run, up to one of them or all, as the text of a pipeline. */
+/** Returns the enabled stages up to `last` as the text of a pipeline. */
 export function pipelineText({ stages }: Pipeline, last = stages.length - 1): string {
   const running = stages.slice(0, last + 1).filter(({ isOff }) => !isOff);
   if (running.length === 0) return '[]';

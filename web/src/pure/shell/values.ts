@@ -1,5 +1,5 @@
-// What the constructors of the shell (`ObjectId("…")`) and Extended JSON (`{"$oid": "…"}`) stand
-// for. Knows values, not text: a sentence is thrown when one cannot be.
+// Builds values of shell constructors (`ObjectId("…")`) and Extended JSON (`{"$oid": "…"}`). Works
+// on values, not text; throws a message for invalid ones.
 import {
   Binary,
   BSONRegExp,
@@ -19,7 +19,7 @@ import {
 } from 'bson';
 import { dateOf } from '../farDate';
 
-/** What is wrong with a value; the reader adds where. */
+/** An invalid value; the parser adds the position. */
 export class BadValue extends Error {}
 
 type Arguments = readonly unknown[];
@@ -29,7 +29,7 @@ function text(value: unknown, what: string): string {
   return value;
 }
 
-/** A whole number in 64 bits, from any of the number types or a text. */
+/** Converts any number type or a string to a 64-bit integer. */
 function whole(value: unknown, what: string): bigint {
   const written =
     typeof value === 'string' || value instanceof Long || value instanceof Int32
@@ -84,7 +84,7 @@ function decimal(value: unknown): Decimal128 {
 const INSTANT =
   /^(\d{4}|[+-]\d{6})-(\d\d)-(\d\d)(?:[T ](\d\d:\d\d)(:\d\d)?(\.\d{1,9})?)?(Z|[+-]\d\d:?\d\d)?$/;
 
-/** An instant; without a zone it is UTC, whatever the machine's zone is. */
+/** Converts to a date; without a zone it is UTC, whatever the browser's zone is. */
 function date(value: unknown): Date {
   if (value instanceof Int32 || value instanceof Long || value instanceof Double) {
     const isPart = value instanceof Double && !Number.isInteger(value.value);
@@ -150,7 +150,7 @@ function timestamp(t: unknown, i: unknown): Timestamp {
   return new Timestamp({ t: part(t, 't'), i: part(i, 'i') });
 }
 
-/** A regular expression; the server is the one that reads its pattern. */
+/** Builds a regular expression; only the server checks its pattern. */
 export function regExp(pattern: unknown, options: unknown): BSONRegExp {
   const [source, flags] = [text(pattern, 'a pattern'), text(options ?? '', 'options')];
   if (source.includes('\0')) throw new BadValue('a pattern cannot hold a zero byte');
@@ -176,7 +176,7 @@ function dbRef(args: Arguments): DBRef {
   return new DBRef(text(args[0], 'the collection'), args[1] as ObjectId, database);
 }
 
-/** Name → least and most arguments, and what it makes. */
+/** By name: minimum and maximum number of arguments, and the factory. */
 const MAKERS: Record<string, [least: number, most: number, make: (args: Arguments) => unknown]> = {
   ObjectId: [0, 1, ([value]) => objectId(value)],
   ISODate: [1, 1, ([value]) => date(value)],
@@ -217,12 +217,12 @@ function makerOf(name: string) {
   return Object.hasOwn(MAKERS, own) ? MAKERS[own] : undefined;
 }
 
-/** Whether `name(…)` is something that can be written. */
+/** Returns whether `name(…)` is a known constructor. */
 export function isConstructor(name: string): boolean {
   return makerOf(name) !== undefined;
 }
 
-/** `name(args)`. */
+/** Builds the value of `name(args)`. */
 export function construct(name: string, args: Arguments): unknown {
   const maker = makerOf(name);
   if (maker === undefined) throw new BadValue(`${name} is not known`);
@@ -241,7 +241,7 @@ function part(value: unknown, name: string): unknown {
   return value[name];
 }
 
-/** Extended JSON: the keys that make an object one, in order of the alphabet, and what it is. */
+/** Extended JSON by its sorted keys, with the factory of the value. */
 const EXTENDED: Record<string, (object: Document) => unknown> = {
   $oid: (object) => objectId(object.$oid ?? null),
   $date: (object) => date(object.$date),
@@ -270,12 +270,12 @@ function extendedOf(object: object) {
   return Object.hasOwn(EXTENDED, keys) ? EXTENDED[keys] : undefined;
 }
 
-/** Whether an object has the keys of a value of Extended JSON. */
+/** Returns whether an object has the keys of an Extended JSON value. */
 export function looksExtended(object: object): boolean {
   return extendedOf(object) !== undefined;
 }
 
-/** The value of an object of Extended JSON, or the object itself. */
+/** Returns the value of an Extended JSON object, or the object itself. */
 export function fromExtended(object: Document): unknown {
   const read = extendedOf(object);
   return read === undefined ? object : read(object);
@@ -283,7 +283,7 @@ export function fromExtended(object: Document): unknown {
 
 const EXTENDED_KEYS = new Set(Object.keys(EXTENDED).flatMap((keys) => keys.split(',')));
 
-/** Whether a key may make an object one of Extended JSON. */
+/** Returns whether a key can occur in an Extended JSON value. */
 export function isExtendedKey(key: string): boolean {
   return EXTENDED_KEYS.has(key);
 }

@@ -1,9 +1,8 @@
-// What work takes of a processor, for tests: how long it lasts depends on what else the machine does.
+// Measures CPU time in tests: elapsed time depends on other load.
 
-/** Of Node. */
 declare const process: { cpuUsage(): { user: number } };
 
-/** The least that some runs took of a processor, milliseconds. */
+/** Returns the minimum CPU time of several runs, in milliseconds. */
 export function processorMs(work: () => void): number {
   const once = () => {
     const before = process.cpuUsage().user;

@@ -1,4 +1,4 @@
-/** Numbers below a bound, the same ones for the same seed. */
+/** Returns a generator of numbers below a bound, determined by the seed. */
 export function numbers(seed: number): (bound: number) => number {
   let state = seed >>> 0;
   return (bound) => {
@@ -12,7 +12,7 @@ export function numbers(seed: number): (bound: number) => number {
   };
 }
 
-/** Texts of up to some characters out of an alphabet. */
+/** Returns a generator of texts of up to `most` characters of an alphabet. */
 export function texts(seed: number, alphabet: string): (most: number) => string {
   const next = numbers(seed);
   const letters = [...alphabet];

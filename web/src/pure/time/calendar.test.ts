@@ -5,7 +5,7 @@ const at = (text: string) => Date.parse(`${text}Z`);
 const day = (ms: number) => new Date(ms).toISOString().slice(0, 10);
 
 test.each([
-  // Begins on a Sunday, in a leap year it would have 29.
+  // Starts on a Sunday.
   ['2026-02-11T10:00', 4 + 1, '2026-01-26', '2026-03-01'],
   ['2026-11-27T03:00', 6, '2026-10-26', '2026-12-06'],
   ['2027-02-01T00:00', 4, '2027-02-01', '2027-02-28'],

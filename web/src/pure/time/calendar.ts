@@ -1,13 +1,13 @@
-// Days of a month as a calendar shows them, in UTC: weeks from Monday on. Pure.
+// Days of a month for a calendar, in UTC; weeks start on Monday. Pure.
 
 const DAY_MS = 86_400_000;
 
-/** The first instant of the day that an instant lies in. */
+/** Returns the first instant of the day. */
 export function dayOf(ms: number): number {
   return Math.floor(ms / DAY_MS) * DAY_MS;
 }
 
-/** The weeks that a month has days in; days of other months fill them. */
+/** Returns the weeks of a month, filled with days of adjacent months. */
 export function weeksOf(ms: number): number[][] {
   const at = new Date(ms);
   const first = Date.UTC(at.getUTCFullYear(), at.getUTCMonth(), 1);
@@ -19,7 +19,7 @@ export function weeksOf(ms: number): number[][] {
   );
 }
 
-/** The same day some months later, or the last one where that month is shorter. */
+/** Returns the same day some months later, or the last day of a shorter month. */
 export function monthsLater(ms: number, months: number): number {
   const at = new Date(ms);
   const [year, month] = [at.getUTCFullYear(), at.getUTCMonth() + months];
@@ -27,7 +27,7 @@ export function monthsLater(ms: number, months: number): number {
   return Date.UTC(year, month, Math.min(at.getUTCDate(), last)) + (ms - dayOf(ms));
 }
 
-/** Where a key leads from a day; null: nowhere. */
+/** Returns the day that a key moves to; null: another key. */
 export function dayByKey(ms: number, key: string, isShift: boolean): number | null {
   const weekday = (new Date(ms).getUTCDay() + 6) % 7;
   const days: Record<string, number> = {

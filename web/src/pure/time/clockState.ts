@@ -1,6 +1,6 @@
-// What the clock's state means.
+// Interprets the state of the clock.
 
-/** Whether a step of the machine's clock waits for somebody to accept it. */
+/** Returns whether a step of the system clock awaits confirmation. */
 export function isUnconfirmed({ unconfirmed }: { unconfirmed: unknown }): boolean {
   return unconfirmed !== null && unconfirmed !== undefined && unconfirmed !== false;
 }

@@ -1,4 +1,4 @@
-// Seconds in words, and back from a unit picker. No clock, no page.
+// Formats and parses durations in seconds. Uses no clock.
 
 export const UNITS = [
   { name: 'second', seconds: 1 },
@@ -26,7 +26,7 @@ function counted(count: number, name: string): string {
 /** `7776000` → "90 days", `5400` → "1 hour 30 minutes"; the two largest parts, exact or "about". */
 export function inWords(seconds: number): string {
   let rest = Math.max(0, Math.floor(seconds));
-  // Up to two years people count days.
+  // Durations up to two years are shown in days.
   const parts = rest < 2 * YEAR ? PARTS.slice(1) : PARTS;
   const said: string[] = [];
   for (const { name, seconds: size } of parts) {
@@ -47,13 +47,13 @@ export function spelled(seconds: number): string {
   return `${seconds} s = ${inWords(seconds)}`;
 }
 
-/** The largest unit in which a number of seconds is whole. */
+/** Returns the largest unit of which the duration is a multiple. */
 export function unitOf(seconds: number): UnitName {
   const fitting = UNITS.filter((unit) => seconds >= unit.seconds && seconds % unit.seconds === 0);
   return fitting.at(-1)?.name ?? 'second';
 }
 
-/** What a countdown shows: "2 d 03:04:05", "03:04:05", "04:05". Parts of a second count as one. */
+/** Formats a countdown: "2 d 03:04:05", "03:04:05", "04:05". Rounds up to full seconds. */
 export function countdown(ms: number): string {
   const all = Math.max(0, Math.ceil(ms / 1000));
   const two = (n: number) => String(n).padStart(2, '0');

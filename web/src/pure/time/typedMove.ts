@@ -1,10 +1,10 @@
-// A move of the clock as people type it in a line: "90d", "advance 1.5 h", "+10 min". Pure.
+// Parses a move of the clock typed in a text field: "90d", "advance 1.5 h", "+10 min". Pure.
 
 const SECONDS: Record<string, number> = { s: 1, m: 60, h: 3600, d: 86_400, w: 604_800 };
 const MOVE =
   /^(?:advance\s*(?:the\s+)?(?:clock\s*)?(?:by\s+)?)?\+?\s*(\d+(?:\.\d+)?)\s*(s|m|h|d|w)(?:(?<=s)ec(?:ond)?s?|(?<=m)in(?:ute)?s?|(?<=h)ours?|(?<=d)ays?|(?<=w)eeks?)?$/i;
 
-/** The seconds, more than 0 and at most `most`; null: it is no move. */
+/** Returns seconds in (0, `most`]; null if it is not a move. */
 export function typedMove(text: string, most: number): number | null {
   const found = MOVE.exec(text.trim());
   const size = SECONDS[found?.[2]?.toLowerCase() ?? ''];

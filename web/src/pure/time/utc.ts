@@ -1,6 +1,6 @@
-// Instants as text and back, always in UTC: the database's time has no zone of its own.
+// Formats and parses instants, always in UTC.
 
-/** Beyond this a `Date` has no text. */
+/** Limit of `Date`. */
 const MAX_MS = 8_640_000_000_000_000;
 
 /** "2026-11-22 03:19:56 UTC"; years beyond 9999 carry a sign. */
@@ -10,19 +10,19 @@ export function utc(ms: number): string {
   return `${text.replace('T', ' ').replace('.000Z', '')} UTC`;
 }
 
-/** "03:19:56 UTC", of what happened while the page was open. */
+/** "03:19:56 UTC", for events since the page was opened. */
 export function timeOfDay(ms: number): string {
   return utc(ms).replace(/^\S+ /, '');
 }
 
-/** An instant as one types it: "2026-11-22 03:19:56". */
+/** Formats an instant for an input: "2026-11-22 03:19:56". */
 export function toInput(ms: number): string {
   return new Date(ms).toISOString().slice(0, 19).replace('T', ' ');
 }
 
 /**
- * Takes "2026-11-22 03:19" or with a T, with seconds and a part of them if there are any, and a day alone as
- * its midnight; null: no instant.
+ * Parses "2026-11-22 03:19", also with a T and with seconds and fractions, and a day alone as its
+ * midnight; null if invalid.
  */
 export function fromInput(text: string): number | null {
   const shape = /^\d{4,6}-\d{2}-\d{2}[T ]\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?$/;
@@ -30,6 +30,6 @@ export function fromInput(text: string): number | null {
   const typed = /^\d{4,6}-\d{2}-\d{2}$/.test(given) ? `${given} 00:00` : given;
   if (!shape.test(typed)) return null;
   const ms = Date.parse(`${typed.replace(' ', 'T')}Z`);
-  // Some readers take the 30th of February for a day of March.
+  // Some engines parse the 30th of February as a day of March.
   return Number.isNaN(ms) || !toInput(ms).startsWith(typed.slice(0, 10)) ? null : ms;
 }

@@ -1,33 +1,33 @@
-// What is typed for a number of seconds, read without changing it in silence: a value, or a
-// sentence that says why it is none. Knows no page and no server.
+// Parses a typed number of seconds without changing it silently: a value, or a message why it is
+// invalid. Uses no page and no server.
 import { count } from '../figures/amount';
 import { inWords, UNITS, type UnitName } from '../time/duration';
 
-/** Above it neither door takes a value. */
+/** Maximum of both APIs. */
 export const MOST_SECONDS = 2_147_483_647;
 
-/** `null` off, -1 on without a default, n seconds. */
+/** `null`: TTL is off; -1: on without a default; n: n seconds. */
 export type Default = number | null;
 export type TtlOption = 'off' | 'on-nodefault' | 'on';
 
-/** The options in their order, by the names that are shown. */
+/** The options in display order, with their labels. */
 export const TTL_OPTIONS: readonly { option: TtlOption; label: string }[] = [
   { option: 'off', label: 'Off' },
   { option: 'on-nodefault', label: 'On (no default)' },
   { option: 'on', label: 'On' },
 ];
 
-/** What a field for seconds holds. */
+/** State of an input for seconds. */
 export interface SecondsTyped {
   text: string;
-  /** That which is chosen; one that is written behind the number is meant instead. */
+  /** The selected unit; a unit typed after the number overrides it. */
   unit: UnitName;
 }
 
-/** Where there is no value to show. */
+/** For an empty input. */
 export const NO_SECONDS: SecondsTyped = { text: '', unit: 'second' };
 
-/** What the three options and their field hold. */
+/** State of the three options and the input. */
 export interface TtlDraft extends SecondsTyped {
   option: TtlOption;
 }
@@ -38,7 +38,7 @@ function secondsOf(unit: UnitName): number {
   return UNITS.find((known) => known.name === unit)?.seconds ?? 1;
 }
 
-/** The beginning of a text that is too long for a sentence. */
+/** Truncates a text for a message. */
 function brief(text: string): string {
   return text.length > 40 ? `${text.slice(0, 40)}…` : text;
 }
@@ -57,7 +57,7 @@ function noNumber(text: string): string {
   return `“${brief(text)}” is not a number: use the digits 0 to 9 only.`;
 }
 
-/** The option for which -1 stands where a default is chosen. */
+/** Label of the option that replaces -1 as a default. */
 const MINUS_ONE = 'On (no default)';
 
 function negative(text: string, least: number, minusOne: string): string {
@@ -69,7 +69,7 @@ function negative(text: string, least: number, minusOne: string): string {
     : `${brief(text)} is negative: the least is ${least}.`;
 }
 
-/** How people shorten units behind a number. */
+/** Abbreviations of units. */
 const SHORT: Readonly<Record<string, UnitName>> = {
   s: 'second',
   sec: 'second',
@@ -81,7 +81,7 @@ const SHORT: Readonly<Record<string, UnitName>> = {
   w: 'week',
 };
 
-/** "90d", "90 days": the number and the unit that is written behind it; null: none is. */
+/** Splits "90d" or "90 days" into number and unit; null: no unit typed. */
 function withUnit(text: string): { text: string; unit: UnitName } | null {
   const parts = /^([+-]?[\d.]+)\s*([a-z]+)$/i.exec(text);
   const name = parts?.[2]?.toLowerCase() ?? '';
@@ -90,14 +90,14 @@ function withUnit(text: string): { text: string; unit: UnitName } | null {
   return unit === undefined ? null : { text: parts?.[1] ?? '', unit };
 }
 
-/** The unit in which a number counts: that behind it, or the chosen one. */
+/** Returns the effective unit: the typed one, or the selected one. */
 export function unitMeant({ text, unit }: SecondsTyped): UnitName {
   return withUnit(text.trim())?.unit ?? unit;
 }
 
 /**
- * Seconds of a typed number of units, from `least` on. A unit behind the number is the one that is meant.
- * `minusOne`: the option that is to be chosen instead of -1.
+ * Parses a number of units into seconds, at least `least`. A typed unit overrides `chosen`.
+ * `minusOne`: the option to suggest instead of -1.
  */
 export function readSeconds(
   typed: string,
@@ -126,14 +126,14 @@ export function readSeconds(
   return { value };
 }
 
-/** The draft that shows a default as it is. */
+/** Returns the draft that represents a default. */
 export function draftOf(value: Default): TtlDraft {
   if (value === null) return { option: 'off', ...NO_SECONDS };
   if (value === -1) return { option: 'on-nodefault', ...NO_SECONDS };
   return { option: 'on', text: String(value), unit: 'second' };
 }
 
-/** The default that a draft asks for. */
+/** Returns the default that a draft represents, or an error. */
 export function readDraft(draft: TtlDraft): Read<Default> {
   if (draft.option === 'off') return { value: null };
   if (draft.option === 'on-nodefault') return { value: -1 };
@@ -141,8 +141,8 @@ export function readDraft(draft: TtlDraft): Read<Default> {
 }
 
 /**
- * What is typed, in another unit. The number that a person typed stays as it is and means something else; what
- * was only shown is shown in the new unit, where it is whole in it.
+ * Changes the unit of an input. A typed number stays and changes its meaning; an untouched value is
+ * converted if it is integral in the new unit.
  */
 export function inUnit(typed: SecondsTyped, unit: UnitName, shown: Default): SecondsTyped {
   const read = readSeconds(typed.text, typed.unit, 0);
@@ -152,7 +152,7 @@ export function inUnit(typed: SecondsTyped, unit: UnitName, shown: Default): Sec
   return { unit, text: withUnit(typed.text.trim())?.text ?? typed.text };
 }
 
-/** A default in words: "Off", "On (no default)", "7776000 s = 90 days". */
+/** Formats a default: "Off", "On (no default)", "7776000 s = 90 days". */
 export function defaultInWords(value: Default): string {
   if (value === null) return 'Off';
   return value === -1 ? 'On (no default)' : `${value} s = ${inWords(value)}`;

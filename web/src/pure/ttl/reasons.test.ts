@@ -189,6 +189,6 @@ test('why a ttl cannot be set', () => {
 });
 
 test('a life is extended from its end', () => {
-  // Dies at 1060 s; at 1010.4 s an hour more is asked for.
+  // Expires at 1060 s; at 1010.4 s an hour is added.
   expect(extended(1_060_000, 3600, 1_010_400)).toBe(3650);
 });

@@ -1,24 +1,24 @@
-// When an item dies, or why it does not: the rules of time to live in words. No clock, no page.
+// Explains when an item expires, or why it does not: the rules of TTL in words. Uses no clock.
 import { Double, Int32, Long } from 'bson';
 import { printShell } from '../shell';
 
-/** `null` off, -1 on without a default, n seconds. */
+/** `null`: TTL is off; -1: on without a default; n: n seconds. */
 export type Default = number | null;
 
-/** What a document's own `ttl` says. */
+/** Meaning of a document's own `ttl`. */
 export type Meaning =
   | { kind: 'absent' }
   | { kind: 'never' }
   | { kind: 'seconds'; seconds: number }
-  /** It counts as if it were absent (or is refused). */
+  /** Treated as absent (or refused). */
   | { kind: 'meaningless'; why: string };
 
 export interface Expiry {
-  /** ms; null: it does not die. */
+  /** Milliseconds since the epoch; null: does not expire. */
   expiresAtMs: number | null;
-  /** What kills it: "default", "ttl", or the name of a date index. */
+  /** What determines the expiry: "default", "ttl", or the name of a TTL index. */
   by: string | null;
-  /** Why it does not die, or why its `ttl` is not what kills it. */
+  /** Why it does not expire, or why its `ttl` is not decisive. */
   reason: string | null;
 }
 
@@ -37,14 +37,14 @@ function brief(text: string): string {
   return text.length > 40 ? `${text.slice(0, 39)}…` : text;
 }
 
-/** The `ttl` of an item, its JSON as written; null: it has none. */
+/** Interprets an item's `ttl`, given as JSON; null: absent. */
 export function meaningOfJson(text: string | null): Meaning {
   if (text === null) return { kind: 'absent' };
   if (/^-?\d/.test(text)) return ofNumber(Number(text), brief(text));
   return { kind: 'meaningless', why: `${brief(text)} is not a number` };
 }
 
-/** The `ttl` of a document, its BSON value; undefined: it has none. */
+/** Interprets a document's `ttl`, a BSON value; undefined: absent. */
 export function meaningOfBson(value: unknown): Meaning {
   if (value === undefined) return { kind: 'absent' };
   const shown = brief(printShell(value, 0));
@@ -57,14 +57,16 @@ export function meaningOfBson(value: unknown): Meaning {
 }
 
 const OFF = 'TTL is off';
-/** The reason of a document without a ttl where TTL is off. */
+/** The reason for a document without a ttl while TTL is off. */
 export const NEVER_WHERE_OFF = `never (${OFF})`;
 
 function ignored(why: string, then: string): string {
   return `ttl ignored: ${why}; ${then}`;
 }
 
-/** How an item of class inherit fares whose `ttl`, if it has one, is not heeded because of `why`. */
+/**
+ * Returns the expiry of class inherit; `why` is the reason for which an existing `ttl` is ignored.
+ */
 function inherits(value: Default, writtenMs: number, why: string | null): Expiry {
   if (value === null || value === -1) {
     const never = 'never (no default)';
@@ -80,7 +82,7 @@ function whereOff(meaning: Meaning): Expiry {
   return lives(meaning.kind === 'absent' ? NEVER_WHERE_OFF : `ttl ignored: ${OFF}`);
 }
 
-/** An item of the NoSQL door, by the second of its last write. */
+/** Returns the expiry of a NoSQL item from the second of its last write. */
 export function expiryOfItem(meaning: Meaning, writtenSeconds: number, value: Default): Expiry {
   if (value === null) return whereOff(meaning);
   const writtenMs = writtenSeconds * 1000;
@@ -96,21 +98,23 @@ export function expiryOfItem(meaning: Meaning, writtenSeconds: number, value: De
   }
 }
 
-/** What the server says of a document. */
+/** Expiry of a document as reported by the server. */
 export interface DocumentFacts {
   class: 'inherit' | 'explicit' | 'never';
   expiresAtMs: number | null;
   by: string | null;
 }
 
-/** Why the `ttl` of a document of class inherit is not heeded; null: it has none. */
+/** Why the `ttl` of a document of class inherit is ignored; null: it has none. */
 function unheeded(meaning: Meaning): string | null {
   if (meaning.kind === 'absent') return null;
   if (meaning.kind === 'meaningless') return meaning.why;
   return 'written while per-document TTL was off';
 }
 
-/** A document of the MongoDB door: the server's facts, and its `ttl` for the words. */
+/**
+ * Returns the expiry of a MongoDB document: facts from the server; `ttl` only for the explanation.
+ */
 export function expiryOfDocument(meaning: Meaning, facts: DocumentFacts, value: Default): Expiry {
   const { expiresAtMs, by } = facts;
   if (expiresAtMs !== null) {
@@ -127,13 +131,13 @@ export function expiryOfDocument(meaning: Meaning, facts: DocumentFacts, value: 
   return inherits(-1, 0, unheeded(meaning));
 }
 
-/** What will come of a `ttl` that is about to be saved. */
+/** The effect of a `ttl` that is about to be saved. */
 export type Outlook =
   | { refused: string }
-  /** Seconds to live from the save on; null: it will never expire. */
+  /** Seconds to live from the save on; null: never expires. */
   | { refused: null; seconds: number | null; words: string };
 
-/** `strict`: the NoSQL door, which refuses a meaningless `ttl` where TTL is on. */
+/** `strict`: the NoSQL API, which refuses an invalid `ttl` where TTL is on. */
 export function outlook(
   meaning: Meaning,
   value: Default,
@@ -154,13 +158,16 @@ export function outlook(
   };
 }
 
-/** Why a life cannot be extended, or null; `perDocument`: whether a `ttl` that is written counts. */
+/**
+ * Returns why a lifetime cannot be extended, or null; `perDocument`: whether per-document TTL is
+ * on.
+ */
 export function whyNotTtl(value: Default, perDocument: boolean): string | null {
   if (value === null) return `${OFF}: a ttl would not be heeded.`;
   return perDocument ? null : 'Per-document TTL is off: a ttl would not be heeded.';
 }
 
-/** The `ttl` that moves a death by some seconds, if it is written now. */
+/** Returns the `ttl` that, written now, moves the expiry by some seconds. */
 export function extended(expiresAtMs: number, bySeconds: number, nowMs: number): number {
   return Math.ceil(expiresAtMs / 1000) + bySeconds - Math.floor(nowMs / 1000);
 }

@@ -1,9 +1,9 @@
-// A value as it stands in a cell: without the words that say its type where the digits alone are read
-// more easily. The type is for a tooltip.
+// Formats a value for a cell: without its type constructor where the digits alone are easier to
+// read. The type is shown in a tooltip.
 import { printShell } from '../shell';
 import { type Kind, kindOf } from './kind';
 
-/** A date as `2026-01-31 12:00:00` in UTC, with milliseconds where it has some. */
+/** Formats a date as `2026-01-31 12:00:00` in UTC, with milliseconds if not zero. */
 function dateText(date: Date): string {
   if (Number.isNaN(date.getTime())) return printShell(date, 0);
   return date
@@ -12,9 +12,9 @@ function dateText(date: Date): string {
     .replace(/(\.000)?Z$/, '');
 }
 
-/** On one line. */
+/** Formats a value on one line. */
 export function bareText(value: unknown): string {
-  // Of JSON, which has one type of numbers.
+  // A JSON number, which has no further type.
   if (typeof value === 'number') return String(value);
   switch (kindOf(value)) {
     case 'missing':
@@ -33,13 +33,13 @@ export function bareText(value: unknown): string {
 
 const BARE: ReadonlySet<Kind> = new Set(['objectId', 'long', 'decimal', 'date']);
 
-/** The type, where `bareText` leaves it out; null: it does not. */
+/** Returns the type that `bareText` omits; null: none. */
 export function bareKind(value: unknown): Kind | null {
   const kind = kindOf(value);
   return BARE.has(kind) ? kind : null;
 }
 
-/** With its type, where `bareText` leaves that out; null: it does not. */
+/** Returns the text with the type that `bareText` omits; null: none. */
 export function typedText(value: unknown): string | null {
   return bareKind(value) === null ? null : printShell(value, 0);
 }

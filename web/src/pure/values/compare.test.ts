@@ -63,7 +63,7 @@ test.each<[Api, unknown[]]>([
   for (let round = 0; round < 200; round += 1) {
     const mixed = ordered.map((value) => ({ value, at: next(1e9) })).sort((a, b) => a.at - b.at);
     const sorted = mixed.map(({ value }) => value).sort((a, b) => compareValues(a, b, api));
-    // `sort` puts undefined last by itself.
+    // `sort` always puts undefined last.
     const wanted = ordered.filter((value) => value !== undefined);
     expect(sorted.filter((value) => value !== undefined)).toEqual(wanted);
   }

@@ -1,5 +1,5 @@
-// The orders in which the two databases sort values of all types. Long and decimal values are compared
-// exactly with each other and with whole numbers, decimals with doubles to the double's digits.
+// Sort orders of both databases for values of all types. Long and decimal values are compared
+// exactly with each other and with integers; decimals with doubles at the precision of a double.
 import type { Binary, BSONRegExp, Code, Document, Long, ObjectId } from 'bson';
 import { msOf } from '../farDate';
 import { isNumeric, type Kind, kindOf } from './kind';
@@ -34,7 +34,7 @@ const RANKS = { mongo: ranksOf('mongo'), nosql: ranksOf('nosql') };
 
 const sign = (a: number | bigint | string, b: typeof a) => (a < b ? -1 : a > b ? 1 : 0);
 
-/** Texts by their code points, as UTF-8 sorts, which is not how UTF-16 does. */
+/** Compares by code points, like UTF-8 and unlike UTF-16. */
 export function compareTexts(a: string, b: string): number {
   const least = Math.min(a.length, b.length);
   let at = 0;
@@ -53,7 +53,7 @@ function compareBytes(a: Uint8Array, b: Uint8Array): number {
   return sign(a.length, b.length);
 }
 
-/** A decimal's digits as a whole number, and the power of ten it is multiplied with. */
+/** Returns a decimal's digits as an integer, and its power of ten. */
 function scaled(text: string): [bigint, number] | null {
   const parts = /^([+-]?)(\d+)(?:\.(\d*))?(?:E([+-]?\d+))?$/i.exec(text);
   if (parts === null) return null;
@@ -62,7 +62,7 @@ function scaled(text: string): [bigint, number] | null {
   return [minus === '-' ? -digits : digits, Number(power) - fraction.length];
 }
 
-/** Those of one sign and close to each other are lifted to the same power. */
+/** Compares decimals of equal sign and similar magnitude by scaling them to the same power. */
 function compareScaled([a, ea]: [bigint, number], [b, eb]: [bigint, number]): number {
   const least = Math.min(ea, eb);
   return sign(a * 10n ** BigInt(ea - least), b * 10n ** BigInt(eb - least));
@@ -81,7 +81,7 @@ function compareNumbers(a: unknown, b: unknown, kinds: [Kind, Kind]): number {
     const [p, q] = [scaled(String(a)), scaled(String(b))];
     return p === null || q === null ? 0 : compareScaled(p, q);
   }
-  // A double is exactly what it is; a long near it may have been rounded to it.
+  // A double is exact, but a nearby long may have been rounded to it.
   if (kinds[0] === 'long' && Number.isInteger(y)) return sign(BigInt(String(a)), BigInt(y));
   if (kinds[1] === 'long' && Number.isInteger(x)) return sign(BigInt(x), BigInt(String(b)));
   return 0;
@@ -96,7 +96,7 @@ function compareArrays(a: readonly unknown[], b: readonly unknown[], api: Api): 
   return sign(a.length, b.length);
 }
 
-/** Field by field: MongoDB compares the type, then the name, then the value. */
+/** Compares field by field: MongoDB compares the type, then the name, then the value. */
 function compareObjects(a: object, b: object, api: Api): number {
   const [x, y] = [Object.entries(a), Object.entries(b)];
   const least = Math.min(x.length, y.length);
@@ -144,7 +144,7 @@ function rankOf(value: unknown, api: Api): number {
   return RANKS[api].get(kindOf(value)) ?? Number.MAX_SAFE_INTEGER;
 }
 
-/** Below zero where `a` sorts before `b`, above it where it sorts behind. */
+/** Returns a negative number if `a` sorts before `b`, a positive one if after. */
 export function compareValues(a: unknown, b: unknown, api: Api): number {
   const kinds: [Kind, Kind] = [kindOf(a), kindOf(b)];
   const ranks = sign(rankOf(a, api), rankOf(b, api));
@@ -158,7 +158,9 @@ export function compareValues(a: unknown, b: unknown, api: Api): number {
   return compareSpecial(a, b, kind);
 }
 
-/** MongoDB sorts an array by its least element upwards and by its greatest downwards. */
+/**
+ * Returns the sort key: MongoDB sorts an array by its minimum ascending and its maximum descending.
+ */
 function sortValue(value: unknown, api: Api, direction: 1 | -1): unknown {
   if (api === 'nosql' || !Array.isArray(value)) return value;
   return value.reduce<unknown>(
@@ -167,7 +169,7 @@ function sortValue(value: unknown, api: Api, direction: 1 | -1): unknown {
   );
 }
 
-/** Sorts rows by a value of each, rows with equal values in the order they were in. */
+/** Sorts rows by a key; stable. */
 export function sortedBy<T>(
   rows: readonly T[],
   read: (row: T) => unknown,
@@ -179,7 +181,7 @@ export function sortedBy<T>(
     const value = read(row);
     return { row, isEmpty: isEmpty(value), value: sortValue(value, api, direction) };
   });
-  // An array without elements sorts before null, which a value that is missing sorts with.
+  // An empty array sorts before null; a missing value sorts like null.
   const compare = (a: (typeof keyed)[number], b: (typeof keyed)[number]) => {
     if (a.isEmpty !== b.isEmpty) {
       const other = a.isEmpty ? b : a;

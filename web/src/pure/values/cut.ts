@@ -1,15 +1,15 @@
-// The beginning of a value: enough of it to fill a cell, so that printing a cell takes the same time whatever
-// the size of the document.
+// Truncates a value to what fills a cell, so that printing a cell takes constant time whatever the
+// size of the document.
 import { Binary, BSONRegExp, BSONSymbol, Code, DBRef } from 'bson';
 
-/** Characters, and as many keys and elements, that are kept. */
+/** Budget of characters, keys and elements. */
 const MOST = 400;
 
 class Cutter {
   private left = MOST;
 
   private text(value: string): string {
-    // A string that is not cut stays the same object.
+    // An uncut string stays the same object.
     const kept = value.length <= this.left ? value : value.slice(0, this.left);
     this.left -= kept.length;
     return kept;
@@ -39,7 +39,7 @@ class Cutter {
     for (const key in value) {
       if (this.left <= 0) break;
       const name = this.text(key);
-      // A key that sets a prototype would be lost by an assignment.
+      // An assignment to `__proto__` would set the prototype instead.
       Object.defineProperty(kept, name, {
         value: this.cut((value as Record<string, unknown>)[key]),
         enumerable: true,
@@ -56,8 +56,10 @@ function isPlain(value: object): boolean {
   return prototype === Object.prototype || prototype === null;
 }
 
-/** Returns the value with all but the beginning of long strings, arrays and objects left out. What it prints
- * begins as the whole value does, for at least 200 characters. */
+/**
+ * Truncates long strings, arrays and objects. At least the first 200 characters of the printed
+ * value are unchanged.
+ */
 export function cut(value: unknown): unknown {
   return new Cutter().cut(value);
 }

@@ -1,11 +1,11 @@
-// Of what type a value of a document is, in the words of the database it came from. Values are those of
-// BSON as they were read without promotion, or those of JSON.parse. Converts nothing.
+// Types of values, named as in their database. Values are unpromoted BSON or come from JSON.parse.
+// Converts nothing.
 
 export type Kind =
   | 'missing'
   | 'null'
   | 'boolean'
-  /** Of JSON, which has one type of number. */
+  /** JSON has a single number type. */
   | 'number'
   | 'int'
   | 'long'
@@ -25,7 +25,7 @@ export type Kind =
   | 'minKey'
   | 'maxKey';
 
-/** The names that the BSON library gives its classes. */
+/** By the class names of the BSON library. */
 const OF_BSON: Readonly<Record<string, Kind>> = {
   Int32: 'int',
   Long: 'long',
@@ -66,7 +66,7 @@ export function isNumeric(kind: Kind): boolean {
   return NUMBERS.has(kind);
 }
 
-/** Whether a value is an object that has fields of its own, not a value that a class stands for. */
+/** Returns whether a value is an object with fields, not an instance of a BSON class. */
 export function isPlainObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return kindOf(value) === 'object';
 }

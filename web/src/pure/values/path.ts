@@ -1,13 +1,13 @@
-// Paths of fields as texts: names with dots between them. A dot or backslash that is part of a name has
-// a backslash before it, so that every path names one field. Knows no query language.
+// Field paths as text: names separated by dots. Dots and backslashes in names are escaped by a
+// backslash, so that every path is unambiguous. Independent of query languages.
 import { isPlainObject } from './kind';
 
-/** A path as text. */
+/** Joins names to a path. */
 export function pathText(parts: readonly string[]): string {
   return parts.map((part) => part.replace(/[\\.]/g, '\\$&')).join('.');
 }
 
-/** The names in a path's text. */
+/** Splits a path into names. */
 export function partsOfPath(text: string): string[] {
   const parts = [''];
   for (let at = 0; at < text.length; at += 1) {
@@ -25,7 +25,7 @@ export function partsOfPath(text: string): string[] {
   return parts;
 }
 
-/** The value at a path, through objects alone; undefined: there is none. */
+/** Returns the value at a path through objects only; undefined if absent. */
 export function valueAtPath(document: unknown, parts: readonly string[]): unknown {
   let value = document;
   for (const part of parts) {
@@ -35,7 +35,7 @@ export function valueAtPath(document: unknown, parts: readonly string[]): unknow
   return value;
 }
 
-/** Calls `visit` for each field of a document down to some level, an object before what it holds. */
+/** Calls `visit` for each field of a document down to some depth, parents first. */
 export function eachField(
   document: unknown,
   levels: number,

@@ -1,9 +1,9 @@
-// The name that a query of the NoSQL language has for its items. Reads the text roughly.
+// Finds the alias of the items in a NoSQL query. Parses leniently.
 
 const FROM =
   /\bFROM\s+([A-Za-z_]\w*)(?:\s+(?:AS\s+)?(?!WHERE|ORDER|GROUP|JOIN|OFFSET|IN\b)([A-Za-z_]\w*))?/i;
 
-/** The alias behind FROM, or what stands there without one; `c` where there is no FROM yet. */
+/** Returns the alias after FROM, else the source's name; `c` without FROM. */
 export function sqlAlias(text: string): string {
   const found = FROM.exec(text);
   return found?.[2] ?? found?.[1] ?? 'c';

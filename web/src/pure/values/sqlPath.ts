@@ -1,6 +1,6 @@
-// A field as the NoSQL language names it behind an alias.
+// Field access in the NoSQL language.
 
-/** Every name in brackets: there it may be a word of the language, such as `in`, or hold a dot. */
+/** Brackets every name, since it may be a keyword such as `in` or contain a dot. */
 export function sqlPath(parts: readonly string[]): string {
   return parts.map((name) => `[${JSON.stringify(name)}]`).join('');
 }

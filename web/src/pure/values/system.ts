@@ -1,4 +1,4 @@
-// Fields of an item that the server sets. They cannot be written.
+// Fields of an item that the server sets. They are read-only.
 
 export const SYSTEM_FIELDS: ReadonlySet<string> = new Set([
   '_rid',

@@ -4,11 +4,11 @@ import { visible } from './visible';
 test.each([
   ['plain, ünïcode, עברית', 'plain, ünïcode, עברית'],
   ['two\nlines\r\nand a\ttab', 'two↵lines↵and a⇥tab'],
-  // An override of the direction would show "evil" as "live".
+  // A direction override would show "evil" as "live".
   ['\u202eevil', '•evil'],
   ['a\u200bb\u0000c\ufeff', 'a•b•c•'],
   [' \u2066x\u2069 ', ' •x• '],
-  // A family is one sign, and a word of Persian has a joiner of its own.
+  // A family emoji is one glyph, and Persian words contain joiners.
   ['👩\u200d👧', '👩\u200d👧'],
   ['👩🏽\u200d🚒', '👩🏽\u200d🚒'],
   ['می\u200cخواهم', 'می\u200cخواهم'],

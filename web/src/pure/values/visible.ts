@@ -1,9 +1,9 @@
-// A text as it stands on one line, with signs for what would not be seen: ends of lines, tabs, control
-// characters, and those that take no room or turn the direction of what follows.
+// Formats a text for one line with visible signs for line ends, tabs, control characters, and
+// zero-width or direction-changing characters.
 
 const HIDDEN = /\r\n|[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
 const SIGNS: Readonly<Record<string, string>> = { '\r\n': '↵', '\n': '↵', '\t': '⇥' };
-/** The joiners that emoji and some scripts are written with; between letters like these they are seen. */
+/** Joiners in emoji and some scripts; between such letters they are kept. */
 const JOINERS =
   /(?<=\p{Extended_Pictographic}|\ufe0f|\p{Emoji_Modifier})\u200d|(?<=\p{L})[\u200c\u200d](?=\p{L})/gu;
 
