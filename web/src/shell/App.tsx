@@ -1,4 +1,4 @@
-// What is shown first: waiting for the server, signing in, or the frame with its pages.
+// The root component: waits for the server, then shows the login or the frame with its pages.
 import { Suspense, useEffect, useState } from 'react';
 import { words } from '../api/http';
 import { loadSession, session } from '../api/session';
@@ -18,7 +18,7 @@ const LoginAgain = part<object>(() =>
 
 const AGAIN_MS = 1000;
 
-/** Asks who is signed in until there is an answer; meanwhile, why there is none. */
+/** Loads the session, retrying until it succeeds; returns the last error meanwhile. */
 function useFirstSession(): string | null {
   const [failure, setFailure] = useState<string | null>(null);
   useEffect(() => {
@@ -65,7 +65,7 @@ export function App() {
       <Suspense fallback={<Opening />}>
         {right !== null || isInside ? <Frame /> : <Login />}
       </Suspense>
-      {/* Apart from the frame, which may not be taken away while this is on its way. */}
+      {/* Separate boundary: loading the dialog must not unmount the frame. */}
       <Suspense fallback={null}>{right === null && isInside && <LoginAgain />}</Suspense>
     </Failed>
   );

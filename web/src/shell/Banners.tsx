@@ -1,5 +1,5 @@
-// Lines above every page: the server is silent or back, its clock needs a person, what is shown was
-// deleted meanwhile.
+// Banners above every page: server unreachable or back, clock step to confirm, shown object
+// deleted.
 import { useEffect, useRef, useState } from 'react';
 import { acceptClock } from '../api/admin';
 import { words } from '../api/http';
@@ -49,7 +49,7 @@ function Silence() {
   return back ? <Banner look="good">The server answers again.</Banner> : null;
 }
 
-/** A button that accepts what the clock waits for. */
+/** A button that confirms a clock step. */
 function Accept({ children }: { children: string }) {
   const may = mayWrite(useStore(session));
   const [busy, setBusy] = useState(false);
@@ -81,7 +81,7 @@ function Accept({ children }: { children: string }) {
   );
 }
 
-/** How far the machine's clock is from the database's, in words. */
+/** Describes the difference between system clock and database clock. */
 function distance(offsetMs: number): string {
   const seconds = Math.round(Math.abs(offsetMs) / 1000);
   return `${inWords(seconds)} ${offsetMs < 0 ? 'behind' : 'ahead of'} database time`;
@@ -123,7 +123,7 @@ function ClockState() {
   );
 }
 
-/** The tree knows what lies in the database, and what is shown is not there. */
+/** A banner when the tree shows that the current database or collection was deleted. */
 function Deleted() {
   const { place } = usePlace();
   const known = useStore(tree);

@@ -1,4 +1,4 @@
-// In place of a page whose door is off.
+// Shown instead of a page whose API is off.
 import type { Door } from '../state/place';
 import { Banner } from '../ui/Banner';
 import { DOOR_NAMES } from './dialogs';

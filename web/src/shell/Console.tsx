@@ -1,5 +1,5 @@
-// The console at the bottom: what was asked of the server and how it answered. The last outcome
-// stands in its bar, where screen readers hear of it.
+// The console at the bottom: requests and their outcomes. Its bar shows the last outcome as a live
+// region for screen readers.
 import { ChevronDown, ChevronRight } from 'lucide-react';
 import { memo, useEffect, useRef, useState } from 'react';
 import { count } from '../pure/figures/amount';
@@ -45,7 +45,7 @@ const Line = memo(function Line({ entry }: { entry: Entry }) {
   );
 });
 
-/** Stays at the newest line unless somebody scrolled up. */
+/** Follows the newest entry unless the user has scrolled up. */
 function Lines({ entries }: { entries: readonly Entry[] }) {
   const box = useRef<HTMLOListElement>(null);
   const atEnd = useRef(true);
@@ -71,7 +71,7 @@ function Lines({ entries }: { entries: readonly Entry[] }) {
   );
 }
 
-/** Open as it was last in this browser, or as the address says. */
+/** Open state: the last one in this browser, or as given by the URL. */
 function useOpen(): [boolean, (open: boolean) => void] {
   const [kept, keep] = usePreference('console', false, isBoolean);
   const { query } = usePlace();
@@ -82,7 +82,7 @@ function useOpen(): [boolean, (open: boolean) => void] {
   return [kept || query.get(CONSOLE) === 'open', set];
 }
 
-/** How many failures nobody has seen in the open console. */
+/** Number of failures since the console was last open. */
 function useUnseen(entries: readonly Entry[], open: boolean): number {
   const [seen, setSeen] = useState(0);
   const newest = entries.at(-1)?.id ?? 0;

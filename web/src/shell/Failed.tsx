@@ -1,4 +1,4 @@
-// When a page breaks, or its code cannot be loaded, the rest stays and says so.
+// An error boundary: if a page fails or cannot be loaded, the rest of the portal stays.
 import { Component, type ReactNode } from 'react';
 import { words } from '../api/http';
 import { Banner } from '../ui/Banner';

@@ -1,4 +1,4 @@
-// Around every page: top bar, tree, banners, heading with tabs, and the console.
+// The frame of every page: top bar, tree, banners, heading with tabs, and the console.
 import { Suspense, useEffect, useRef, useState } from 'react';
 import { loadSession } from '../api/session';
 import { loadEarly } from '../state/arrival';
@@ -26,19 +26,19 @@ import './frame.css';
 
 const Dialogs = part(() => import('./create/Dialogs'));
 
-/** After a silence the server may have been started anew, and know no session and no token. */
+/** After an outage the server may have been restarted, which invalidates sessions and tokens. */
 function useSessionAgain(): void {
   const changes = useServerChanges();
   const first = useRef(changes);
   useEffect(() => {
     if (changes === first.current) return;
     loadSession().catch(() => {
-      // The next request says what is wrong.
+      // The next request reports the failure.
     });
   }, [changes]);
 }
 
-/** On a narrow window the tree is a drawer; Escape closes it. */
+/** In a narrow window the tree is a drawer; Escape closes it. */
 function useDrawer() {
   const [open, setOpen] = useState(false);
   useEffect(() => {
@@ -70,7 +70,7 @@ export function Frame() {
   const isTabbed = place.page === 'collection' && !isAbsent(known, place);
   return (
     <div className="frame">
-      {/* biome-ignore lint/a11y/useValidAnchor: it leads to a place in the page. */}
+      {/* biome-ignore lint/a11y/useValidAnchor: a skip link within the page. */}
       <a
         className="frame-skip"
         href="#page"
@@ -87,13 +87,15 @@ export function Frame() {
           <TreePane onLeave={() => drawer.setOpen(false)} />
         </nav>
         {drawer.open && (
-          // biome-ignore lint/a11y/noStaticElementInteractions: the button in the bar closes it by key.
+          // biome-ignore lint/a11y/noStaticElementInteractions: keyboard users close it with the
+          // button in the bar.
           <div className="frame-veil" onClick={() => drawer.setOpen(false)} />
         )}
         <main id="page" tabIndex={-1}>
           <Banners />
           <Heading place={place} />
-          {/* biome-ignore lint/a11y/useAriaPropsSupportedByRole: named where it is a tab's panel. */}
+          {/* biome-ignore lint/a11y/useAriaPropsSupportedByRole: labelled only if it is a tab
+              panel. */}
           <div
             id={PANEL}
             className="frame-panel"

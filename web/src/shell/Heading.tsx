@@ -1,4 +1,4 @@
-// What the page is about: the path to it, and the tabs of a collection.
+// The page heading: breadcrumb, and the tabs of a collection.
 import { Link2, Trash2 } from 'lucide-react';
 import { mayWrite, session } from '../api/session';
 import { type Place, VIEWS } from '../state/place';
@@ -14,7 +14,7 @@ import { viewLabel } from './title';
 
 export const PANEL = 'panel';
 
-/** The id of the tab that names the panel. */
+/** Returns the id of the tab that labels the panel. */
 export function tabOf(view: string): string {
   return `${PANEL}-tab-${view}`;
 }
@@ -82,7 +82,7 @@ export function Heading({ place }: { place: Place }) {
       <span className={`badge ${door}`}>{DOOR_NAMES[door]}</span>
       <span className="top-space" />
       <CopyLink />
-      {/* Another button on another page: the focus comes back to none that deletes something else. */}
+      {/* The key prevents the focus from returning to a button that deletes something else. */}
       {isHere && <DeleteButton key={place.page} place={place} />}
       {isHere && place.page === 'collection' && (
         <Tabs

@@ -1,4 +1,4 @@
-// Signing in with the account's key: as a page, and as a dialog over a page whose session ended.
+// Login with the account key: as a page, and as a dialog over a page whose session ended.
 import { type FormEvent, useId, useState } from 'react';
 import { ApiError, words } from '../api/http';
 import { loadSession, signIn } from '../api/session';
@@ -31,7 +31,7 @@ function LoginForm() {
     setBusy(true);
     setError(null);
     try {
-      // The token of a session that ended is no longer good for anything.
+      // Loads a new CSRF token: that of the ended session is invalid.
       const known = await loadSession();
       if (known.right === null) await signIn(key.trim());
       askAgain();
@@ -83,7 +83,7 @@ export default function Login() {
   );
 }
 
-/** Over the page: nothing below it is lost. */
+/** A login dialog over the page, which keeps its state. */
 export function LoginAgain() {
   return (
     <Dialog title="Sign in again" onClose={() => {}}>

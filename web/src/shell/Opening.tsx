@@ -1,5 +1,4 @@
-// The frame before it is known who is signed in, as index.html draws it before there is any code, with bars
-// where text is on its way.
+// A skeleton of the frame before the session is known, identical to the one in index.html.
 import { Logo } from '../ui/Logo';
 import { Skeleton } from '../ui/Skeleton';
 

@@ -1,4 +1,4 @@
-// Which page a place shows.
+// Chooses the component of a place.
 import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { session } from '../api/session';
 import { type Place, pathOf, type Target } from '../state/place';
@@ -31,25 +31,25 @@ const VIEWS = {
   metrics: part(load.figures),
 };
 
-/** Asks for the code of a place's page, before the page is shown. */
+/** Preloads the code of a place's page. */
 export function loadPage(place: Place): void {
   if (place.page === 'unknown') return;
   const name = place.page === 'collection' ? place.view : place.page;
   const isFigures = place.page === 'collection' && place.view === 'metrics';
   load[isFigures ? 'figures' : name]().catch(() => {
-    // Whoever shows it asks again, and says what is wrong.
+    // The component that shows it retries and reports the failure.
   });
 }
 
 /**
- * A page of a collection. One that was there keeps its page, with what was typed, when it is not there
- * any more; of one that never was, the line above the pages says enough.
+ * A page of a collection. If the collection is deleted while the page is open, the page and its
+ * input stay; if it never existed, only the banner is shown.
  */
 function Here({ target, children }: { target: Target; children: ReactNode }) {
   const place: Place = { page: 'collection', view: 'items', ...target };
   const known = useStore(tree);
   const wasHere = useRef(false);
-  // It may be younger than what is known of the tree.
+  // It may have been created after the tree was loaded.
   const [isChecked, check] = useState(() => !isAbsent(tree.get(), place));
   const { door, database } = target;
   useEffect(() => {
@@ -94,7 +94,7 @@ export function Shown({ place }: { place: Place }) {
       const { door, database, collection } = place;
       const target: Target = { door, database, collection };
       const View = VIEWS[place.view];
-      // Another collection is another page: nothing of the last one stays.
+      // The key remounts the page for another collection, so no state is carried over.
       return (
         <Here key={pathOf(place)} target={target}>
           <View target={target} />

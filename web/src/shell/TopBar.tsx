@@ -1,4 +1,4 @@
-// The line at the top: name, links, the database's clock, what the session may, the theme.
+// The top bar: name, links, the database clock, access level, theme.
 import { Activity, House, LogOut, PanelLeft, Search, SlidersHorizontal } from 'lucide-react';
 import { session } from '../api/session';
 import { utc } from '../pure/time/utc';
@@ -77,7 +77,7 @@ function ThemeChoice() {
   );
 }
 
-/** Opens the palette, for those who do not know its key. */
+/** A button for the palette, besides its key. */
 function Finder() {
   return (
     <Button
@@ -99,7 +99,7 @@ export interface TopBarProps {
   onTree: () => void;
 }
 
-/** As wide as where the style sheets make a drawer of the tree. */
+/** The width below which the style sheets turn the tree into a drawer. */
 const NARROW = '(max-width: 760px)';
 
 export function TopBar({ treeOpen, onTree }: TopBarProps) {

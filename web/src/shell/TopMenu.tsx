@@ -1,4 +1,4 @@
-// What has no room in the line at the top of a narrow window: links, themes, signing out, in one menu.
+// The menu that replaces parts of the top bar in a narrow window: links, themes, logout.
 import { EllipsisVertical } from 'lucide-react';
 import type { Place } from '../state/place';
 import { go } from '../state/router';

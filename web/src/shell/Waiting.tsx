@@ -1,10 +1,10 @@
-// A line above every page while requests wait because the server had too many of them.
+// A banner while requests are throttled and wait for a retry.
 import { waiting } from '../api/patience';
 import { useStore } from '../state/store';
 import { Banner } from '../ui/Banner';
 import { useLasting } from '../ui/useLasting';
 
-/** Shorter ones need no word. */
+/** Shorter waits are not shown. */
 const NOTICED_MS = 250;
 
 export function Waiting() {

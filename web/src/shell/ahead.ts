@@ -1,5 +1,5 @@
-// Asks for all that the first page needs at once: who is signed in, the tree, the collection, the code of
-// the page. Those who want it find it asked already.
+// Prefetches everything the first page needs: the session, the tree, the collection, the page's
+// code.
 import { aheadOfForecast } from '../api/admin';
 import { aheadOfCommands } from '../api/mongo';
 import { aheadOf } from '../api/nosql';
@@ -18,13 +18,13 @@ function ofPlace(place: Place): void {
 export function askForFirstPage(): void {
   aheadOfSession();
   aheadOfCommands().catch(() => {
-    // The first command asks again.
+    // The first command retries.
   });
   const place = parsePlace(location.pathname);
   loadPage(place);
   try {
     ofPlace(place);
   } catch {
-    // A name that no browser can ask for: the page says so.
+    // A name that a browser cannot request; the page reports it.
   }
 }

@@ -1,4 +1,4 @@
-// Puts the address of what is shown into the clipboard.
+// Copies the URL of the current page.
 import { say, toast } from '../state/log';
 import { copyText } from '../ui/clipboard';
 

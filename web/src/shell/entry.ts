@@ -1,5 +1,5 @@
-// Whether somebody has come in since the page was loaded. A session that ends by itself leaves the
-// page as it is; signing out clears it.
+// Whether the user has logged in since the page was loaded. An expired session leaves the page as
+// it is; logout clears it.
 import { closeAll } from '../api/mongo';
 import { signOut } from '../api/session';
 import { mayEnd } from '../state/router';
@@ -11,15 +11,15 @@ export function enter(): void {
   inside.set(true);
 }
 
-/** Back to the page for signing in. */
+/** Returns to the login page. */
 export function leave(): void {
   inside.set(false);
 }
 
-/** Signs out, unless there is something unsaved that is to stay. */
+/** Logs out unless the user keeps unsaved changes. */
 export async function signOutAndLeave(): Promise<void> {
   if (!mayEnd()) return;
-  // Who has signed out may close nothing.
+  // Cursors cannot be closed after logout.
   await closeAll();
   await signOut();
   leave();

@@ -1,4 +1,4 @@
-// Light, dark, or as the system has it: an attribute of the document, kept in the browser.
+// Theme: light, dark or system; an attribute of the document, kept in local storage.
 import { readPreference, writePreference } from '../state/preference';
 import { createStore, useStore } from '../state/store';
 
@@ -21,7 +21,7 @@ function show(theme: Theme): void {
   chosen.set(theme);
 }
 
-/** Shows the theme that was chosen last; before anything is drawn. */
+/** Applies the stored theme; called before the first render. */
 export function showTheme(): void {
   show(readPreference('theme', 'system', isTheme));
 }

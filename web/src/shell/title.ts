@@ -1,4 +1,4 @@
-// What the browser's tab and the page's heading say about a place. Pure.
+// Titles of a place for the browser tab and the heading. Pure.
 import type { Door, Place, View } from '../state/place';
 
 const VIEW_LABELS: Record<View, string> = {
@@ -9,7 +9,7 @@ const VIEW_LABELS: Record<View, string> = {
   metrics: 'Metrics',
 };
 
-/** Returns what a view of a collection is called. Throughput is set for containers only. */
+/** Returns the label of a collection view. Only containers have throughput. */
 export function viewLabel(door: Door, view: View): string {
   return view === 'settings' && door === 'mongo' ? 'Settings' : VIEW_LABELS[view];
 }

@@ -1,9 +1,9 @@
-// A box that selects a line of the list, or all of them.
+// A checkbox that selects one row of the list, or all.
 
 export interface CheckProps {
   label: string;
   isChecked: boolean;
-  /** Some are selected. */
+  /** Some but not all are selected. */
   isPartly?: boolean;
   onToggle: () => void;
 }

@@ -1,4 +1,4 @@
-// A database: its collections with what they hold, their default time to live, and what dies soon.
+// A database page: its collections with counts, default TTL, and upcoming expirations.
 import { useEffect, useMemo, useRef, useState } from 'react';
 import { mayWrite, session } from '../../api/session';
 import { counted } from '../../pure/figures/amount';
@@ -87,7 +87,7 @@ function List({ door, database, names }: DatabaseProps & { names: readonly strin
   const chosen = useChosen(names);
   const { first, end } = view;
   useEffect(() => {
-    // Rows that fly by are not asked for.
+    // Debounced: rows that scroll past are not loaded.
     const timer = setTimeout(() => want(names.slice(first, end)), 100);
     return () => clearTimeout(timer);
   }, [names, first, end, round, want]);

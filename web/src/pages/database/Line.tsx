@@ -1,4 +1,4 @@
-// A collection in the list of its database.
+// A row of the collection list.
 import { Ellipsis } from 'lucide-react';
 import type { ReactNode } from 'react';
 import type { DefaultTtl } from '../../api/admin';
@@ -20,9 +20,9 @@ export interface LineProps {
   target: Target;
   known: Known | undefined;
   index: number;
-  /** The box that selects it. */
+  /** The checkbox of the row. */
   check: ReactNode;
-  /** Asks for the menu of what can be done with the whole collection. */
+  /** Opens the menu of actions on the whole collection. */
   onMenu: (target: Target, at: { x: number; y: number }) => void;
 }
 

@@ -1,10 +1,10 @@
-// What can be done with the collections that are selected in the list of their database.
+// Actions on the collections selected in the list.
 import { counted } from '../../pure/figures/amount';
 import { dialog, noun } from '../../shell/dialogs';
 import type { Door } from '../../state/place';
 import { Button } from '../../ui/Button';
 
-/** The effect is worked out for each before, and each has a line in the dialog. */
+/** Limit of a bulk change: the dialog computes the effect for each and has a row for each. */
 const MOST = 500;
 
 export interface SelectionBarProps {

@@ -1,11 +1,11 @@
-// Which collections are selected: those of the list that are there, and not hidden by the filter.
+// The selected collections: those that still exist and match the filter.
 import { useMemo, useState } from 'react';
 
 export interface Chosen {
   names: readonly string[];
   has: (name: string) => boolean;
   toggle: (name: string) => void;
-  /** All that are listed, or none where all are selected. */
+  /** Selects all listed collections, or none if all are selected. */
   toggleAll: () => void;
   clear: () => void;
 }

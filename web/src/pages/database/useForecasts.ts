@@ -1,4 +1,4 @@
-// Forecasts of collections, asked for as their rows come into sight, a few at once.
+// Forecasts of collections, loaded as their rows become visible, a few at a time.
 import { useCallback, useEffect, useRef, useState } from 'react';
 import { type Forecast, forecast } from '../../api/admin';
 import { words } from '../../api/http';
@@ -10,7 +10,7 @@ import { useStore } from '../../state/store';
 export type Known = { forecast: Forecast } | { failure: string };
 
 const AT_ONCE = 4;
-/** What is in sight is asked for again after this time. */
+/** Refresh interval of visible rows. */
 const AGAIN_MS = 15_000;
 
 interface Queue {
@@ -67,7 +67,7 @@ export function useForecasts(door: Door, database: string) {
     return () => clearInterval(timer);
   }, []);
 
-  /** These rows are in sight now; the others can wait for ever. */
+  /** Sets the visible rows; rows that were scrolled away are dropped from the queue. */
   const want = useCallback(
     (names: readonly string[]) => {
       queue.current.waiting = names.filter((name) => !asked.current.has(name));

@@ -1,5 +1,4 @@
-// Switches of the account: whether documents of the MongoDB door may carry a time to live of their
-// own.
+// Switches of the account: whether documents of the MongoDB API may have a TTL of their own.
 import { useEffect, useId, useState } from 'react';
 import { type Features as Known, readFeatures, setPerDocumentTtl } from '../../api/admin';
 import { ApiError, words } from '../../api/http';

@@ -1,9 +1,9 @@
-// Asks before a switch is changed that holds for everybody who uses the server.
+// Asks for confirmation before a switch is changed that affects all users of the server.
 import { Button } from '../../ui/Button';
 import { Dialog } from '../../ui/Dialog';
 
 export interface SwitchDialogProps {
-  /** What it is to be. */
+  /** The new state. */
   on: boolean;
   onSwitch: () => void;
   onClose: () => void;

@@ -1,4 +1,5 @@
-// What of the whole account lives, and dies in the next hour and day, as numbers and as bars.
+// Live documents of the whole account, and those that expire within an hour and a day, as numbers
+// and bars.
 import { Hourglass } from 'lucide-react';
 import { type Amount, accountSeries } from '../../api/admin';
 import { ApiError, words } from '../../api/http';

@@ -1,4 +1,4 @@
-// Both connection strings, to copy.
+// Both connection strings, with copy buttons.
 import { Plug } from 'lucide-react';
 import type { Session } from '../../api/session';
 import { connectionString, endpoint, mongoUri } from '../../pure/address';

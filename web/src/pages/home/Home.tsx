@@ -1,5 +1,5 @@
-// The front page: what is running, how to connect, a first program, a sample that dies while one
-// looks, and what dies soon.
+// The home page: server status, connection strings, first programs, a sample whose documents expire
+// while one watches, and upcoming expirations.
 import { session } from '../../api/session';
 import { reachable } from '../../pure/address';
 import { useStore } from '../../state/store';

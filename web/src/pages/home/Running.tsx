@@ -1,4 +1,4 @@
-// What is running: the doors' addresses, the clock, the version.
+// Server status: addresses of the APIs, clock, version.
 import { Server } from 'lucide-react';
 import { mayWrite, session } from '../../api/session';
 import type { Reach } from '../../pure/address';
@@ -22,7 +22,7 @@ function ClockWords() {
   );
 }
 
-/** Moves a clock that only moves when told. */
+/** Buttons that advance a manual clock. */
 function Moves() {
   const now = useNow();
   const mode = useSelected(server, (state) => state.status?.clock.mode);
@@ -36,7 +36,7 @@ function Moves() {
   );
 }
 
-/** Where a door is, and what is spoken there. */
+/** Describes an API's address and protocol. */
 function spoken(reach: Reach | null, usual: string, secure: string): string {
   if (reach === null) return 'off';
   const said = reach.needsTls ? secure : usual;

@@ -1,4 +1,4 @@
-// Loads the sample, and shows how its sessions die.
+// Loads the sample, and shows how its sessions expire.
 import { TimerReset } from 'lucide-react';
 import { useState } from 'react';
 import { advanceClock } from '../../api/admin';
@@ -18,7 +18,7 @@ function said(error: unknown): string {
   return isMissing ? 'This server has no sample.' : words(error);
 }
 
-/** A manual clock has to be moved for anybody to die. */
+/** A manual clock must be advanced for documents to expire. */
 function Step() {
   const mode = useSelected(server, (state) => state.status?.clock.mode);
   const [failure, setFailure] = useState<string | null>(null);

@@ -10,7 +10,7 @@ export interface ClassesProps {
   target: Target;
   noun: 'item' | 'document';
   classes: readonly ClassFacts[];
-  /** All that live; null: the sample is all of them. */
+  /** Number of live documents; null: the sample is complete. */
   live: number | null;
 }
 

@@ -1,4 +1,4 @@
-// The fields of a sample as a table: who has them, of which types, between what, and their values.
+// Table of the fields in a sample: frequency, types, ranges, and values.
 import type { FieldFacts, SampleFacts } from '../../pure/schema/fields';
 import { filterOfValue } from '../../pure/schema/valueFilter';
 import { SYSTEM_FIELDS } from '../../pure/values/system';
@@ -12,10 +12,10 @@ interface LineProps {
   target: Target;
 }
 
-/** Values that are shown at first. */
+/** Values shown before expanding. */
 const FEW = 3;
 
-/** A value, its type where there are several, and the way to the documents that have it. */
+/** A value, its type if ambiguous, and a link to the documents that have it. */
 function Value({ facts, value, target }: LineProps & { value: string }) {
   const filter = filterOfValue(facts.path, value, target.door);
   const { text, kind } = readable(value);

@@ -1,4 +1,4 @@
-// What the documents of a collection look like and how they expire, learned from a sample.
+// The schema page: fields of a collection and how its documents expire, derived from a sample.
 import { useCallback, useEffect, useState } from 'react';
 import { series } from '../../api/admin';
 import { count, counted } from '../../pure/figures/amount';

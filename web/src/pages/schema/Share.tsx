@@ -1,4 +1,4 @@
-// A part of a sample as a bar, with its number.
+// A fraction of a sample as a bar with its percentage.
 import { percent } from './fieldWords';
 
 export function Share({ share }: { share: number }) {

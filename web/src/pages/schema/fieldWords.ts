@@ -1,4 +1,4 @@
-// What a sample says of a field, in words. Pure.
+// Describes the statistics of a field. Pure.
 
 import { FarDate } from '../../pure/farDate';
 import type { Counted, FieldFacts, Range } from '../../pure/schema/fields';
@@ -7,14 +7,14 @@ import { utc } from '../../pure/time/utc';
 import { bareKind, bareText } from '../../pure/values/bare';
 import type { Kind } from '../../pure/values/kind';
 
-/** "12 %", "under 1 %", "over 99 %"; all and none only where it is so. */
+/** "12 %", "under 1 %", "over 99 %"; 0 % and 100 % only if exact. */
 export function percent(share: number): string {
   const whole = Math.round(share * 100);
   if (whole === 0 && share > 0) return 'under 1 %';
   return whole === 100 && share < 1 ? 'over 99 %' : `${whole} %`;
 }
 
-/** "string 98 %, null 2 %"; of one type its name alone. */
+/** "string 98 %, null 2 %"; a single type without its percentage. */
 export function kindsInWords(kinds: readonly Counted<Kind>[], count: number): string {
   const [first] = kinds;
   if (kinds.length === 1 && first !== undefined) return first.value;
@@ -33,7 +33,7 @@ function rangeInWords({ least, most }: Range): string {
 
 const decimal = (value: number) => String(Math.round(value * 10) / 10);
 
-/** Ranges and lengths. */
+/** Describes ranges and lengths. */
 export function rangesOf({ numbers, dates, lengths }: FieldFacts): string[] {
   const found = [numbers, dates].filter((range) => range !== null).map(rangeInWords);
   if (lengths === null) return found;
@@ -42,22 +42,24 @@ export function rangesOf({ numbers, dates, lengths }: FieldFacts): string[] {
   return [...found, `${many} element${least === most && least === 1 ? '' : 's'}`];
 }
 
-/** Values that say something: those that occur more than once. */
+/** Returns the values that occur more than once. */
 export function telling(facts: FieldFacts): readonly Counted<string>[] {
   return facts.top.filter(({ count }) => count > 1);
 }
 
-/** A value that was printed as the shell prints it, without the words of its type, and that type; null:
- * the text shows it. Texts keep their quotes. */
+/**
+ * Returns a value printed by the shell without its type constructor, and its type; null: the text
+ * shows the type. Strings keep their quotes.
+ */
 export function readable(text: string): { text: string; kind: Kind | null } {
   const parsed = parseShell(text);
-  // The end of a long one was cut off.
+  // A truncated value.
   if ('error' in parsed) return { text, kind: null };
   const kind = bareKind(parsed.value);
   return kind === null ? { text, kind } : { text: bareText(parsed.value), kind };
 }
 
-/** How many values differ. */
+/** Describes the number of distinct values. */
 export function differentInWords({ different, top }: FieldFacts): string {
   if (top.length === 0) return '';
   if (different === null) return 'more than 1,000 different values';

@@ -1,5 +1,5 @@
-// A sample of a collection's documents, chosen at random where there are more, and how each of them
-// expires. Shows nothing.
+// Loads a random sample of a collection's documents, or all if they are few, with the expiry of
+// each. Renders nothing.
 import { calculateObjectSize } from 'bson';
 import * as admin from '../../api/admin';
 import * as mongo from '../../api/mongo';
@@ -22,18 +22,18 @@ export interface Sample {
   documents: unknown[];
   expiring: Expiring[];
   defaultTtl: Default;
-  /** All that live, about. */
+  /** Number of live documents, estimated. */
   live: number;
-  /** These are all of them. */
+  /** Whether the sample contains all documents. */
   isWhole: boolean;
-  /** No more were read, since they are large. */
+  /** Whether loading stopped early at the size limit. */
   isCut: boolean;
 }
 
-/** A browser holds no more of them. */
+/** Limit for the browser's memory. */
 const MOST_BYTES = 64 * 1024 * 1024;
 const BATCH = 500;
-/** Most ids that one question about expiry may hold. */
+/** Maximum number of ids per expiry request. */
 const IDS = 1000;
 
 interface Read<T> {
@@ -75,7 +75,7 @@ async function ofMongo(target: Target, size: number, signal: AbortSignal): Promi
     const facts = await mongo.expiryOf(target.database, target.collection, ids);
     const known = new Map(facts.map((fact) => [keyOf(fact.id), fact]));
     for (const document of some) {
-      // What is gone meanwhile is not counted.
+      // Documents that expired or were deleted meanwhile are not counted.
       const fact = known.get(keyOf(document._id));
       if (fact === undefined) continue;
       const meaning = meaningOfBson(document.ttl);
@@ -89,7 +89,7 @@ async function ofMongo(target: Target, size: number, signal: AbortSignal): Promi
   return { documents: kept, expiring, defaultTtl: value, live, isWhole, isCut: read.isCut };
 }
 
-/** All items, or each of them as likely as any other. */
+/** Selects all items, or a uniform random sample. */
 export function sampleQuery(size: number, live: number): string {
   if (live <= size) return 'SELECT * FROM c';
   return `SELECT * FROM c WHERE RAND() < ${(size / live).toPrecision(6)}`;

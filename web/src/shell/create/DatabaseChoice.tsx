@@ -1,4 +1,4 @@
-// The database that something is made in: one that is there, or a new one.
+// Selects the database for a new container or collection: existing or new.
 import type { Door } from '../../state/place';
 import { useStore } from '../../state/store';
 import { tree } from '../../state/tree';
@@ -10,7 +10,7 @@ export interface Chosen {
   fresh: string;
 }
 
-/** The name that was chosen or typed. */
+/** Returns the selected or typed name. */
 export function nameOf(chosen: Chosen): string {
   return chosen.existing ?? chosen.fresh;
 }

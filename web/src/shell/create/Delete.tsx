@@ -1,4 +1,4 @@
-// Deletes a database, container or collection, once its name has been typed.
+// Deletes a database, container or collection after its name is typed.
 import { useState } from 'react';
 import type { Target } from '../../state/place';
 import { usePlace } from '../../state/router';

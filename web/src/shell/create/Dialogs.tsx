@@ -1,4 +1,4 @@
-// Shows the dialog that was asked for.
+// Renders the open dialog of the frame.
 import { Suspense } from 'react';
 import { part } from '../../ui/part';
 import type { Asked } from '../dialogs';

@@ -1,4 +1,4 @@
-// A dialog that is a form: its fields, what went wrong, and the two buttons below.
+// A dialog with a form: fields, errors, and two buttons.
 import { type ReactNode, useEffect, useRef } from 'react';
 import { Banner } from '../../ui/Banner';
 import { Button } from '../../ui/Button';
@@ -9,9 +9,9 @@ export interface FormDialogProps {
   title: string;
   action: string;
   danger?: boolean;
-  /** The action cannot be taken yet. */
+  /** The form cannot be submitted yet. */
   blocked?: boolean;
-  /** What the button that closes the dialog is called. */
+  /** Label of the closing button. */
   cancel?: string;
   form: Submit;
   onClose: () => void;

@@ -1,4 +1,4 @@
-// Makes a collection of the MongoDB door, with a default time to live if wanted.
+// Creates a collection of the MongoDB API, optionally with a default TTL.
 import { useRef, useState } from 'react';
 import { draftOf } from '../../pure/ttl/input';
 import { createCollection, finishCollection } from './actions';
@@ -18,7 +18,7 @@ export function NewCollection({ database, onClose }: NewCollectionProps) {
   const [chosen, choose] = useState<Chosen>(() => firstChoice('mongo', database));
   const [name, setName] = useState('');
   const [ttl, setTtl] = useState(() => draftOf(null));
-  // A collection that was made before its time to live was refused is not made again.
+  // If setting the TTL failed, a retry must not create the collection again.
   const made = useRef('');
   const read = () =>
     readAll({

@@ -1,4 +1,4 @@
-// Makes a container of the NoSQL door, in a database that is there or a new one.
+// Creates a container of the NoSQL API in an existing or new database.
 import { useRef, useState } from 'react';
 import { draftOf } from '../../pure/ttl/input';
 import { Field } from '../../ui/Field';
@@ -20,7 +20,7 @@ export interface NewContainerProps {
 export function NewContainer({ database, onClose }: NewContainerProps) {
   const [chosen, choose] = useState<Chosen>(() => firstChoice('nosql', database));
   const [fields, setFields] = useState(EMPTY);
-  // A database that was made before its container was refused is not made again.
+  // If creating the container failed, a retry must not create the database again.
   const made = useRef('');
   const put = (change: Partial<ContainerForm>) => setFields((before) => ({ ...before, ...change }));
   const read = () =>

@@ -1,4 +1,4 @@
-// Makes a database. Behind the MongoDB door one begins with its first collection.
+// Creates a database. In the MongoDB API it is created with its first collection.
 import { useState } from 'react';
 import { session } from '../../api/session';
 import type { Door } from '../../state/place';

@@ -1,4 +1,4 @@
-// A line of text with its label: names, paths, numbers as typed.
+// A labelled single-line input for names, paths and numbers.
 import type { ReactNode } from 'react';
 import { Field } from '../../ui/Field';
 

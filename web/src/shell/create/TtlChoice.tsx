@@ -1,13 +1,13 @@
-// Time to live of something that is being made: off, on without a default, or on with seconds.
+// Default TTL of a new container or collection: off, on without a default, or on with seconds.
 import { useId } from 'react';
 import { TTL_OPTIONS, type TtlDraft, type TtlOption } from '../../pure/ttl/input';
 import { SecondsField } from '../../ui/SecondsField';
 
 export interface TtlChoiceProps {
-  /** What lives: items or documents. */
+  /** "item" or "document". */
   noun: string;
   draft: TtlDraft;
-  /** Why the form could not be sent because of it. */
+  /** Validation error of the form. */
   error: string | null;
   onDraft: (draft: TtlDraft) => void;
 }

@@ -1,5 +1,5 @@
-// Making and deleting databases, containers and collections: the requests, the words in the console,
-// and where the page goes afterwards.
+// Creates and deletes databases, containers and collections: requests, console messages, and
+// navigation afterwards.
 import { ApiError, words } from '../../api/http';
 import * as mongo from '../../api/mongo';
 import * as nosql from '../../api/nosql';
@@ -14,10 +14,10 @@ function done(text: string): void {
   say({ kind: 'done', text: `Successfully ${text}` });
 }
 
-/** MongoDB's number for a collection that is there already. */
+/** MongoDB's error code for an existing collection. */
 const NAMESPACE_EXISTS = 48;
 
-/** A name that is taken is a matter of the field that it was typed in. */
+/** Turns a name conflict into an error of the field with the name. */
 export async function naming<T>(field: 'name' | 'database', make: Promise<T>): Promise<T> {
   try {
     return await make;
@@ -33,7 +33,7 @@ export async function createDatabase(name: string, throughput?: number): Promise
   await naming('database', nosql.createDatabase(name, throughput));
 }
 
-/** Shows a collection that was just made. */
+/** Shows a new collection. */
 export async function shown(target: Target): Promise<void> {
   await loadTreeWith(target);
   go({ page: 'collection', view: 'items', ...target });
@@ -49,12 +49,12 @@ export async function createContainer(
   done(`created container ${collection}`);
 }
 
-/** Makes the collection's name known to the server; its time to live is a second step. */
+/** Creates the collection; its TTL is set by a second command. */
 export async function createCollection(database: string, name: string): Promise<void> {
   await naming('name', mongo.run(database, { create: name }));
 }
 
-/** Sets the default of a collection that was just made, and shows it. */
+/** Sets the default TTL of a new collection, and shows it. */
 export async function finishCollection(
   database: string,
   name: string,
@@ -68,14 +68,14 @@ export async function finishCollection(
   done(`created collection ${name}`);
 }
 
-/** Shows a database that was just made. */
+/** Shows a new database. */
 export async function showDatabase(door: Door, database: string): Promise<void> {
   await loadTreeWith({ door, database });
   go({ page: 'database', door, database });
   done(`created database ${database}`);
 }
 
-/** The page goes up when what it shows is no more. */
+/** Leaves a page whose object was deleted. */
 function goUp(here: Place, door: Door, database: string, collection?: string): void {
   if (here.page !== 'database' && here.page !== 'collection') return;
   if (here.door !== door || here.database !== database) return;
@@ -85,7 +85,7 @@ function goUp(here: Place, door: Door, database: string, collection?: string): v
   }
 }
 
-/** Gives a collection another name; a page about it follows. */
+/** Renames a collection; a page about it follows. */
 export async function renameCollection(here: Place, target: Target, name: string): Promise<void> {
   const { door, database, collection } = target;
   const command = { renameCollection: `${database}.${collection}`, to: `${database}.${name}` };
@@ -117,6 +117,6 @@ export async function deleteCollection(here: Place, target: Target): Promise<voi
   goUp(here, door, database, collection);
   done(`deleted ${noun(door)} ${collection}`);
   await loadCollections(door, database);
-  // A MongoDB database without collections is none.
+  // A MongoDB database without collections does not exist.
   await loadTree();
 }

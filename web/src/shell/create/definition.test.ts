@@ -16,7 +16,7 @@ import {
 
 const on = (text: string): TtlDraft => ({ option: 'on', text, unit: 'second' });
 
-/** The fields that are wrong. */
+/** Returns the invalid fields. */
 function wrongIn(read: () => unknown): string {
   try {
     read();

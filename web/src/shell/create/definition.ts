@@ -1,10 +1,10 @@
-// What a form says, as the doors take it: paths, time to live, a container's definition. Pure; the
-// server has the last word on all of it.
+// Validates form input and converts it to the APIs' formats: paths, TTL, container definition.
+// Pure; the server validates again.
 import { readDraft, type TtlDraft } from '../../pure/ttl/input';
 
 export type FormField = 'name' | 'database' | 'key' | 'unique' | 'seconds' | 'throughput';
 
-/** What was typed cannot be sent, and why. */
+/** A validation error of one field. */
 export class FormError extends Error {
   constructor(
     readonly field: FormField,
@@ -14,20 +14,20 @@ export class FormError extends Error {
   }
 }
 
-/** The same of several fields, so that a person hears of all of them at once. */
+/** Validation errors of several fields, reported together. */
 export class FormErrors extends Error {
   constructor(readonly all: readonly FormError[]) {
     super(all.map(({ message }) => message).join(' '));
   }
 }
 
-/** What is wrong by field, of a form that was read; null: nothing, or something else. */
+/** Returns the validation errors in a thrown value; null if it is another error. */
 export function wrongFields(error: unknown): readonly FormError[] | null {
   if (error instanceof FormErrors) return error.all;
   return error instanceof FormError ? [error] : null;
 }
 
-/** Reads every part of a form, whatever is wrong with the others. */
+/** Reads all parts of a form and collects the errors of all. */
 export function readAll<T>(parts: { [K in keyof T]: () => T[K] }): T {
   const found: Partial<T> = {};
   const wrong: FormError[] = [];
@@ -46,7 +46,7 @@ export function readAll<T>(parts: { [K in keyof T]: () => T[K] }): T {
 
 const MOST_ID_CHARACTERS = 255;
 
-/** An id of the NoSQL API: what stands in a link must not end it. */
+/** Validates an id of the NoSQL API: it must not contain characters that end a URL segment. */
 export function readId(field: 'name' | 'database', what: string, text: string): string {
   if (text === '') throw new FormError(field, `Give the ${what}.`);
   if ([...text].length > MOST_ID_CHARACTERS)
@@ -58,7 +58,7 @@ export function readId(field: 'name' | 'database', what: string, text: string): 
 
 const MOST_DATABASE_BYTES = 63;
 
-/** The name of a MongoDB database. */
+/** Validates a MongoDB database name. */
 export function readMongoDatabase(text: string): string {
   if (text === '') throw new FormError('database', 'Give the database a name.');
   if (/[/\\. "$\0]/.test(text))
@@ -68,7 +68,7 @@ export function readMongoDatabase(text: string): string {
   return text;
 }
 
-/** The name of a MongoDB collection. */
+/** Validates a MongoDB collection name. */
 export function readCollection(text: string): string {
   if (text === '') throw new FormError('name', 'Give the collection a name.');
   if (text.startsWith('.')) throw new FormError('name', 'A name cannot begin with a dot.');
@@ -76,14 +76,14 @@ export function readCollection(text: string): string {
   return text;
 }
 
-/** Off is undefined, -1 is on without a default. */
+/** Returns the default TTL: undefined is off, -1 is on without a default. */
 export function readTtl(draft: TtlDraft): number | undefined {
   const read = readDraft(draft);
   if ('error' in read) throw new FormError('seconds', read.error);
   return read.value ?? undefined;
 }
 
-/** Nothing is undefined. */
+/** Returns the throughput; undefined if empty. */
 export function readThroughput(text: string): number | undefined {
   if (text.trim() === '') return undefined;
   const value = Number(text);
@@ -93,7 +93,7 @@ export function readThroughput(text: string): number | undefined {
   return value;
 }
 
-/** "/a, /b/c" as paths; a slash at the front may be left out. */
+/** Parses "/a, /b/c"; a leading slash is optional. */
 export function readPaths(text: string): string[] {
   const parts = text.split(',').map((part) => part.trim());
   return parts
@@ -101,7 +101,10 @@ export function readPaths(text: string): string[] {
     .map((part) => (part.startsWith('/') ? part : `/${part}`));
 }
 
-/** Returns the paths as they are created where a slash was left out, like "/a, /b"; null: they are as typed. */
+/**
+ * Returns the completed paths if a leading slash was omitted, like "/a, /b"; null: they are as
+ * typed.
+ */
 export function completedPaths(text: string): string | null {
   const isWhole = text.split(',').every((part) => /^\s*(\/|$)/.test(part));
   return isWhole ? null : readPaths(text).join(', ');
@@ -117,11 +120,11 @@ export interface ContainerForm {
   name: string;
   key: string;
   ttl: TtlDraft;
-  /** One unique key per line, its paths separated by commas. */
+  /** One unique key per line, as comma-separated paths. */
   unique: string;
 }
 
-/** The definition that the NoSQL door creates a container from. */
+/** Returns the container definition for the NoSQL API. */
 export function containerOf(form: ContainerForm): Record<string, unknown> {
   const { id, paths, defaultTtl } = readAll({
     id: () => readId('name', 'id of the container', form.name),

@@ -1,21 +1,21 @@
-// A form that is being sent: busy or not, and what was wrong, by field where a field is to blame.
+// Form submission: progress, and errors by field or for the whole form.
 import { type FormEvent, useState } from 'react';
 import { words } from '../../api/http';
 import { type FormError, type FormField, wrongFields } from './definition';
 
 export interface Submit {
   busy: boolean;
-  /** How often it has failed. */
+  /** Number of failed attempts. */
   attempts: number;
-  /** What no single field is to blame for: mostly the server's words. */
+  /** Error that belongs to no single field, mostly a message of the server. */
   failure: string | null;
   errorOf: (field: FormField) => string | null;
   submit: (event: FormEvent) => void;
-  /** Something was typed: what the server refused of a field may be right now. */
+  /** Called on input: clears the server's errors of fields. */
   edited: () => void;
 }
 
-/** What a form comes to as it stands, or the fields that are wrong. */
+/** The value of a form, or its invalid fields. */
 type Read<T> = { value: T } | { wrong: readonly FormError[] };
 
 function readNow<T>(read: () => T): Read<T> {
@@ -29,9 +29,8 @@ function readNow<T>(read: () => T): Read<T> {
 }
 
 /**
- * `read` says what is to be sent, as often as it is asked: a field that was refused says whether it is right
- * while it is typed in. `send` ends with the form done, or throws; nothing
- * typed is lost then.
+ * `read` validates the form; it is called on every render, so that errors disappear while the user
+ * types. `send` performs the request or throws; the input is kept then.
  */
 export function useSubmit<T>(
   read: () => T,
@@ -41,8 +40,8 @@ export function useSubmit<T>(
   const [busy, setBusy] = useState(false);
   const [error, setError] = useState<unknown>(null);
   const [attempts, setAttempts] = useState(0);
-  // Those that were wrong when the form was sent say whether they are right now. One that was empty then,
-  // and was not asked for, is not wrong before anything is typed.
+  // Fields whose errors are shown: those invalid at the last submission. Untouched empty fields
+  // show no error.
   const [told, setTold] = useState<ReadonlySet<FormField>>(new Set());
   const known = readNow(read);
   const run = async () => {
@@ -65,7 +64,7 @@ export function useSubmit<T>(
   const refused = wrongFields(error);
   const wrong = [
     ...('wrong' in known ? known.wrong.filter(({ field }) => told.has(field)) : []),
-    // What only the server could know.
+    // Errors that only the server can find.
     ...(refused ?? []),
   ];
   return {

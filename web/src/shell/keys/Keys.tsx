@@ -1,4 +1,4 @@
-// Keys as they are printed on a keyboard.
+// Keys styled as keycaps.
 import { keysOf } from './spelling';
 import './keys.css';
 
@@ -6,7 +6,7 @@ export function Keys({ written }: { written: string }) {
   return (
     <span className="keys">
       {keysOf(written).map((key, at) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: a key may stand there twice.
+        // biome-ignore lint/suspicious/noArrayIndexKey: a key may occur twice.
         <kbd key={at}>{key}</kbd>
       ))}
     </span>

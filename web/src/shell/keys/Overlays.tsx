@@ -1,4 +1,4 @@
-// Shows what lies over every page, loaded when it is first asked for.
+// Renders the overlays, loaded on first use.
 import { Suspense } from 'react';
 import { useStore } from '../../state/store';
 import { part } from '../../ui/part';

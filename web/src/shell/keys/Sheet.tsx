@@ -1,4 +1,4 @@
-// The sheet of shortcuts, made from their table.
+// The help sheet of shortcuts, generated from their table.
 import { grouped } from '../../pure/keys/shortcuts';
 import { Button } from '../../ui/Button';
 import { Dialog } from '../../ui/Dialog';

@@ -1,5 +1,4 @@
-// Stands in for the palette until its code has come: what is typed meanwhile is kept for it, and goes
-// nowhere else.
+// Collects keystrokes for the palette while its code is loading.
 import { useLayoutEffect } from 'react';
 import { overlay } from './overlay';
 
@@ -10,7 +9,7 @@ function pressed(event: KeyboardEvent): void {
   if (event.key === 'Escape') overlay.set(null);
   else if (event.key === 'Backspace') overlay.set({ ...shown, typed: typed.slice(0, -1) });
   else if (event.key.length === 1) overlay.set({ ...shown, typed: typed + event.key });
-  // Enter does what is chosen in a list that can be seen, and nothing before.
+  // Enter must not act on a list that is not visible yet.
   else if (event.key !== 'Enter') return;
   event.preventDefault();
   event.stopPropagation();

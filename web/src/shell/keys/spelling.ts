@@ -1,6 +1,6 @@
-// How keys are written on this machine: ⌘ for Ctrl on an Apple keyboard.
+// Key names of the platform: ⌘ for Ctrl on Apple keyboards.
 
-/** Whether the key for commands is ⌘. */
+/** Whether the command key is ⌘. */
 export const isApple = /^(Mac|iP)/.test(navigator.platform);
 
 /** "Ctrl+K" as ["Ctrl", "K"] or ["⌘", "K"]; "g i" as ["g", "i"]. */

@@ -1,5 +1,5 @@
-// Listens for the shortcuts of the table, wherever the keyboard is. Letters are shortcuts only where
-// nobody types, and only as long as the person wants them to be.
+// Global handler of the shortcuts in the table. Letters are shortcuts only outside text input, and
+// only if the user has not disabled them.
 import { useEffect } from 'react';
 import { type Does, press } from '../../pure/keys/shortcuts';
 import { commands } from '../../state/commands';
@@ -10,17 +10,17 @@ import { dialogIsOpen } from '../../ui/useSaveKey';
 import { overlay } from './overlay';
 import { isApple } from './spelling';
 
-/** The second letter of two comes within this time. */
+/** Maximum delay of the second key of a sequence. */
 const NEXT_MS = 1500;
 const LETTERS = 'letters';
 const isBoolean = (value: unknown): value is boolean => typeof value === 'boolean';
 
-/** The same, asked once. */
+/** Non-reactive version of `useLetters`. */
 export function areLettersOn(): boolean {
   return readPreference(LETTERS, true, isBoolean);
 }
 
-/** Whether letters are shortcuts: people who speak to their machine may not want that. */
+/** Whether letters are shortcuts: users of speech input may disable them. */
 export function useLetters(): [boolean, (on: boolean) => void] {
   return usePreference(LETTERS, true, isBoolean);
 }
@@ -29,7 +29,7 @@ const TYPED_INTO =
   'input:not([type=checkbox], [type=radio], [type=button], [type=submit]), textarea, select, ' +
   '[contenteditable]:not([contenteditable=false]), [role=menu]';
 
-/** Whether a letter is a part of a text there. Editors lie in trees of their own. */
+/** Whether a key goes to a text input. Editors are in shadow roots. */
 function isTyped(event: KeyboardEvent): boolean {
   return event
     .composedPath()
@@ -58,7 +58,7 @@ function perform(does: Does, here: Place): boolean {
   }
 }
 
-/** Ctrl+K, or ⌘K; with the other key editors do something else. */
+/** Ctrl+K, or ⌘K on Apple keyboards; the other modifier has a meaning in editors. */
 function isPaletteKey(event: KeyboardEvent): boolean {
   const [command, other] = isApple
     ? [event.metaKey, event.ctrlKey]
@@ -66,7 +66,7 @@ function isPaletteKey(event: KeyboardEvent): boolean {
   return command && !other && !event.altKey && !event.shiftKey && event.key.toLowerCase() === 'k';
 }
 
-/** Keeps listening; once for the whole frame. */
+/** Installs the handler; used once by the frame. */
 export function useKeys(): void {
   useEffect(() => {
     let held: { keys: string; until: number } | null = null;
@@ -84,7 +84,7 @@ export function useKeys(): void {
       held = null;
       if (found === null) return;
       if ('held' in found) held = { keys: found.held, until: performance.now() + NEXT_MS };
-      // What cannot be done here leaves the key to the browser.
+      // If the command is unavailable, the browser handles the key.
       else if (perform(found.shortcut.does, parsePlace(location.pathname))) event.preventDefault();
     };
     window.addEventListener('keydown', pressed);

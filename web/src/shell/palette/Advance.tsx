@@ -1,4 +1,4 @@
-// Asks before the clock goes forward: what is due by then disappears.
+// Asks for confirmation before the clock is advanced: documents due by then expire.
 import { useEffect, useState } from 'react';
 import { advanceClock } from '../../api/admin';
 import { words } from '../../api/http';
@@ -11,7 +11,7 @@ import { Button } from '../../ui/Button';
 import { Dialog } from '../../ui/Dialog';
 
 export default function Advance({ seconds, onClose }: { seconds: number; onClose: () => void }) {
-  /** undefined: it is being counted. */
+  /** undefined: still counting. */
   const [toll, setToll] = useState<Toll | null>();
   const [busy, setBusy] = useState(false);
   const [failure, setFailure] = useState<string | null>(null);

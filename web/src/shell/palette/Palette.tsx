@@ -1,5 +1,5 @@
-// The palette: a field that finds databases, collections, pages and actions by some of their letters. The
-// keyboard stays in the field; arrows move in the list below it, Enter does what is chosen.
+// The command palette: finds databases, collections, pages and actions by typed letters. The focus
+// stays in the input; arrows move in the list, Enter executes the selected entry.
 import { type KeyboardEvent, useEffect, useId, useMemo, useRef, useState } from 'react';
 import { flushSync } from 'react-dom';
 import { mayWrite, session } from '../../api/session';
@@ -22,12 +22,12 @@ import { useAllNames } from './useAllNames';
 import './palette.css';
 
 const MOST = 50;
-/** As far as the clock may be moved at once. */
+/** Largest single move of the clock. */
 const FURTHEST_SECONDS = 9_223_372_036;
 
 const MOST_QUERIES = 10;
 
-/** The last queries of this browser. */
+/** Returns the most recent queries of this browser. */
 function queries(): Recent[] {
   const all = (['nosql', 'mongo'] as const).flatMap((door) =>
     readPreference<Past[]>(`history:${door}`, [], isHistory).map((past) => ({ door, past })),
@@ -35,14 +35,14 @@ function queries(): Recent[] {
   return all.sort((a, b) => b.past.at - a.past.at).slice(0, MOST_QUERIES);
 }
 
-/** What is saved in this browser, of any server. */
+/** Returns the queries saved in this browser for any server. */
 function savedQueries(): SavedOf[] {
   return preferencesOf('saved:').flatMap((place) =>
     readPreference<Saved[]>(`saved:${place}`, [], isSavedList).map((saved) => ({ place, saved })),
   );
 }
 
-/** The queries of slow operations, once the server has told of them. */
+/** Returns the queries of slow operations, once loaded. */
 function useSlow(): readonly SlowQuery[] {
   const [slow, setSlow] = useState<readonly SlowQuery[]>([]);
   useEffect(() => {
@@ -51,7 +51,7 @@ function useSlow(): readonly SlowQuery[] {
       .then(({ readSlowQueries }) => readSlowQueries(MOST_QUERIES))
       .then(
         (found) => !left && setSlow(found),
-        // They are one thing of many; the page of metrics says why it has none.
+        // Ignored here; the metrics page reports the failure.
         () => undefined,
       );
     return () => {
@@ -61,7 +61,7 @@ function useSlow(): readonly SlowQuery[] {
   return slow;
 }
 
-/** What is offered, whatever is typed. */
+/** Returns all entries, independent of the typed text. */
 function useEntries(): { entries: Entry[]; manual: boolean } {
   const { place } = usePlace();
   const known = useStore(session);
@@ -79,7 +79,7 @@ function useEntries(): { entries: Entry[]; manual: boolean } {
 
 const textOf = ({ label, hint, found }: Entry) => found ?? `${label} ${hint ?? ''}`;
 
-/** Entries that fit, those of a group together, the group of the best one first. */
+/** Returns the matching entries by group; the group of the best match comes first. */
 function shownOf(entries: readonly Entry[], typed: string, manual: boolean): Entry[] {
   const isOther = ({ group }: Entry) => group === 'Other collections';
   const found = best(
@@ -88,7 +88,7 @@ function shownOf(entries: readonly Entry[], typed: string, manual: boolean): Ent
     typed,
     MOST,
   );
-  // What can be done here comes before the same of other collections, which only a word finds.
+  // Actions on the current collection come first; those on others need a search term.
   const others = typed.trim() === '' ? [] : entries.filter(isOther);
   found.push(...best(others, textOf, typed, MOST - found.length));
   const seconds = manual ? typedMove(typed, FURTHEST_SECONDS) : null;
@@ -101,7 +101,7 @@ function shownOf(entries: readonly Entry[], typed: string, manual: boolean): Ent
   return groups.flatMap((name) => found.filter(({ group }) => group === name));
 }
 
-/** Where each group begins. */
+/** Returns the index of each group's first entry. */
 function firstOf(shown: readonly Entry[]): Map<string, number> {
   const first = new Map<string, number>();
   shown.forEach(({ group }, at) => {
@@ -111,13 +111,13 @@ function firstOf(shown: readonly Entry[]): Map<string, number> {
 }
 
 function choose(entry: Entry): void {
-  // The palette goes first and gives the focus back; what is chosen may then take it.
+  // Close the palette first: it restores the focus, which the action may then take.
   flushSync(() => overlay.set(null));
   entry.run();
 }
 
 export interface PaletteProps {
-  /** What stands in the field at first. */
+  /** Initial text of the input. */
   typed: string;
   onClose: () => void;
 }

@@ -1,8 +1,8 @@
-// The command that backs up the server that shows these pages: backups are begun by programs alone.
+// The command line for a backup of this server; the portal cannot make backups itself.
 import { say, toast } from '../../state/log';
 import { copyText } from '../../ui/clipboard';
 
-/** Returns the command for an admin address; a directory stands for where the backup goes. Pure. */
+/** Returns the command for an admin address, with a placeholder for the target directory. Pure. */
 export function backupCommand(host: string, needsKey: boolean): string {
   const key = needsKey ? ' --key-file KEY-FILE' : '';
   return `ebb backup --admin-addr ${host}${key} DIRECTORY`;

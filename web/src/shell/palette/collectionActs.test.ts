@@ -3,7 +3,7 @@ import type { Place } from '../../state/place';
 import { backupCommand } from './backupCommand';
 import { actsOfOthers, collectionActs } from './collectionActs';
 
-// What leads to another page reads the address as it is loaded.
+// The router reads the address when it is loaded.
 vi.hoisted(() => {
   vi.stubGlobal('location', { pathname: '/', search: '', host: 'db:8080' });
   vi.stubGlobal('window', { addEventListener: () => {} });

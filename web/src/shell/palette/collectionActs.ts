@@ -1,5 +1,5 @@
-// What can be done with a collection from the palette: of the one that is shown, and of the others by their
-// names, so that "import orders" is found on every page.
+// Collection actions in the palette: for the current collection, and for all others by name, so
+// that "import orders" works on every page.
 import { transfer } from '../../pages/items/transfer/request';
 import { type Place, pathOf, type Target } from '../../state/place';
 import { go } from '../../state/router';
@@ -7,25 +7,25 @@ import type { Tree } from '../../state/tree';
 import { DOOR_NAMES, dialog } from '../dialogs';
 import { wholeActs } from '../whole/menu';
 
-/** One of them. */
+/** An action on one collection. */
 export interface CollectionAct {
   key: string;
   label: string;
-  /** Other words that find it. */
+  /** Search terms besides the label. */
   also: string;
-  /** It changes data. */
+  /** Whether it changes data. */
   writes: boolean;
   run: () => void;
 }
 
-/** Above so many collections only those of the one that is shown are offered. */
+/** With more collections, only actions on the current one are offered. */
 const MOST_COLLECTIONS = 500;
 
 function show(target: Target, view: 'items' | 'settings', query?: Record<string, string>): void {
   go({ page: 'collection', view, ...target }, query);
 }
 
-/** What can be done with a collection; pages that are shown already are not opened again. */
+/** Returns the actions on a collection, except opening the current page. */
 export function collectionActs(target: Target, place: Place): CollectionAct[] {
   const isListed =
     place.page === 'collection' &&
@@ -76,7 +76,9 @@ export function collectionActs(target: Target, place: Place): CollectionAct[] {
   ];
 }
 
-/** The same of all collections but the one that is shown, with what they are called. */
+/**
+ * Returns the actions on all collections but the current one, with the names of the collections.
+ */
 export function actsOfOthers(
   { branches }: Tree,
   place: Place,

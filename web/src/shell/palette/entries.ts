@@ -1,5 +1,5 @@
-// What the palette offers: databases and collections, pages, views of the collection that is shown, and
-// what can be done now. Lists alone; how one is found and drawn is the palette's.
+// Entries of the palette: databases and collections, pages, views of the current collection, and
+// available actions. Only builds lists; the palette searches and renders them.
 
 import { session } from '../../api/session';
 import type { SlowQuery } from '../../pages/metrics/slow/queries';
@@ -33,35 +33,35 @@ export interface Entry {
   key: string;
   group: Group;
   label: string;
-  /** Beside the label: which API it is of. */
+  /** Shown beside the label: the API. */
   hint?: string;
-  /** The shortcut that does the same. */
+  /** The equivalent shortcut. */
   keys?: string;
-  /** What typed letters are looked for in; the label and the hint unless it is given. */
+  /** Search text; label and hint by default. */
   found?: string;
   run: () => void;
 }
 
-/** A query that was run in this browser. */
+/** A query from this browser's history. */
 export interface Recent {
   door: Door;
   past: Past;
 }
 
-/** A query that was saved in this browser; `place` is `nosql/database/container`, as its name is kept. */
+/** A query saved in this browser; `place` is `nosql/database/container`, as in its storage key. */
 export interface SavedOf {
   place: string;
   saved: Saved;
 }
 
-/** What decides which entries there are. */
+/** State that determines the entries. */
 export interface Facts {
   place: Place;
   tree: Tree;
   doors: { mongo: boolean; nosql: boolean };
-  /** The session may change things. */
+  /** Whether the session has write access. */
   may: boolean;
-  /** The clock moves only when told. */
+  /** Whether the clock is manual. */
   manual: boolean;
   recent: readonly Recent[];
   saved: readonly SavedOf[];
@@ -91,7 +91,7 @@ function views({ place }: Facts): Entry[] {
     group: 'This collection',
     label: viewLabel(place.door, view),
     hint: place.collection,
-    // The name of what is shown anyway finds others of that name.
+    // Excludes the collection's name: searching for it should find other objects.
     found: viewLabel(place.door, view),
     keys: VIEW_KEYS[view],
     run: () => go({ ...place, view }),
@@ -104,7 +104,7 @@ const COMMAND_KEYS: Partial<Record<CommandName, string>> = {
   edit: 'e',
 };
 
-/** What the page that is shown offers itself. */
+/** Commands of the current page. */
 function ofThePage(): Entry[] {
   return [...commands.get()].map(([name, { label, also = '', run }]) => {
     const keys = COMMAND_KEYS[name];
@@ -119,7 +119,7 @@ function ofThePage(): Entry[] {
   });
 }
 
-/** What can be done with the collection that is shown. */
+/** Actions on the current collection. */
 function acts({ place, may }: Facts): Entry[] {
   if (place.page !== 'collection') return [];
   const { door, database, collection } = place;
@@ -135,7 +135,7 @@ function acts({ place, may }: Facts): Entry[] {
     }));
 }
 
-/** The same of the others. */
+/** Actions on all other collections. */
 function actsElsewhere({ place, tree, may }: Facts): Entry[] {
   return actsOfOthers(tree, place)
     .filter(({ act: { writes } }) => may || !writes)
@@ -220,7 +220,9 @@ function making({ place, doors }: Facts): Entry[] {
   ];
 }
 
-/** Queries of this browser whose collections are there and that an address holds; shown, and not run. */
+/**
+ * Queries of this browser whose collection exists and that fit into a URL; opened without running.
+ */
 function recent({ tree, recent: all }: Facts): Entry[] {
   return all.flatMap(({ door, past }, at): Entry[] => {
     const target = targetOf(tree, door, past.place);
@@ -238,7 +240,7 @@ function recent({ tree, recent: all }: Facts): Entry[] {
   });
 }
 
-/** Queries that were saved under names, of collections that are there. */
+/** Saved queries whose collection exists. */
 function saved({ tree, saved: all }: Facts): Entry[] {
   return all.flatMap(({ place, saved: { name, texts } }): Entry[] => {
     const target = targetAt(tree, place);
@@ -256,7 +258,7 @@ function saved({ tree, saved: all }: Facts): Entry[] {
   });
 }
 
-/** Queries that took long, of collections that are there; shown, and not run. */
+/** Slow queries whose collection exists; opened without running. */
 function slow({ tree, slow: all }: Facts): Entry[] {
   return all
     .filter(({ target }) => isListed(tree, target))
@@ -269,7 +271,7 @@ function slow({ tree, slow: all }: Facts): Entry[] {
     }));
 }
 
-/** The question before a move of the clock. */
+/** Opens the confirmation of a clock move. */
 export function moving(seconds: number, words: string): Entry {
   return {
     key: `advance ${seconds}`,
@@ -314,8 +316,9 @@ function actions(facts: Facts): Entry[] {
   ];
 }
 
-/** All of them, in the order in which they are shown when nothing is typed; then those of other collections,
- * of which there are many, are left out. */
+/**
+ * Returns all entries in the order for an empty input, which omits actions on other collections.
+ */
 export function entriesOf(facts: Facts): Entry[] {
   return [
     ...ofThePage(),

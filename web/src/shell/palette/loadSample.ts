@@ -1,9 +1,9 @@
-// Loads the sample from anywhere.
+// Loads the sample from any page.
 import { words } from '../../api/http';
 import { say } from '../../state/log';
 import { go } from '../../state/router';
 
-/** Shows the front page, where one sees the sample empty, and loads it. */
+/** Goes to the home page, which shows the sample emptying, and loads it. */
 export async function loadSampleAtHome(): Promise<void> {
   go({ page: 'home' });
   try {

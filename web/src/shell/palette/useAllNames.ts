@@ -1,4 +1,4 @@
-// While the palette is open, collections of databases that were never opened are asked for.
+// Loads the collections of unopened databases while the palette is open.
 import { useEffect } from 'react';
 import { lookInto } from '../tree/lookInto';
 

@@ -1,4 +1,4 @@
-// What a line of the tree says of its collection: how much lives in it, and whether that expires by itself.
+// Badges of a collection in the tree: its number of documents, and whether they expire.
 import { Timer } from 'lucide-react';
 import type { CollectionFacts } from '../../api/admin';
 import { counted } from '../../pure/figures/amount';
@@ -15,7 +15,10 @@ export function inFull(facts: CollectionFacts): string {
   return `${much}, Time to live: ${ttl === -1 ? 'on, no default' : inWords(ttl)}${dates}`;
 }
 
-/** For those who see it; the line's description says it in words. No text: the line is called by its name alone. */
+/**
+ * Visual only; the row's accessible description has the same in words. Without text content, so
+ * that the row's accessible name stays the collection's name.
+ */
 export function Facts({ facts }: { facts: CollectionFacts }) {
   return (
     <span className="tree-facts" aria-hidden="true" data-live={short(facts.live.documents)}>

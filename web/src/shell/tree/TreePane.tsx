@@ -1,4 +1,4 @@
-// The left side: buttons, the filter, the tree, and the menu of a line.
+// The side pane: buttons, the filter, the tree, and the context menu.
 import { Plus, RefreshCw } from 'lucide-react';
 import { useMemo, useState } from 'react';
 import { mayWrite, type Session, session } from '../../api/session';
@@ -53,7 +53,7 @@ function itemsOf(row: Row, reason: string | null): MenuItem[] {
   ];
 }
 
-/** What a line leads to: a collection to the view that is shown of another one. */
+/** Navigates to a row; a collection opens in the current view. */
 function choose(
   row: Row,
   view: View,
@@ -74,7 +74,7 @@ function choose(
   left();
 }
 
-/** `onLeave`: a page was chosen. */
+/** `onLeave`: called when a page is chosen. */
 export function TreePane({ onLeave }: { onLeave: () => void }) {
   const { place } = usePlace();
   const [filter, setFilter] = useState('');
@@ -135,7 +135,7 @@ interface NothingProps {
   reason: string | null;
 }
 
-/** Why there are no lines, and what to do about it. */
+/** Explains an empty tree. */
 function Nothing({ loading, filtered, reason }: NothingProps) {
   if (loading) return <Skeleton lines={5} />;
   const said = filtered
@@ -160,7 +160,7 @@ interface ToolsProps {
   loading: boolean;
 }
 
-/** What can be made; beside the line that the keyboard is on where that is of the API. */
+/** Entries of the "New" menu; the active row determines the API and database. */
 function makings(active: Row | undefined, doors: Doors | undefined): MenuItem[] {
   const collection = (door: Door): MenuItem => ({
     label: `New ${noun(door)} (${DOOR_NAMES[door]})`,

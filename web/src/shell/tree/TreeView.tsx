@@ -1,4 +1,4 @@
-// The lines of the tree: only those in sight are drawn, and one of them has the keyboard.
+// The virtualized rows of the tree; one of them is active.
 import { ChevronDown, ChevronRight, Ellipsis, Table2 } from 'lucide-react';
 import {
   type KeyboardEvent,
@@ -20,24 +20,24 @@ export const ROW_HEIGHT = 28;
 
 export interface TreeViewProps {
   rows: readonly Row[];
-  /** The row of what the page shows; -1: none. */
+  /** Index of the current page's row; -1: none. */
   selected: number;
   onOpen: (row: Row, open: boolean) => void;
   onChoose: (row: Row) => void;
-  /** The row that the keyboard is on has changed. */
+  /** Called when the active row changes. */
   onActive: (row: Row | undefined) => void;
   onMenu: (row: Row, at: { x: number; y: number }) => void;
   onDelete: (row: Row) => void;
-  /** What is known of a collection, by its row's key. */
+  /** Counts and defaults of collections by row key. */
   facts: ReadonlyMap<string, CollectionFacts>;
 }
 
-/** Follows the row with the keyboard by what it is, since rows come and go above it. */
+/** Tracks the active row by key, since rows appear and disappear above it. */
 function useActive({ rows, selected, onActive }: TreeViewProps) {
   const [held, hold] = useState<{ key: string; at: number }>({ key: '', at: 0 });
   const chosen = rows[selected];
   const chosenKey = chosen === undefined ? '' : rowKey(chosen);
-  // What the page shows takes the keyboard's row only when it becomes another.
+  // A new current page becomes the active row.
   // biome-ignore lint/correctness/useExhaustiveDependencies: `selected` alone changes when rows above come and go.
   useEffect(() => {
     if (chosenKey !== '') hold({ key: chosenKey, at: selected });
@@ -46,7 +46,8 @@ function useActive({ rows, selected, onActive }: TreeViewProps) {
   const active = found >= 0 ? found : Math.min(held.at, rows.length - 1);
   const row = rows[active];
   const key = row === undefined ? '' : rowKey(row);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: a row is its key, and is made anew with the tree.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a row is identified by its key; the
+  // object is new on every load.
   useEffect(() => onActive(row), [key]);
   const move = (to: number) => {
     const next = rows[to];
@@ -55,7 +56,7 @@ function useActive({ rows, selected, onActive }: TreeViewProps) {
   return { active, move };
 }
 
-/** Where a key leads; undefined: nowhere. */
+/** Returns the row that a key moves to; undefined: another key. */
 function moved(
   key: string,
   rows: readonly Row[],
@@ -83,7 +84,7 @@ export function TreeView(props: TreeViewProps) {
   const { active, move } = useActive(props);
   const letters = useTypedLetters();
   const { scrollTo } = shown;
-  // biome-ignore lint/correctness/useExhaustiveDependencies: it is made anew with every picture.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: `scrollTo` is new in every render.
   useEffect(() => {
     if (active >= 0) scrollTo(active);
   }, [active]);
@@ -110,7 +111,7 @@ export function TreeView(props: TreeViewProps) {
     } else if (event.key === 'Enter' || event.key === ' ') onChoose(row);
     else if (event.key === 'Delete') onDelete(row);
     else if (event.key === 'ContextMenu' || (event.key === 'F10' && event.shiftKey)) menuAt(row);
-    // No name begins with these, and everywhere else they are shortcuts.
+    // Names cannot start with these, and they are global shortcuts.
     else if (event.key === '/' || event.key === '?') return;
     else if (isLetter) {
       const found = letters.find(event.key, rows, active);
@@ -208,7 +209,7 @@ function TreeLine({ id, row, facts, selected, active, onPress, onTwist, onMenu }
         {label}
       </span>
       {facts !== undefined && <Facts facts={facts} />}
-      {/* The space parts the two where they are read out. */}
+      {/* The space separates the two for screen readers. */}
       {isDatabase && ' '}
       {isDatabase && <span className={`badge ${row.door}`}>{DOOR_NAMES[row.door]}</span>}
       {row.kind !== 'note' && (

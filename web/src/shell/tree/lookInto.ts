@@ -1,11 +1,11 @@
-// Asks what lies in databases that were never opened, so that what lies there can be found by name.
+// Loads the collections of unopened databases, so that they can be found by name.
 import { loadCollections, tree } from '../../state/tree';
 
-/** How many databases are looked into without being told. */
+/** Maximum number of databases loaded automatically. */
 const LOOKED_INTO = 200;
 const AT_ONCE = 4;
 
-/** A few at once, until it is stopped. */
+/** Loads a few at a time until stopped. */
 export async function lookInto(stopped: () => boolean): Promise<void> {
   const unknown = tree.get().branches.filter((branch) => branch.collections === null);
   const waiting = unknown.slice(0, LOOKED_INTO);

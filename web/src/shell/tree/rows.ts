@@ -1,20 +1,20 @@
-// What the tree shows, line by line, of what is known, opened and filtered; and where keys lead in
-// it. Pure.
+// Computes the rows of the tree from what is loaded, opened and filtered, and handles keyboard
+// navigation. Pure.
 import type { Door, Place } from '../../state/place';
 import type { Branch } from '../../state/tree';
 
 export type Row =
   | { kind: 'database'; door: Door; database: string; open: boolean; at: number; of: number }
   | { kind: 'collection'; door: Door; database: string; name: string; at: number; of: number }
-  /** Why a database has no lines below it: it is being asked, it is empty, it failed. */
+  /** Explains a database without rows: loading, empty, or failed. */
   | { kind: 'note'; door: Door; database: string; text: string; failed: boolean };
 
-/** Names a database among those of both doors. */
+/** Returns a key that is unique among the databases of both APIs. */
 export function keyOf(door: Door, database: string): string {
   return `${door}/${database}`;
 }
 
-/** What a row is called, for selection and for elements; two rows never share it. */
+/** Returns the unique key of a row, for selection and element ids. */
 export function rowKey(row: Row): string {
   const below = row.kind === 'collection' ? [row.name] : row.kind === 'note' ? ['', ''] : [];
   return [row.door, row.database, ...below].map(encodeURIComponent).join('/');
@@ -39,7 +39,7 @@ function below(branch: Branch, matches: (name: string) => boolean, whole: boolea
   }));
 }
 
-/** The lines. With a filter every database that holds a match is open. */
+/** Returns the rows. With a filter, every database with a match is open. */
 export function rowsOf(
   branches: readonly Branch[],
   open: ReadonlySet<string>,
@@ -66,7 +66,7 @@ export function rowsOf(
   });
 }
 
-/** The name that a row is found by. */
+/** Returns the name by which typing finds a row. */
 export function labelOf(row: Row): string {
   switch (row.kind) {
     case 'database':
@@ -78,7 +78,7 @@ export function labelOf(row: Row): string {
   }
 }
 
-/** The row that a place is about; -1: none. */
+/** Returns the index of a place's row; -1: none. */
 export function rowOfPlace(rows: readonly Row[], place: Place): number {
   if (place.page !== 'database' && place.page !== 'collection') return -1;
   const name = place.page === 'collection' ? place.collection : null;
@@ -90,16 +90,19 @@ export function rowOfPlace(rows: readonly Row[], place: Place): number {
   );
 }
 
-/** The database's row that a row stands under. */
+/** Returns the index of the enclosing database's row. */
 export function parentOf(rows: readonly Row[], at: number): number {
   for (let up = at; up >= 0; up -= 1) if (rows[up]?.kind === 'database') return up;
   return at;
 }
 
-/** The next row after `at`, round the end, that begins with what was typed; null: there is none. */
+/**
+ * Returns the next row after `at`, wrapping around, that starts with the typed text; null: no
+ * match.
+ */
 export function typedTo(rows: readonly Row[], at: number, typed: string): number | null {
   const wanted = typed.toLowerCase();
-  // Typing on looks at the row where one stands first; a first letter moves on.
+  // A further letter may still match the current row; a first letter moves on.
   const from = typed.length > 1 ? at : at + 1;
   for (let step = 0; step < rows.length; step += 1) {
     const here = (from + step) % rows.length;

@@ -1,5 +1,5 @@
-// What collections of open databases hold, asked for in a while and after every own act. Databases with very
-// many collections are not asked: each of them costs the server a count.
+// Counts of the collections in open databases, polled and refreshed after each write. Databases
+// with very many collections are skipped: each costs the server a count.
 import { useEffect, useMemo } from 'react';
 import { type CollectionFacts, collectionsOf } from '../../api/admin';
 import { usePolled } from '../../state/polled';
@@ -10,7 +10,7 @@ const AGAIN_MS = 15_000;
 const MOST_COLLECTIONS = 100;
 const MOST_DATABASES = 20;
 
-/** Names of open databases that are not too large. */
+/** Returns the open databases that are small enough. */
 function askedOf(rows: readonly Row[]): string[] {
   const sizes = new Map<string, number>();
   for (const row of rows) {
@@ -21,7 +21,7 @@ function askedOf(rows: readonly Row[]): string[] {
   return small.slice(0, MOST_DATABASES).map(([name]) => name);
 }
 
-/** Asks again for what lies in databases in which others have made or dropped something. */
+/** Reloads databases in which other clients have created or dropped collections. */
 function reloadOthers(names: readonly string[], facts: readonly CollectionFacts[]): void {
   for (const { door, name, collections } of tree.get().branches) {
     if (collections === null || !names.includes(name)) continue;
@@ -35,7 +35,7 @@ function reloadOthers(names: readonly string[], facts: readonly CollectionFacts[
 
 const NONE: readonly CollectionFacts[] = [];
 
-/** By the keys of rows. */
+/** Returns the counts by row key. */
 export function useFacts(rows: readonly Row[]): ReadonlyMap<string, CollectionFacts> {
   const names = useMemo(() => askedOf(rows), [rows]);
   const { value: asked, again } = usePolled(async () => {

@@ -1,4 +1,4 @@
-// What of the tree is open, and when what lies in a database is asked for.
+// Which databases are open in the tree, and when their collections are loaded.
 import { useCallback, useEffect, useMemo, useState } from 'react';
 import { session } from '../../api/session';
 import type { Door, Place } from '../../state/place';
@@ -11,14 +11,14 @@ import { keyOf, rowsOf } from './rows';
 
 const AFTER_TYPING_MS = 250;
 const OTHERS_MS = 10_000;
-/** Where this browser keeps which databases are open, and how many at most. */
+/** Storage key of the open databases, and their maximum number. */
 const OPEN = 'tree-open';
 const MOST_OPEN = 50;
 
 const isNames = (value: unknown): value is string[] =>
   Array.isArray(value) && value.every((name) => typeof name === 'string');
 
-/** A filter finds containers too, so they have to be known. */
+/** The filter also matches collections, so they are loaded. */
 function useFilterLooks(filter: string): void {
   const wanted = filter.trim() !== '';
   useEffect(() => {
@@ -32,7 +32,7 @@ function useFilterLooks(filter: string): void {
   }, [wanted]);
 }
 
-/** Databases that others make or drop are seen after a while, without a press of Refresh. */
+/** Polls, so that databases created or dropped by others appear without Refresh. */
 function useOthers(): void {
   useEffect(() => {
     const timer = setInterval(() => {
@@ -60,20 +60,20 @@ export function useTreeState(place: Place, filter: string) {
       const after = new Set(before);
       if (isOpen) after.add(keyOf(door, database));
       else after.delete(keyOf(door, database));
-      // Those that were opened last.
+      // The most recently opened ones.
       writePreference(OPEN, [...after].slice(-MOST_OPEN));
       return after;
     });
   }, []);
 
-  // The database of what the page shows is open.
+  // Opens the database of the current page.
   const inside = place.page === 'collection' || place.page === 'database' ? place : null;
   const [door, database] = [inside?.door, inside?.database];
   useEffect(() => {
     if (door !== undefined && database !== undefined) setOne(door, database, true);
   }, [door, database, setOne]);
 
-  // Whatever is open and not known yet is asked for once.
+  // Loads every open database once.
   const unasked = known.branches.filter(
     (branch) =>
       open.has(keyOf(branch.door, branch.name)) &&
@@ -81,7 +81,8 @@ export function useTreeState(place: Place, filter: string) {
       branch.failure === null,
   );
   const unaskedKeys = unasked.map((branch) => keyOf(branch.door, branch.name)).join('\n');
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the list is made anew with every picture; its keys say what it is.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the list is new in every render; its
+  // keys identify it.
   useEffect(() => {
     for (const branch of unasked) void loadCollections(branch.door, branch.name);
   }, [unaskedKeys]);

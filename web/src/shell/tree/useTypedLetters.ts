@@ -1,19 +1,19 @@
-// Letters typed in the tree: they find a line by its name. After a click on a line nobody looks for a
-// name, so there they are the shortcuts that they are everywhere else, and so is what no line begins with.
+// Typeahead in the tree. After a click on a row, letters are shortcuts as elsewhere, and so are
+// letters that match no row.
 import { useRef } from 'react';
 import { press } from '../../pure/keys/shortcuts';
 import { areLettersOn } from '../keys/useKeys';
 import { type Row, typedTo } from './rows';
 
 const TYPING_MS = 700;
-/** The second letter of two comes within this time. */
+/** Maximum delay of the next letter. */
 const NEXT_MS = 1500;
 
 export function useTypedLetters() {
   const typed = useRef({ text: '', until: 0 });
   const passed = useRef({ key: '', until: 0 });
   const isClicked = useRef(false);
-  /** Whether a key is a shortcut here, and not the beginning of a name. */
+  /** Whether a key is a shortcut and not the start of a name. */
   const isShortcut = (key: string, now: number) => {
     const before = now < passed.current.until ? passed.current.key : null;
     if (!isClicked.current && before === null) return false;
@@ -24,11 +24,11 @@ export function useTypedLetters() {
     return found !== null;
   };
   return {
-    /** A line was clicked, or reached by keys. */
+    /** Called when a row is clicked or reached by keys. */
     reached: (byClick: boolean) => {
       isClicked.current = byClick;
     },
-    /** The row that a letter leads to; null: the letter is left to others. */
+    /** Returns the matching row; null: the key is left to other handlers. */
     find: (key: string, rows: readonly Row[], active: number): number | null => {
       const now = performance.now();
       if (isShortcut(key, now)) return null;

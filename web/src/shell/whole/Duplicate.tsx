@@ -1,4 +1,4 @@
-// Copies a collection under a new name: its settings, its indexes, and its documents.
+// Copies a collection under a new name: settings, indexes, and documents.
 import { useState } from 'react';
 import type { Forecast } from '../../api/admin';
 import { ttlWords } from '../../pages/database/Line';
@@ -12,7 +12,7 @@ import { heldInWords, useHolds } from './useHolds';
 import { useStop } from './useStop';
 import { Working } from './Working';
 
-/** What becomes of the time left of what is copied. */
+/** Describes the effect on the remaining time to live of the copies. */
 function ageInWords(holds: Forecast | null): string {
   if (holds === null) return 'Times left that count from the last write begin anew.';
   const said =

@@ -1,4 +1,4 @@
-// Takes all documents out of a collection, once its name has been typed. The collection stays as it is.
+// Deletes all documents of a collection after its name is typed. Settings and indexes stay.
 import { useState } from 'react';
 import type { Target } from '../../state/place';
 import { FormDialog } from '../create/FormDialog';
@@ -15,7 +15,7 @@ export function Empty({ target, onClose }: { target: Target; onClose: () => void
   const holds = useHolds(target);
   const begin = useStop();
   const what = noun(target.door);
-  // A command that deletes cannot be stopped; one item after the other can.
+  // MongoDB's single delete command cannot be cancelled; deleting items one by one can.
   const stops = target.door === 'nosql';
   const form = useSubmit(
     () => undefined,

@@ -1,4 +1,4 @@
-// Gives a collection another name. Containers keep the id that they were made with.
+// Renames a collection. Container ids cannot be changed.
 import { useState } from 'react';
 import type { Target } from '../../state/place';
 import { usePlace } from '../../state/router';

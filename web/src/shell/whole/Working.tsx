@@ -1,9 +1,9 @@
-// How far a long act on a collection is.
+// Progress of a long operation on a collection.
 import { count } from '../../pure/figures/amount';
 import './whole.css';
 
 export interface WorkingProps {
-  /** What has been done, in one word: "Deleted". */
+  /** The operation in the past tense: "Deleted". */
   verb: string;
   done: number;
   /** null: not known. */

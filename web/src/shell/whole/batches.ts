@@ -1,6 +1,6 @@
-// Parts of a list that one request holds. Pure.
+// Splits a list into batches for requests. Pure.
 
-/** Those that one request holds, at least one each time. */
+/** Yields batches within the limits, with at least one element each. */
 export function* batches<T>(
   values: readonly T[],
   most: { count: number; size: number },

@@ -1,5 +1,5 @@
-// Makes a collection like another one, and copies what is in it, batch by batch and value by value. The
-// rules come first, so that no document of the copy is ever without its Time to live.
+// Creates a copy of a collection with its documents, batch by batch and with exact values. TTL
+// settings are copied first, so that no document is ever without its TTL.
 import { calculateObjectSize } from 'bson';
 import { words } from '../../api/http';
 import * as mongo from '../../api/mongo';
@@ -19,7 +19,7 @@ import { naming, shown } from '../create/actions';
 import { noun } from '../dialogs';
 import { batches } from './batches';
 
-/** Of one command; the server takes more. */
+/** Maximum size of one command; the server accepts more. */
 const MOST_BYTES = 4 * 1024 * 1024;
 
 interface Tally {
@@ -116,7 +116,7 @@ function say(to: Target, { copied, refused, why }: Tally, isStopped: boolean): v
   else toast({ text: `Copied ${made}` });
 }
 
-/** Ends when it is done or was stopped, and shows what was made. */
+/** Resolves when it is done or cancelled, and shows the copy. */
 export async function duplicate(
   target: Target,
   name: string,

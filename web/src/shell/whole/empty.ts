@@ -1,4 +1,4 @@
-// Deletes everything in a collection: one command of MongoDB, or a container's items page by page.
+// Deletes everything in a collection: one MongoDB command, or a container's items page by page.
 import * as mongo from '../../api/mongo';
 import { readContainer } from '../../api/nosql';
 import { looked } from '../../pages/items/many/run';
@@ -9,7 +9,7 @@ import { toast, warn } from '../../state/log';
 import type { Target } from '../../state/place';
 import { askAgain } from '../../state/server';
 
-/** As long as it takes. */
+/** Practically no timeout. */
 const MOST_MS = 6 * 3600_000;
 
 async function emptyMongo({ database, collection }: Target): Promise<void> {
@@ -42,7 +42,7 @@ async function emptyNosql(
   else toast({ text: said });
 }
 
-/** Ends when it is done or was stopped, and says which. */
+/** Resolves when it is done or cancelled, and reports which. */
 export async function empty(
   target: Target,
   signal: AbortSignal,

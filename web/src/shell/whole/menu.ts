@@ -1,9 +1,9 @@
-// What can be done with a whole collection, for the menus and for the palette.
+// Actions on a whole collection, for menus and the palette.
 import type { Target } from '../../state/place';
 import type { MenuItem } from '../../ui/Menu';
 import { type Asked, dialog, noun } from '../dialogs';
 
-/** The dialogs about a whole collection, and what their entries are called; a container keeps its id. */
+/** Returns the dialogs for a whole collection with their labels; containers cannot be renamed. */
 export function wholeActs({ door }: Target): { label: string; kind: WholeKind }[] {
   return [
     ...(door === 'mongo' ? [{ label: 'Rename…', kind: 'rename' as const }] : []),
@@ -17,7 +17,7 @@ export type WholeKind = Extract<Asked, { target: Target }>['kind'];
 
 const DESTROYING: ReadonlySet<WholeKind> = new Set(['empty', 'delete-collection']);
 
-/** `reason`: why none of it can be done. */
+/** `reason`: why all of them are disabled. */
 export function wholeItems(target: Target, reason: string | null): MenuItem[] {
   return wholeActs(target).map(({ label, kind }) => ({
     label,

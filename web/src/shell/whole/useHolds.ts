@@ -1,10 +1,10 @@
-// What a collection holds now, for a question about all of it.
+// Loads the current size of a collection for a confirmation.
 import { useEffect, useState } from 'react';
 import { collectionsOf, type Forecast, forecast } from '../../api/admin';
 import { counted } from '../../pure/figures/amount';
 import type { Door, Target } from '../../state/place';
 
-/** null: not known yet, or the server does not say. */
+/** Returns the forecast; null: not known. */
 export function useHolds(target: Target | null): Forecast | null {
   const [known, setKnown] = useState<Forecast | null>(null);
   useEffect(() => {
@@ -21,8 +21,10 @@ export function useHolds(target: Target | null): Forecast | null {
   return known;
 }
 
-/** What a database holds in one API: "6 collections with 3,123 documents"; "everything" while that is not
- * known. */
+/**
+ * Describes the content of a database in one API: "6 collections with 3,123 documents";
+ * "everything" while unknown.
+ */
 export function useDatabaseHolds(of: { door: Door; database: string } | null): string {
   const [known, setKnown] = useState('everything');
   const [door, database] = [of?.door ?? null, of?.database ?? null];
@@ -45,7 +47,7 @@ export function useDatabaseHolds(of: { door: Door; database: string } | null): s
   return known;
 }
 
-/** "4,000 documents", "about 1 item"; "all documents" while their number is not known. */
+/** "4,000 documents", "about 1 item"; "all documents" while unknown. */
 export function heldInWords(known: Forecast | null, { door }: Target): string {
   const word = door === 'nosql' ? 'item' : 'document';
   if (known === null) return `all ${word}s`;

@@ -1,4 +1,4 @@
-// Stops what a dialog began when the dialog is closed.
+// Cancels a dialog's operation when the dialog closes.
 import { useEffect, useRef } from 'react';
 
 export function useStop(): () => AbortSignal {

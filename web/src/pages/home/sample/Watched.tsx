@@ -1,5 +1,5 @@
-// One collection of the sample, and how it empties: a count from the server each second, and the
-// next to die by name.
+// One collection of the sample as it empties: a count polled every second, and the documents that
+// expire next.
 import { useEffect, useState } from 'react';
 import { forecast } from '../../../api/admin';
 import { words } from '../../../api/http';
@@ -14,7 +14,7 @@ import type { Part } from './loaded';
 const AGAIN_MS = 1000;
 const SHOWN = 12;
 
-/** How many live, asked each second while the page is visible. */
+/** Polls the number of live documents every second while the page is visible. */
 function useLive({ target }: Part, again: unknown) {
   const [live, setLive] = useState<number | null>(null);
   const [failure, setFailure] = useState<string | null>(null);
@@ -34,7 +34,8 @@ function useLive({ target }: Part, again: unknown) {
       }
       if (stopped) return;
       setFailure(failed);
-      // What failed is asked again when the server's state changes: a deleted sample stays deleted.
+      // After a failure, polls again only when the server's state changes: a deleted sample stays
+      // deleted.
       if (failed === null) timer = setTimeout(() => void ask(), AGAIN_MS);
     };
     void ask();
@@ -46,7 +47,7 @@ function useLive({ target }: Part, again: unknown) {
   return { live, failure };
 }
 
-/** Who lives and until when, asked once; the clock does the rest. */
+/** Loads the documents and their deadlines once; the clock determines the rest. */
 function useLives({ target }: Part, again: unknown): readonly Life[] {
   const [lives, setLives] = useState<readonly Life[]>([]);
   const { door, database, collection } = target;
@@ -59,7 +60,7 @@ function useLives({ target }: Part, again: unknown): readonly Life[] {
         if (!stopped) setLives(found);
       },
       () => {
-        // The console has said it; the counts go on.
+        // The failure is in the console; counting continues.
       },
     );
     return () => {

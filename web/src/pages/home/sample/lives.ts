@@ -1,4 +1,4 @@
-// What of the sample is shown one by one: names with the instant each dies at. From either door.
+// Names and deadlines of the sample's documents, from either API.
 import type { DefaultTtl } from '../../../api/admin';
 import * as mongo from '../../../api/mongo';
 import * as nosql from '../../../api/nosql';
@@ -6,13 +6,16 @@ import type { Target } from '../../../state/place';
 
 export interface Life {
   name: string;
-  /** ms of database time; null: it does not die. */
+  /** Milliseconds of database time; null: does not expire. */
   expiresAtMs: number | null;
 }
 
 const MOST = 200;
 
-/** By the rules of the NoSQL door: whole seconds, an item's own `ttl` before the default. */
+/**
+ * Computes a deadline by the rules of the NoSQL API: whole seconds; an item's `ttl` overrides the
+ * default.
+ */
 export function deathOf(ts: number, ttl: unknown, standard: DefaultTtl): number | null {
   if (standard === null) return null;
   const seconds = typeof ttl === 'number' ? ttl : standard;
@@ -36,7 +39,7 @@ async function documentsOf({ database, collection }: Target): Promise<Life[]> {
   return found.map((record) => ({ name: String(record.id), expiresAtMs: record.expiresAtMs }));
 }
 
-/** Those that die first come first. */
+/** Returns the documents, earliest deadline first. */
 export async function livesOf(target: Target, standard: DefaultTtl): Promise<Life[]> {
   const found =
     target.door === 'nosql' ? await itemsOf(target, standard) : await documentsOf(target);
@@ -44,7 +47,7 @@ export async function livesOf(target: Target, standard: DefaultTtl): Promise<Lif
   return found.sort((a, b) => (due(a) === due(b) ? 0 : due(a) - due(b)));
 }
 
-/** Those that live at an instant: a deadline counts as passed. */
+/** Returns the documents that are live at an instant; at its deadline a document is expired. */
 export function alive(lives: readonly Life[], nowMs: number): Life[] {
   return lives.filter(({ expiresAtMs }) => expiresAtMs === null || expiresAtMs > nowMs);
 }

@@ -1,4 +1,4 @@
-// The sample that was loaded last, while the portal is open; and where its parts lie.
+// The last sample loaded in this session, and the addresses of its parts.
 import { loadSample, type Sample } from '../../../api/admin';
 import { say } from '../../../state/log';
 import type { Target } from '../../../state/place';
@@ -8,7 +8,7 @@ import { refreshTree } from '../../../state/tree';
 
 export const loaded = createStore<Sample | null>(null);
 
-/** Loads it, and says so. */
+/** Loads the sample and reports it. */
 export async function loadTheSample(): Promise<void> {
   const made = await loadSample();
   loaded.set(made);
@@ -19,7 +19,7 @@ export async function loadTheSample(): Promise<void> {
 
 export interface Part {
   target: Target;
-  /** How many there were when it was loaded. */
+  /** Number of documents when it was loaded. */
   whole: number;
 }
 

@@ -1,4 +1,4 @@
-// First programs in Java and C#. The NoSQL SDK for Java speaks TLS alone.
+// First programs in Java and C#. The Java SDK of the NoSQL API supports only TLS.
 import { endpoint, mongoUri, secureEndpoint } from '../../../pure/address';
 import type { Platform } from './snippet';
 

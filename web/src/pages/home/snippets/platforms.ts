@@ -1,4 +1,4 @@
-// The languages that the front page has a first program for, in the order of its tabs.
+// Languages of the first programs on the home page, in tab order.
 import { go, rust } from './compiled';
 import { csharp, java } from './managed';
 import { mongosh, node, python } from './scripts';

@@ -1,7 +1,7 @@
-// What a first program is made of: whom it connects to, and what it needs. No text of its own.
+// Types of a first program: server addresses and requirements. Contains no texts.
 import type { Reach } from '../../../pure/address';
 
-/** Where this server is. A door that is off is null. */
+/** Addresses of this server; null: the API is off. */
 export interface Facts {
   mongo: Reach | null;
   cosmos: Reach | null;
@@ -9,9 +9,9 @@ export interface Facts {
 }
 
 export interface Snippet {
-  /** The driver or SDK. */
+  /** Name of the driver or SDK. */
   title: string;
-  /** How it is got. */
+  /** The installation command. */
   install: string;
   code: string;
 }
