@@ -1,4 +1,4 @@
-// Figures of the whole account: what lives and dies in both doors, what the doors do, the clock.
+// Metrics of the whole account: live and expiring documents of both APIs, operations, the clock.
 import { Clock, Hourglass, Server } from 'lucide-react';
 import { useRef } from 'react';
 import {
@@ -29,7 +29,7 @@ import './metrics.css';
 const REFRESH_MS = 5000;
 const FIGURES_MS = 10_000;
 
-/** The reads of the last minute. */
+/** Polls the metrics; returns the scrapes of the last minute. */
 function useReadings() {
   const known = useRef<Reading[]>([]);
   return usePolled(async () => {

@@ -1,5 +1,5 @@
-// The database clock: its state and the moves of a manual clock. A step that waits to be accepted is
-// said above every page, by the frame.
+// The database clock: its state, and moves of a manual clock. The frame shows a banner for a clock
+// step that awaits confirmation.
 import { mayWrite, session } from '../../api/session';
 import { utc } from '../../pure/time/utc';
 import { server, useNow } from '../../state/server';

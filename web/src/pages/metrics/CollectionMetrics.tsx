@@ -1,5 +1,5 @@
-// Figures of a collection: what lives, what dies when, what is dead and not yet reaped, what it takes, and
-// what is asked of it.
+// Metrics of a collection: live documents, upcoming expirations, expired rows not yet reaped,
+// storage, and operations.
 import { type Amount, type Forecast, forecast, series } from '../../api/admin';
 import * as mongo from '../../api/mongo';
 import { bytes, counted } from '../../pure/figures/amount';
@@ -17,7 +17,7 @@ import { DAY, HOUR } from './steps';
 import './metrics.css';
 
 const REFRESH_MS = 5000;
-/** Indexes change seldom. */
+/** Indexes rarely change. */
 const RULES_MS = 30_000;
 
 async function dateRules({ door, database, collection }: Target): Promise<DateRule[]> {

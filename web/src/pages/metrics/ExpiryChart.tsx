@@ -1,5 +1,5 @@
-// What dies in each step of a forecast, as bars. The bars are one stop of the keyboard: arrow keys
-// move between them. The same numbers stand in a table below. Asks for nothing itself.
+// A bar chart of the expirations in each step of a forecast. The bars are one tab stop; arrow keys
+// move between them. A table below has the same numbers. Loads nothing itself.
 import { type KeyboardEvent, type ReactNode, useId, useState } from 'react';
 import type { Series } from '../../api/admin';
 import { bytes, count, counted } from '../../pure/figures/amount';
@@ -10,10 +10,10 @@ import './chart.css';
 
 export interface ExpiryChartProps {
   title: string;
-  /** null: not known yet. */
+  /** null: not loaded yet. */
   series: Series | null;
   unit: Unit;
-  /** What dies: "document", "item". */
+  /** "document" or "item". */
   noun?: string;
 }
 
@@ -72,13 +72,14 @@ function Bars({ series, unit, noun, title }: Drawn) {
   };
   return (
     <div className="chart-box" ref={element} role="group" aria-label={title} onKeyDown={move}>
-      {/* biome-ignore lint/a11y/noSvgWithoutTitle: the group around it has the title. */}
+      {/* biome-ignore lint/a11y/noSvgWithoutTitle: the surrounding group has the title. */}
       <svg width={width} height={HEIGHT} onPointerLeave={() => show(null)}>
         <Lines top={top} step={step} y={y} right={width - EDGE.right} />
         {steps.map((one, at) => (
-          // biome-ignore lint/a11y/noInteractiveElementToNoninteractiveRole: arrow keys move among pictures with names.
+          // biome-ignore lint/a11y/noInteractiveElementToNoninteractiveRole: arrow keys move among
+          // labelled images.
           <g
-            // biome-ignore lint/suspicious/noArrayIndexKey: a step is its place.
+            // biome-ignore lint/suspicious/noArrayIndexKey: a step is identified by its index.
             key={at}
             className="chart-slot"
             role="img"
@@ -114,7 +115,7 @@ function Bars({ series, unit, noun, title }: Drawn) {
   );
 }
 
-/** What there is at all is at least two pixels high. */
+/** A nonzero value is at least two pixels high. */
 function Bar({ left, slot, from, to }: { left: number; slot: number; from: number; to: number }) {
   if (to >= from) return null;
   const height = Math.max(2, from - to);
@@ -143,7 +144,7 @@ function Lines({
 }) {
   const values = Array.from({ length: Math.round(top / step) + 1 }, (_, at) => at * step);
   return (
-    // biome-ignore lint/a11y/noAriaHiddenOnFocusable: lines and labels take no focus.
+    // biome-ignore lint/a11y/noAriaHiddenOnFocusable: lines and labels are not focusable.
     <g aria-hidden="true">
       {values.map((value) => (
         <g key={value}>
@@ -157,13 +158,13 @@ function Lines({
   );
 }
 
-/** "now" and every sixth or so step. */
+/** Labels "now" and about every sixth step. */
 function StepLabels({ count: steps, unit, slot }: { count: number; unit: Unit; slot: number }) {
   const every =
     Math.ceil(steps / 5 / (unit.one === 'hour' ? 6 : 5)) * (unit.one === 'hour' ? 6 : 5);
   const marks = Array.from({ length: Math.floor(steps / every) + 1 }, (_, at) => at * every);
   return (
-    // biome-ignore lint/a11y/noAriaHiddenOnFocusable: labels take no focus.
+    // biome-ignore lint/a11y/noAriaHiddenOnFocusable: labels are not focusable.
     <g aria-hidden="true">
       {marks.map((at) => (
         <text
@@ -180,7 +181,7 @@ function StepLabels({ count: steps, unit, slot }: { count: number; unit: Unit; s
   );
 }
 
-/** Beside the bar it is about, inside the chart. What it says, the bar's name says too. */
+/** A tooltip beside its bar, inside the chart. The bar's accessible name has the same text. */
 function Tip({ left, width, children }: { left: number; width: number; children: ReactNode }) {
   const side = left > width / 2 ? { right: width - left + 8 } : { left: left + 8 };
   return (

@@ -1,10 +1,10 @@
-// What a move of the clock makes expire, collection by collection.
+// The expirations that a clock move causes, by collection.
 import { useEffect, useState } from 'react';
 import { count, counted } from '../../pure/figures/amount';
 import { DOOR_NAMES } from '../../shell/dialogs';
 import { type Loss, lossesOf, type Toll, tollWords } from './toll';
 
-/** Lines at the most. */
+/** Maximum number of rows. */
 const MOST = 8;
 
 type Known = readonly Loss[] | 'asking' | 'unknown';

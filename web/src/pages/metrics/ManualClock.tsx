@@ -1,4 +1,5 @@
-// Moves a manual clock: by fixed steps, by what is typed, or to a date. Says what expires by then.
+// Moves a manual clock: by fixed steps, by a typed duration, or to a date. Shows the expirations
+// that each move causes.
 import { type FormEvent, type ReactNode, useId, useState } from 'react';
 import { advanceClock, setClock } from '../../api/admin';
 import { words } from '../../api/http';
@@ -23,8 +24,10 @@ const STEPS = [
   { label: '+90 days', seconds: 7_776_000 },
 ];
 
-/** Does a move, once at a time, says what expired by it, and keeps why it failed. One by which nothing
- * expires is done at once; any other one is asked about. */
+/**
+ * Executes moves, one at a time; reports expirations and keeps the error. A move without
+ * expirations is executed at once; any other one needs confirmation.
+ */
 function useMove() {
   const [busy, setBusy] = useState(false);
   const [failure, setFailure] = useState<string | null>(null);
@@ -45,7 +48,7 @@ function useMove() {
   const ask = async (seconds: number, change: () => Promise<void>) => {
     setBusy(true);
     setFailure(null);
-    // Before it, since what has expired is not in a forecast.
+    // Before the move, since a forecast does not contain expired documents.
     const toll = await tollOf(seconds);
     const wanted = { seconds, toll, change };
     if (toll?.none) return move(wanted);
@@ -130,7 +133,7 @@ interface MoveFormProps {
   children: ReactNode;
 }
 
-/** Enter in a field does what the button does. */
+/** A form: Enter in a field acts like the button. */
 function MoveForm({ button, disabled, onSubmit, children }: MoveFormProps) {
   const submit = (event: FormEvent) => {
     event.preventDefault();
@@ -152,7 +155,7 @@ interface FreeProps {
   onMove: (seconds: number) => void;
 }
 
-/** A number and its unit. */
+/** Advances by a number of units. */
 function Free({ disabled, onAsk, onMove }: FreeProps) {
   const [text, setText] = useState('');
   const [unit, setUnit] = useState<UnitName>('minute');
@@ -217,7 +220,7 @@ interface ToDateProps {
   onMove: (instant: string) => void;
 }
 
-/** A date of the calendar, in UTC. */
+/** Advances to a date in UTC. */
 function ToDate({ disabled, now, onAsk, onMove }: ToDateProps) {
   const [text, setText] = useState('');
   const [error, setError] = useState<string | null>(null);

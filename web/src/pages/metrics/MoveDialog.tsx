@@ -1,4 +1,4 @@
-// Asks before the clock goes to where documents expire: neither comes back.
+// Asks for confirmation of a clock move that expires documents: neither can be undone.
 import { utc } from '../../pure/time/utc';
 import { Button } from '../../ui/Button';
 import { Dialog } from '../../ui/Dialog';

@@ -1,4 +1,4 @@
-// How much the doors do and how long it takes, from the server's metrics. Tables alone.
+// Throughput and latency of operations from the server's metrics. Only renders tables.
 import { Activity, Gauge } from 'lucide-react';
 import type { FiguresSample } from '../../api/admin';
 import { count } from '../../pure/figures/amount';
@@ -36,11 +36,11 @@ function Counters({ readings }: { readings: readonly Reading[] }) {
 
 interface OperationsProps {
   readings: readonly Reading[];
-  /** What the server has kept of the last day; null: that is on its way. */
+  /** Samples of the last day; null: still loading. */
   samples: readonly FiguresSample[] | null;
 }
 
-/** When a row was measured. */
+/** Formats the time of a row's measurement. */
 function measured({ until, p50 }: DatedRow): string {
   if (until !== null) return `until ${timeOfDay(until).replace(' UTC', '')}`;
   return p50 === null ? 'not in the last day' : 'now';

@@ -1,22 +1,22 @@
-// The clock's state and its moves in words and numbers. Pure.
+// Formats the clock's state and parses its moves. Pure.
 import type { Status } from '../../api/admin';
 import { inWords } from '../../pure/time/duration';
 
 export type ClockState = Status['clock'];
 
-/** How far the machine's clock is from the database's. */
+/** Describes the difference between system clock and database clock. */
 export function offsetWords(offsetMs: number): string {
   const seconds = Math.abs(offsetMs) / 1000;
   if (seconds < 1) return `${Math.abs(Math.round(offsetMs))} ms, the same second`;
   return `the machine's clock is ${inWords(seconds)} ${offsetMs > 0 ? 'ahead' : 'behind'}`;
 }
 
-/** The furthest a clock may be moved at once: some 292 years, so that every instant stays a number. */
+/** Largest single move: some 292 years, so that every instant stays exact. */
 export const MAX_MOVE_SECONDS = 9_223_372_036;
 
 export type Typed = { seconds: number } | { error: string };
 
-/** A number that was typed, in a unit of so many seconds; a part of a second goes to milliseconds. */
+/** Parses a typed number of units of `unitSeconds` seconds, rounded to milliseconds. */
 export function parseAdvance(text: string, unitSeconds: number): Typed {
   const trimmed = text.trim();
   if (trimmed === '') return { error: 'Type a number.' };
@@ -33,7 +33,7 @@ export function parseAdvance(text: string, unitSeconds: number): Typed {
 const LONGEST_STEP = 31_536_000;
 const MOST_STEPS = 400;
 
-/** The forecast that reaches just beyond so many seconds; null: none reaches so far. */
+/** Returns the shortest forecast that covers these seconds; null: too long for any. */
 export function coveringSteps(seconds: number): { step: number; steps: number } | null {
   const whole = Math.max(1, Math.ceil(seconds));
   const steps = Math.ceil(whole / LONGEST_STEP);

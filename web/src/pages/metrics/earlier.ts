@@ -1,16 +1,16 @@
-// Latencies of what has not run while this page was open, from the samples that the server keeps of the last
-// day. It keeps no p95 of them. Pure.
+// Latencies of operations that have not run while this page was open, from the server's samples of
+// the last day. These have no p95. Pure.
 import type { FiguresSample } from '../../api/admin';
 import type { Latencies, OperationRow } from './readings';
 
-/** `until`: the instant at which the server's sample ended; null: this page has measured, or nobody did. */
+/** `until`: end of the server's sample; null: measured by this page, or not at all. */
 export type DatedRow = OperationRow & { until: number | null };
 
 interface Earlier extends Latencies {
   until: number;
 }
 
-/** The newest of each command and route. */
+/** Returns the newest sample of each command and route. */
 function newest(samples: readonly FiguresSample[]): Map<string, Earlier> {
   const found = new Map<string, Earlier>();
   for (const { at_ms, operations } of samples) {

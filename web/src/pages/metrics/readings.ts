@@ -1,5 +1,5 @@
-// What two reads of `/metrics` say of the account: operations a second, latencies, counters. Knows
-// the server's metrics by name. Pure.
+// Computes rates, latencies and counters from two scrapes of `/metrics`. Knows the server's metrics
+// by name. Pure.
 import {
   bareValue,
   type Histogram,
@@ -12,9 +12,9 @@ import {
   since,
 } from '../../pure/figures/prometheus';
 
-/** A read of the metrics. */
+/** One scrape of the metrics. */
 export interface Reading {
-  /** `performance.now()`. */
+  /** Time of `performance.now()`. */
   at: number;
   samples: readonly Sample[];
 }
@@ -31,7 +31,7 @@ export interface OperationRow extends Latencies {
   protocol: string;
   name: string;
   total: number;
-  /** null: there is no earlier read yet. */
+  /** null: no earlier scrape yet. */
   perSecond: number | null;
 }
 
@@ -42,16 +42,16 @@ export interface CounterRow {
   perSecond: number | null;
 }
 
-/** The metrics are read so often. */
+/** Scrape interval. */
 export const METRICS_MS = 2000;
-/** Reads are kept for so long; rates are taken over them. */
+/** How long scrapes are kept; rates are averages over this window. */
 export const WINDOW_MS = 60_000;
 
 export function reading(text: string, at: number): Reading {
   return { at, samples: parseMetrics(text) };
 }
 
-/** The reads of the last minute with a new one. */
+/** Appends a scrape, and drops those older than the window. */
 export function kept(readings: readonly Reading[], next: Reading): Reading[] {
   return [...readings.filter((one) => next.at - one.at <= WINDOW_MS), next];
 }
@@ -61,7 +61,10 @@ function latenciesOf(histogram: Histogram): Latencies {
   return { p50: p50 ?? null, p95: p95 ?? null, p99: p99 ?? null };
 }
 
-/** Operations by command or route, the busiest first. `recent`: latencies of the reads kept alone. */
+/**
+ * Returns operations by command or route, most frequent first. `recent`: latencies within the
+ * window only.
+ */
 export function operations(readings: readonly Reading[], recent: boolean): OperationRow[] {
   const [first, last] = [readings[0], readings.at(-1)];
   if (first === undefined || last === undefined) return [];
@@ -99,7 +102,7 @@ const COUNTERS = [
   { name: 'ebb_nosql_request_units_total', label: 'NoSQL request units' },
 ];
 
-/** Counters of the doors; those that the server does not have are left out. */
+/** Returns the counters of both APIs; missing ones are omitted. */
 export function counters(readings: readonly Reading[]): CounterRow[] {
   const [first, last] = [readings[0], readings.at(-1)];
   if (first === undefined || last === undefined) return [];
@@ -112,13 +115,13 @@ export function counters(readings: readonly Reading[]): CounterRow[] {
   });
 }
 
-/** How long making commits durable took, since the start; null: the store does not do that. */
+/** Returns the fsync latencies since the start; null: the store does not sync. */
 export function fsync(last: Reading): (Latencies & { count: number }) | null {
   const [found] = histograms(last.samples, 'ebb_fsync_seconds');
   return found === undefined ? null : { ...latenciesOf(found), count: found.count };
 }
 
-/** Commits that share one wait, on average; null: not known. */
+/** Returns the mean number of commits per sync; null: not known. */
 export function groupSize(last: Reading): number | null {
   const [found] = histograms(last.samples, 'ebb_group_commit_size');
   return found === undefined || found.count === 0 ? null : found.sum / found.count;

@@ -1,4 +1,4 @@
-// The steps of a forecast in words: when each begins and ends. Pure.
+// Describes the steps of a forecast: their start and end. Pure.
 
 import type { Series } from '../../api/admin';
 import { utc } from '../../pure/time/utc';
@@ -23,7 +23,7 @@ export function stepName(
   return `in ${from} to ${to} ${unit.one}s`;
 }
 
-/** Where a step begins and ends; a death on the end belongs to it. */
+/** Returns start and end of a step; the end is inclusive. */
 export function stepEnds(
   { now_ms, step_seconds }: Steps,
   at: number,
@@ -32,7 +32,7 @@ export function stepEnds(
   return { from: instant(at), to: instant(at + 1) };
 }
 
-/** "2026-11-22 03:00:00 to 04:00:00 UTC"; the day is said twice when it changes. */
+/** "2026-11-22 03:00:00 to 04:00:00 UTC"; the day is repeated if it changes. */
 export function stepSpan(steps: Steps, at: number): string {
   const { from, to } = stepEnds(steps, at);
   const [day, time] = from.split(' ');
@@ -41,7 +41,7 @@ export function stepSpan(steps: Steps, at: number): string {
   return `${day} ${time} to ${end} UTC`;
 }
 
-/** Whether anything dies at all. */
+/** Returns whether any document expires. */
 export function anyDies(series: Pick<Series, 'steps'>): boolean {
   return series.steps.some((step) => step.documents > 0);
 }

@@ -1,4 +1,4 @@
-// What a move of the clock makes expire: how many documents, and of which collections.
+// Computes the expirations that a clock move causes: number of documents, by collection.
 import {
   accountSeries,
   allCollections,
@@ -16,23 +16,23 @@ export interface Loss {
 }
 export interface Toll {
   documents: number;
-  /** It is no estimate, and ends with the move. */
+  /** Neither an estimate nor beyond the end of the move. */
   exact: boolean;
-  /** Surely nothing expires. */
+  /** Certainly no document expires. */
   none: boolean;
 }
 
-/** Collections that are asked, and how many at once. */
+/** Maximum number of collections that are queried, and concurrent requests. */
 const [MOST, AT_ONCE] = [400, 6];
 
 const sum = ({ steps }: Pick<Series, 'steps'>) =>
   steps.reduce((all, step) => all + step.documents, 0);
 
-/** How many documents expire when the clock moves by so many seconds; null: not known. */
+/** Returns how many documents a move expires; null: not known. */
 export async function tollOf(seconds: number): Promise<Toll | null> {
   const covering = coveringSteps(seconds);
   if (covering === null) return null;
-  // A server without this forecast is no failure of the move.
+  // A server without this forecast must not prevent the move.
   const found = await accountSeries(covering.step, covering.steps).catch(() => null);
   if (found === null) return null;
   const isWhole = covering.step * covering.steps === seconds;
@@ -45,12 +45,12 @@ export function tollWords({ documents, exact }: Omit<Toll, 'none'>): string {
   return `${exact ? '' : 'about '}${counted(documents, 'document')}`;
 }
 
-/** Whether anything can expire there at all. */
+/** Returns whether any document of a collection can expire. */
 export function mayLose({ live, default: value, date_indexes }: CollectionFacts): boolean {
   return live.documents > 0 && (value !== null || date_indexes > 0);
 }
 
-/** Which collections lose documents by then, those with the most first; null: not known. */
+/** Returns the collections that lose documents, most first; null: not known. */
 export async function lossesOf(seconds: number, signal: AbortSignal): Promise<Loss[] | null> {
   const covering = coveringSteps(seconds);
   if (covering === null) return null;

@@ -1,11 +1,11 @@
-// What a move of the clock would make expire, in words, asked for before it is made.
+// Describes the expirations of a clock move before it is executed.
 import { useEffect, useState } from 'react';
 import { utc } from '../../pure/time/utc';
 import { tollOf, tollWords } from './toll';
 
 const PREVIEW_AFTER_MS = 300;
 
-/** What a move by so many seconds makes expire, as a sentence; '': not known. */
+/** Returns a sentence about the expirations that a move causes; '': not known. */
 export function usePreview(seconds: number | null, now: number): string {
   const [said, say] = useState('');
   useEffect(() => {

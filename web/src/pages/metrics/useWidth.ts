@@ -1,4 +1,4 @@
-// The width that an element has, for charts that fill it.
+// The width of an element, for charts that fill it.
 import { useEffect, useRef, useState } from 'react';
 
 export function useWidth() {

@@ -1,4 +1,4 @@
-// Queries that were run in this browser, and what came of them; one can be taken back into the form.
+// Queries that were run in this browser with their outcomes; one can be copied into the form.
 import { useState } from 'react';
 import { utc } from '../../pure/time/utc';
 import { Button } from '../../ui/Button';

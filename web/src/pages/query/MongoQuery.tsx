@@ -17,7 +17,10 @@ import { formOf, type MongoForms, useMongoForm } from './useMongoForm';
 import { asked, useShellLine } from './useShellLine';
 import { type FormTools, Workbench } from './Workbench';
 
-/** The form with a part of its main field; stages of a pipeline may stand without their brackets. */
+/**
+ * Returns the form with the selected part as its main field; brackets around pipeline stages are
+ * added.
+ */
 function partOf(form: MongoForm, { text }: Part): MongoForm {
   if (form.mode === 'filter') return { ...form, filter: text };
   if (isCall(text)) return { ...form, pipeline: text };
@@ -34,7 +37,7 @@ interface PartProps {
   tools: FormTools;
 }
 
-/** Completion and marks for a text of the form. */
+/** Returns the loader of completion and error marks for a text of the form. */
 function helpFor(target: Target, kind: MongoText) {
   return async () => (await import('../../ui/completion/editors')).shellHelp(target, kind);
 }

@@ -1,4 +1,4 @@
-// A query of the NoSQL API: one text.
+// The form of a NoSQL API query: one text.
 import { useDraft } from '../../state/draft';
 import type { Target } from '../../state/place';
 import { CodeEditor } from '../../ui/CodeEditor';
@@ -10,7 +10,7 @@ import { type Bench, Workbench } from './Workbench';
 
 const textOf = (texts: Texts) => texts.text ?? FIRST.nosql.text ?? '';
 
-/** Where somebody goes on to type: at the end, or within braces that hold nothing. */
+/** Returns the initial cursor position: at the end, or within empty braces. */
 export function startIn(text: string) {
   const at = text === '{}' ? 1 : text.length;
   return { from: at, to: at };
@@ -18,7 +18,7 @@ export function startIn(text: string) {
 
 export interface QueryFormProps {
   target: Target;
-  /** Of its tab. */
+  /** Id of its tab. */
   id: string;
   bench: Bench;
 }

@@ -1,4 +1,4 @@
-// Why a query was not run, or failed.
+// Errors of a query.
 import { words } from '../../api/http';
 import type { Target } from '../../state/place';
 import { Banner } from '../../ui/Banner';
@@ -7,7 +7,7 @@ import { InputError, placeIn, problemsOf } from './problem';
 
 export interface ProblemsProps {
   error: unknown;
-  /** What was run. */
+  /** The executed text. */
   text: string;
   target: Target;
 }

@@ -1,4 +1,4 @@
-// The query tab: the queries that are open on a collection, each in the language of its API.
+// The query view: the open queries on a collection, in the language of its API.
 import { useCallback, useRef, useState } from 'react';
 import { useCommand } from '../../state/commands';
 import { toast } from '../../state/log';
@@ -33,7 +33,7 @@ const toText = () => focusEditor(`#${PANEL}`);
 function useSaved({ door, database, collection }: Target) {
   const name = `saved:${door}/${database}/${collection}`;
   const [saved, setSaved] = usePreference<Saved[]>(name, [], isSavedList);
-  // What is undone later adds to what is saved then.
+  // A later undo must apply to the list as it is then.
   const latest = useRef(saved);
   const change = (to: (all: readonly Saved[]) => Saved[]) => {
     latest.current = to(latest.current);
@@ -42,10 +42,10 @@ function useSaved({ door, database, collection }: Target) {
   return { saved, change };
 }
 
-/** What was run in this browser, and what came of it. */
+/** Queries run in this browser, with their outcomes. */
 function useHistory({ door, database, collection }: Target) {
   const [history, setHistory] = usePreference<Past[]>(`history:${door}`, [], isHistory);
-  // Runs end in any order, and what ended adds to what is kept then.
+  // Runs end in any order; each outcome must be added to the current list.
   const latest = useRef(history);
   const put = (next: Past[]) => {
     latest.current = next;

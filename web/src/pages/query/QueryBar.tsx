@@ -1,4 +1,4 @@
-// What starts and stops a query, and says in words and seconds what came of it.
+// Buttons that start and cancel a query, with its outcome and duration.
 import { useEffect, useState } from 'react';
 import { latency } from '../../pure/figures/latency';
 import { Button } from '../../ui/Button';
@@ -8,7 +8,7 @@ import { hasMore, type Runs, shownOf } from './runState';
 export interface QueryBarProps {
   runs: Runs;
   onRun: () => void;
-  /** null: nothing is selected. */
+  /** null: no selection. */
   onRunPart: (() => void) | null;
   onCancel: () => void;
   onPrevious: () => void;
@@ -18,7 +18,7 @@ export interface QueryBarProps {
 
 const TICK_MS = 100;
 
-/** How long it takes, while it runs; then how long it took. */
+/** The elapsed time of a running query, or its final duration. */
 function Elapsed({ runs: { busy, since, pages, at } }: { runs: Runs }) {
   const [now, setNow] = useState(since);
   useEffect(() => {

@@ -1,5 +1,4 @@
-// What is said of a line of the shell in the form: what of it is not known, or that it asks another
-// collection, with the way there.
+// A notice about a shell call in the form: an unknown part, or another collection, with a link.
 
 import type { Place, Target } from '../../state/place';
 import { go } from '../../state/router';

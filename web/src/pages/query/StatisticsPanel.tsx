@@ -1,4 +1,4 @@
-// What the query did, as a table.
+// Statistics of a query as a table.
 import { useEffect, useState } from 'react';
 import type { Door } from '../../state/place';
 import { Failure } from '../../ui/Failure';
@@ -10,7 +10,7 @@ interface Known {
   failure: unknown;
 }
 
-/** Figures of the page that is shown, asked for when this is shown. */
+/** Loads the statistics of the current page when they are shown. */
 function useStatistics({ run, at, pages }: Runs): Known {
   const [known, setKnown] = useState<Known>({ lines: null, failure: null });
   const read = pages.length;

@@ -1,5 +1,5 @@
-// What both query forms share: run and cancel, results by pages, plan, statistics, history and saved
-// queries. The form itself is the caller's.
+// Common part of both query forms: run and cancel, paged results, plan, statistics, history and
+// saved queries. The caller provides the form.
 import { type KeyboardEvent, type ReactNode, useEffect, useMemo, useState } from 'react';
 import type { Target } from '../../state/place';
 import type { Mark, Part } from '../../ui/CodeEditor';
@@ -18,48 +18,48 @@ import type { Texts } from './tabs/address';
 import { useRuns } from './useRuns';
 import './query.css';
 
-/** What the page gives to the form of each tab. */
+/** Passed by the page to the form of each tab. */
 export interface Bench {
-  /** Begins the ids of its elements. */
+  /** Prefix of the element ids. */
   id: string;
-  /** Names the query among all of the portal. */
+  /** Unique name of the query within the portal. */
   name: string;
   isShown: boolean;
-  /** Its tab was made on this page: the keyboard goes into its text. */
+  /** The tab was created on this page: its text takes the focus. */
   isNew: boolean;
-  /** Hears what is typed, while it is shown. */
+  /** Called on input while the tab is shown. */
   onTexts: (texts: Texts) => void;
-  /** Something was started; what it answers hears what came of that. */
+  /** Called when a query starts; the returned function receives its outcome. */
   onRan: (texts: Texts) => (outcome: Outcome) => void;
   history: (onTake: (texts: Texts) => void) => ReactNode;
   saved: ReactNode;
 }
 
-/** What the form gets. */
+/** Passed to the form. */
 export interface FormTools {
   execute: () => void;
   executePart: (part: Part) => void;
   onSelect: (part: Part | null) => void;
-  /** The places of its text that the server has complained about. */
+  /** Ranges of the text that the server reported errors for. */
   marks: readonly Mark[];
 }
 
 export interface WorkbenchProps {
   target: Target;
   bench: Bench;
-  /** What is typed, by field. */
+  /** Typed texts by field. */
   texts: Texts;
-  /** The same with a part of its main field in place of the whole. */
+  /** Returns the texts with a part of the main field instead of the whole. */
   partial: (part: Part) => Texts;
-  /** What all that is typed stands for when it is executed; null: that is asked or said first. */
+  /** Returns the texts to execute; null: a question or an error is shown first. */
   prepare?: () => Texts | null;
   /** Starts an execution. */
   start: (texts: Texts) => Run;
-  /** Takes a query of the history into the form. */
+  /** Copies a query of the history into the form. */
   onTake: (texts: Texts) => void;
-  /** The text that places in the server's errors are about. */
+  /** Returns the text that positions in the server's errors refer to. */
   errorText: (texts: Texts) => string;
-  /** Shows the stages of what is typed; without it the query has none. */
+  /** Renders the pipeline stages; omitted if the query has none. */
   stages?: (runUpTo: (text: string) => void) => ReactNode;
   children: (tools: FormTools) => ReactNode;
 }
@@ -76,18 +76,18 @@ const TABS = [
   { key: 'saved', label: 'Saved' },
 ] as const;
 
-/** What was run last, and where it began in the text. */
+/** The last executed texts, and their offset in the main text. */
 interface Ran {
   texts: Texts;
   from: number;
 }
 
-/** Ctrl+Enter and Cmd+Enter, unless the editor has taken them. */
+/** Whether Ctrl+Enter or Cmd+Enter was pressed and not handled by an editor. */
 function isRunKey(event: KeyboardEvent): boolean {
   return event.key === 'Enter' && (event.ctrlKey || event.metaKey) && !event.defaultPrevented;
 }
 
-/** Marks for what the server has said of the text that was run, while that is still there. */
+/** Returns marks for the server's errors while the executed text is unchanged. */
 function useMarks(failure: unknown, ranText: string, from: number, text: string) {
   const isThere = text.startsWith(ranText, from) && (from > 0 || text.length === ranText.length);
   return useMemo(() => {
@@ -137,7 +137,7 @@ function useBench({ bench, texts, prepare, start, partial, errorText }: Workbenc
     },
     runPart: (of: Part) => run(partial(of), of.from),
     runAgain: () => run(ran.texts, ran.from),
-    // What was read before the page was left may be of another text.
+    // Results restored after a page change may belong to another text.
     startAgain: runs.run === null ? null : () => start(ran.texts),
   };
 }
@@ -158,7 +158,7 @@ export function Workbench(props: WorkbenchProps) {
   const executePart = (of: Part) => show(() => run.runPart(of));
   const panelId = `${bench.id}-panel`;
   return (
-    // biome-ignore lint/a11y/noStaticElementInteractions: the key that runs works in every field.
+    // biome-ignore lint/a11y/noStaticElementInteractions: the run key works in every field.
     <div
       className="page query"
       onKeyDown={(event) => {

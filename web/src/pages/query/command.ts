@@ -1,4 +1,4 @@
-// The texts of the MongoDB form as a command. Pure; the server judges what the words mean.
+// Converts the texts of the MongoDB form to a command. Pure; the server validates operators.
 import type { Document } from 'bson';
 import { parseShell } from '../../pure/shell';
 import { checkSize, InputError } from './problem';
@@ -19,7 +19,7 @@ export const LABELS: Record<FieldName, string> = {
   pipeline: 'Pipeline',
 };
 
-/** What every form begins with. */
+/** The initial form. */
 export const EMPTY = { ...FIRST.mongo } as unknown as MongoForm;
 
 export const PAGE_ROWS = 100;
@@ -37,7 +37,7 @@ function isDocument(value: unknown): value is Document {
   return !('_bsontype' in value) && !(value instanceof Date) && !(value instanceof RegExp);
 }
 
-/** The document of a field; null: the field is empty. */
+/** Parses the document of a field; null if empty. */
 function documentOf(form: MongoForm, name: FieldName): Document | null {
   if (form[name].trim() === '') return null;
   const value = fieldValue(form, name);
@@ -45,7 +45,7 @@ function documentOf(form: MongoForm, name: FieldName): Document | null {
   throw new InputError('This is no document: write { field: value }.', LABELS[name], form[name], 0);
 }
 
-/** The whole number of a field; null: the field is empty. */
+/** Parses the integer of a field; null if empty. */
 function wholeOf(form: MongoForm, name: 'limit' | 'skip'): number | null {
   const text = form[name].trim();
   if (text === '') return null;
@@ -72,18 +72,18 @@ function aggregate(collection: string, form: MongoForm): Document {
   throw new InputError(message, LABELS.pipeline, form.pipeline, 0);
 }
 
-/** `find` or `aggregate`, without the size of its batches. */
+/** Returns a `find` or `aggregate` command without batch size. */
 export function commandOf(collection: string, form: MongoForm): Document {
   return form.mode === 'filter' ? find(collection, form) : aggregate(collection, form);
 }
 
-/** The command with the size of its first page. */
+/** Returns the command with the batch size of the first page. */
 export function firstPage(command: Document, batchSize = PAGE_ROWS): Document {
   if (command.aggregate === undefined) return { ...command, batchSize };
   return { ...command, cursor: { batchSize } };
 }
 
-/** Whether running it again changes something again. */
+/** Returns whether the command writes, so that repeating it has effects. */
 export function writes(command: Document): boolean {
   const pipeline = (command.pipeline ?? []) as unknown[];
   return pipeline.some((stage) => isDocument(stage) && ('$out' in stage || '$merge' in stage));

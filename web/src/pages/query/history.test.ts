@@ -12,7 +12,7 @@ test('the newest stands first, once', () => {
 const done: Outcome = { kind: 'done', rows: 1, more: false, ms: 1 };
 const failed: Outcome = { kind: 'failed', error: 'no', ms: 1 };
 
-/** The history after a run that has ended. */
+/** Returns the history after a completed run. */
 const ran = (history: readonly Past[], run: Past, outcome: Outcome) =>
   settled(remember(history, run), run, outcome);
 
@@ -20,7 +20,7 @@ test('what came of a run is kept with it', () => {
   const history = ran([], past('x', 1), done);
   expect(history).toEqual([{ ...past('x', 1), outcome: done }]);
   expect(isHistory(history)).toBe(true);
-  // It was forgotten meanwhile.
+  // It was removed meanwhile.
   expect(settled([], past('x', 1), done)).toEqual([]);
 });
 

@@ -1,27 +1,27 @@
-// Queries that were run and what came of them, kept in the browser: the last ones of each door. Pure,
-// and without what runs them: it is also in the palette.
+// The most recent queries of each API with their outcomes, kept in the browser. Pure, and
+// independent of the execution code, since the palette uses it too.
 
-/** What came of a run. */
+/** Outcome of a run. */
 export type Outcome =
-  /** Of the first page, behind which others may follow. */
+  /** Counts only the first page; more may follow. */
   | { kind: 'done'; rows: number; more: boolean; ms: number }
-  /** `error` is one line. */
+  /** `error` has one line. */
   | { kind: 'failed'; error: string; ms: number }
   | { kind: 'cancelled'; ms: number };
 
 export interface Past {
-  /** The browser's time, ms. */
+  /** Browser time in ms. */
   at: number;
   /** "database › container". */
   place: string;
-  /** The texts of the form by field. */
+  /** Texts of the form by field. */
   texts: Record<string, string>;
-  /** Not there: it runs, or was never known. */
+  /** Absent while it runs, or if unknown. */
   outcome?: Outcome;
 }
 
 const KEPT = 50;
-/** Longer ones are not kept: the browser's store is small. */
+/** Longer texts are not kept: local storage is small. */
 const KEPT_CHARACTERS = 20_000;
 
 export function isOutcome(value: unknown): value is Outcome {
@@ -49,19 +49,22 @@ function same(a: Past, b: Past): boolean {
   return a.place === b.place && JSON.stringify(a.texts) === JSON.stringify(b.texts);
 }
 
-/** Runs of one query that came out alike are kept as the newest of them: a success hides no failure. */
+/**
+ * Equal queries with the same kind of outcome are merged into the newest; a success never hides a
+ * failure.
+ */
 function isAgain(one: Past, past: Past): boolean {
   return same(one, past) && one.outcome?.kind === past.outcome?.kind;
 }
 
-/** The history with a query at its head that has just begun to run. */
+/** Returns the history with a started query at its head. */
 export function remember(history: readonly Past[], past: Past): Past[] {
   const length = Object.values(past.texts).reduce((all, text) => all + text.length, 0);
   if (length > KEPT_CHARACTERS) return [...history];
   return [past, ...history.filter((one) => !isAgain(one, past))].slice(0, KEPT);
 }
 
-/** The history when a run that it remembers has come to an end. */
+/** Returns the history with the outcome of a completed run. */
 export function settled(history: readonly Past[], run: Past, outcome: Outcome): Past[] {
   const isRun = (one: Past) => one.at === run.at && same(one, run);
   if (!history.some(isRun)) return [...history];
@@ -77,7 +80,7 @@ export function isFailed({ outcome }: Past): boolean {
 
 const SHOWN_CHARACTERS = 300;
 
-/** The texts that say something, in one line. */
+/** Returns the nonempty texts on one line. */
 export function shown({ texts }: Pick<Past, 'texts'>): string {
   const { mode, ...fields } = texts;
   const named = Object.entries(fields).filter(([name, text]) => {

@@ -49,7 +49,7 @@ test('from find to pipeline and back', () => {
   const changed = { ...there.form, pipeline: '[{ $match: { b: 2 } /* two */ }]' };
   const back = inMode(changed, 'filter');
   expect(back.form).toEqual(form({ filter: '{ b: 2 }', pipeline: changed.pipeline }));
-  // The same in other words keeps its words.
+  // If the meaning is unchanged, the original text is kept.
   expect(inMode(back.form, 'pipeline').form.pipeline).toBe(changed.pipeline);
 });
 

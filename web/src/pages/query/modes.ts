@@ -1,10 +1,10 @@
-// From the fields of a find to the pipeline that asks the same, and back where a pipeline is just that.
-// Pure; texts stay as they were written.
+// Converts the fields of a find to an equivalent pipeline, and a pipeline back if it is equivalent
+// to a find. Pure; keeps the texts as written.
 import { isCall } from '../../pure/shell/call';
 import { readPipeline } from '../../pure/shell/stages';
 import { EMPTY, type MongoForm } from './command';
 
-/** In this order the stages of a pipeline do what a find does. */
+/** Fields and stages in the order in which a find applies them. */
 const STAGES = [
   ['filter', '$match'],
   ['sort', '$sort'],
@@ -15,7 +15,7 @@ const STAGES = [
 type Field = (typeof STAGES)[number][0];
 export type Find = Pick<MongoForm, Field>;
 
-/** What says nothing in each field. */
+/** Texts without effect, by field. */
 const SAYS_NOTHING: Record<Field, RegExp> = {
   filter: /^(\{\s*\})?$/,
   sort: /^(\{\s*\})?$/,
@@ -24,27 +24,29 @@ const SAYS_NOTHING: Record<Field, RegExp> = {
   projection: /^(\{\s*\})?$/,
 };
 
-/** Without what ends a statement. */
+/** Removes a trailing semicolon. */
 const bare = (text: string) => text.trim().replace(/\s*;$/, '');
 
-/** The stages that ask what a find asks; none: it asks for everything. */
+/** Returns the stages equivalent to a find; none if it selects everything. */
 function stagesOf(form: Find): string[] {
   return STAGES.flatMap(([field, operator]) => {
     const text = bare(form[field]);
     if (SAYS_NOTHING[field].test(text)) return [];
-    // A comment to the end of the line would take the bracket with it.
+    // A trailing line comment must not swallow the bracket.
     const space = /\/\/[^\n]*$/.test(text) ? '\n  ' : ' ';
     return [`{ ${operator}: ${text}${space}}`];
   });
 }
 
-/** The pipeline that asks what a find asks. */
+/** Returns the pipeline equivalent to a find. */
 export function pipelineOfFind(form: Find): string {
   const stages = stagesOf(form);
   return stages.length === 0 ? EMPTY.pipeline : `[\n  ${stages.join(',\n  ')}\n]`;
 }
 
-/** The find that asks what a pipeline asks; null: it has other stages, another order, or parts left out. */
+/**
+ * Returns the find equivalent to a pipeline; null: other stages, another order, or disabled stages.
+ */
 export function findOfPipeline(text: string): Find | null {
   if (text.trim() === '') return { ...EMPTY };
   const read = readPipeline(text);
@@ -64,18 +66,20 @@ export function findOfPipeline(text: string): Find | null {
   return find;
 }
 
-/** Whether two finds ask the same in the same words. */
+/** Returns whether two finds have identical texts. */
 export function isSameFind(a: Find, b: Find): boolean {
   return JSON.stringify(stagesOf(a)) === JSON.stringify(stagesOf(b));
 }
 
-/** The form with the other kind of query, and with what was asked in it as far as it can be said there.
- * A pipeline of other stages is kept, and `kept` says so. */
+/**
+ * Switches the kind of query and converts the query if possible. A pipeline that a find cannot
+ * express is kept, and `kept` is set.
+ */
 export function inMode(
   form: MongoForm,
   mode: MongoForm['mode'],
 ): { form: MongoForm; kept: boolean } {
-  // A line of the shell is taken apart first.
+  // A shell call is converted first.
   if (isCall(form.filter) || isCall(form.pipeline)) return { form: { ...form, mode }, kept: false };
   const there = findOfPipeline(form.pipeline);
   const isUntouched = form.pipeline.trim() === EMPTY.pipeline;

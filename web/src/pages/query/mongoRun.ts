@@ -1,4 +1,4 @@
-// A find or a pipeline of the MongoDB door: the batches of its cursor, and what explain says of it.
+// Runs a find or pipeline of the MongoDB API: the batches of its cursor, and its explain.
 import { type Batch, close, type Document, more, open, run } from '../../api/mongo';
 import { printShell } from '../../pure/shell';
 import type { Target } from '../../state/place';
@@ -9,10 +9,10 @@ import { keepsIds, MONGO_FORM, type Results } from './results/form';
 import type { ResultPage, Run } from './run';
 import { mongoStatistics, type Statistic } from './statistics';
 
-/** So long is waited for the end of an operation. */
+/** Timeout of killing an operation. */
 const STOP_MS = 5000;
 
-/** As the shell would write them, one under the other. */
+/** Prints documents in shell syntax. */
 export function textOf(documents: readonly Document[]): string {
   return documents.length === 0 ? '[]' : printShell(documents, 2);
 }
@@ -24,7 +24,7 @@ function resultsOf(documents: readonly Document[], hasIds: boolean): Results {
   return { form: MONGO_FORM, rows: documents, plain: documents, keys };
 }
 
-/** Ends an operation at the server, which else goes on when nobody waits for it any more. */
+/** Kills an operation on the server, which otherwise continues without a reader. */
 async function stop(comment: string): Promise<void> {
   const aside = { aside: true, timeoutMs: STOP_MS };
   try {
@@ -32,11 +32,11 @@ async function stop(comment: string): Promise<void> {
     for (const { opid } of found.inprog as Document[])
       await run('admin', { killOp: 1, op: opid }, aside);
   } catch {
-    // It was over, or is not this person's to end.
+    // It has ended, or this user may not kill it.
   }
 }
 
-/** Runs the command again for its figures. */
+/** Runs the command again with explain. */
 function explained(database: string, command: Document, signal: AbortSignal): Promise<Document> {
   return run(database, { explain: command, verbosity: 'executionStats' }, { signal });
 }
@@ -62,7 +62,7 @@ export function startMongo(target: Target, form: MongoForm): Run {
       signal.addEventListener('abort', () => void stop(comment));
       return open(database, { ...firstPage(command, rows), comment }, { signal });
     }
-    // A page that fails or is cancelled takes the cursor with it.
+    // A failed or cancelled page also closes the cursor.
     const at = cursor;
     cursor = null;
     if (at === null)

@@ -1,4 +1,4 @@
-// A query of the NoSQL door, page by page.
+// Runs a query of the NoSQL API page by page.
 import { query, readContainer } from '../../api/nosql';
 import { entryOf, type JsonNode, printJson, readJson } from '../../pure/json/tree';
 import { isPlainObject } from '../../pure/values/kind';
@@ -13,22 +13,25 @@ import { NOSQL_FORM, type Results } from './results/form';
 import type { ResultPage, Run } from './run';
 import { type NosqlFacts, nosqlStatistics } from './statistics';
 
-/** The results of a page, every number as it was; null: it is no page. */
+/** Parses the results of a page with unchanged numbers; null if it is invalid. */
 function nodesOf(pageText: string): JsonNode | null {
   const read = readJson(pageText);
   return 'root' in read ? (entryOf(read.root, 'Documents')?.value ?? null) : null;
 }
 
-/** The results of a page with two spaces a level. */
+/** Prints the results of a page, indented by two. */
 export function textOf(pageText: string, nodes = nodesOf(pageText)): string {
   return nodes === null ? pageText : printJson(nodes);
 }
 
-/** What names an item in the address of its page; null: it is no item, or not enough of one. */
+/**
+ * Returns the key of an item in the URL of its page; null: the result is not an item or lacks key
+ * fields.
+ */
 export function itemKey(value: unknown, paths: readonly string[]): string | null {
   if (!isPlainObject(value) || typeof value.id !== 'string') return null;
   const partition = paths.map((path) => valueAt(value, partsOf(path)));
-  // Of a whole item a part of the key that is not there is not there; of others it was not asked for.
+  // A whole item may lack a part of its key; a projection may have omitted it.
   if (partition.includes(undefined) && typeof value._self !== 'string') return null;
   return keyOf({ id: value.id, partition });
 }
@@ -43,7 +46,7 @@ function resultsOf(
   return { form: NOSQL_FORM, rows, plain, keys };
 }
 
-/** The paths of the partition key; null: they could not be read. */
+/** Loads the partition key paths; null on failure. */
 async function pathsOf({ database, collection }: Target): Promise<readonly string[] | null> {
   try {
     return (await readContainer(database, collection)).partitionKey.paths;

@@ -1,4 +1,4 @@
-// What came of one run of a query: what the history keeps of it, and says. Pure.
+// The outcome of a run for the history. Pure.
 import { ApiError, words } from '../../api/http';
 import { counted } from '../../pure/figures/amount';
 import { latency } from '../../pure/figures/latency';
@@ -12,7 +12,7 @@ export function pageOutcome({ results, more, roundTripMs }: ResultPage): Outcome
   return { kind: 'done', rows: results.rows.length, more, ms: roundTripMs };
 }
 
-/** The first sentence of what the server has said. */
+/** Returns the first sentence of an error message. */
 function firstLine(error: unknown): string {
   const said = error instanceof Error ? error.message : words(error);
   const sentence = problemsOf(said, '')[0]?.sentence ?? said;

@@ -1,6 +1,6 @@
-// Whether a change of a text has put something in at once that has a certain beginning. Pure.
+// Detects pasted text of a certain kind. Pure.
 
-/** What a change has put in: what stands between the parts that both texts begin and end with. */
+/** Returns the inserted text: what remains without the common prefix and suffix. */
 export function putIn(before: string, after: string): string {
   const most = Math.min(before.length, after.length);
   let begin = 0;
@@ -10,7 +10,10 @@ export function putIn(before: string, after: string): string {
   return after.slice(begin, after.length - end);
 }
 
-/** Whether the whole text and what was put in are of a kind: typing puts in a character, a completion a word. */
+/**
+ * Returns whether both the whole and the inserted text are of the kind; typing inserts a character,
+ * a completion a word.
+ */
 export function isPasted(before: string, after: string, is: (text: string) => boolean): boolean {
   return is(after) && is(putIn(before, after));
 }

@@ -1,15 +1,15 @@
-// What is wrong with a query, in sentences with the place in its text. Pure.
+// Errors of a query with their positions. Pure.
 import { bytes } from '../../pure/figures/amount';
 import type { Mark } from '../../ui/CodeEditor';
 
-/** A text that is not sent: it cannot be read, or is too large. */
+/** A text that is not sent: invalid or too large. */
 export class InputError extends Error {
   constructor(
     message: string,
-    /** The field whose text it is. */
+    /** The field of the text. */
     readonly field: string,
     readonly text: string,
-    /** UTF-16 units into the text; null: nowhere in particular. */
+    /** Offset in UTF-16 units; null: no position. */
     readonly at: number | null,
   ) {
     super(message);
@@ -22,7 +22,7 @@ export interface Problem {
   where: string | null;
 }
 
-/** Line and column of a place, from 1. */
+/** Returns line and column of an offset, from 1. */
 export function placeIn(text: string, at: number): string {
   const before = text.slice(0, at);
   const line = before.split('\n').length;
@@ -35,7 +35,7 @@ interface Located {
   location?: { start?: unknown; end?: unknown };
 }
 
-/** The errors that a message of the NoSQL door carries as JSON. */
+/** Parses the JSON errors in a message of the NoSQL API. */
 function located(message: string): Located[] {
   const at = message.indexOf('{"errors"');
   if (at < 0) return [];
@@ -44,13 +44,13 @@ function located(message: string): Located[] {
       const body = JSON.parse(message.slice(at, end + 1)) as { errors?: unknown };
       return Array.isArray(body.errors) ? (body.errors as Located[]) : [];
     } catch {
-      // What stands behind it is no part of it.
+      // Text after it is not part of the JSON.
     }
   }
   return [];
 }
 
-/** Places of the text that a message of a server is about, each with what is wrong there. */
+/** Returns the ranges of the text that a server message refers to, with their errors. */
 export function marksOf(message: string, text: string): Mark[] {
   return located(message).flatMap(({ message: said, location }): Mark[] => {
     const [from, to] = [location?.start, location?.end];
@@ -60,7 +60,7 @@ export function marksOf(message: string, text: string): Mark[] {
   });
 }
 
-/** What a message of a server says about the text of a query. */
+/** Returns the errors in a server message, with their positions in the query. */
 export function problemsOf(message: string, text: string): Problem[] {
   const found = located(message).map(({ message: said, code, location }) => {
     const start = location?.start;
@@ -74,16 +74,16 @@ export function problemsOf(message: string, text: string): Problem[] {
   return found.length > 0 ? found : [{ sentence: message, where: null }];
 }
 
-/** More is not sent. */
+/** Maximum size of a query. */
 export const MAX_QUERY_BYTES = 512 * 1024;
 
-/** Of the editors: what is longer cannot be sent anyway. */
+/** Limit of the editors: longer texts cannot be sent. */
 export const QUERY_BOUND = {
   characters: MAX_QUERY_BYTES,
   why: `At most ${bytes(MAX_QUERY_BYTES)} are sent`,
 };
 
-/** Refuses a text that is too large. */
+/** Throws if a text is too large. */
 export function checkSize(field: string, text: string): void {
   const size = text.length > MAX_QUERY_BYTES ? text.length : new TextEncoder().encode(text).length;
   if (size <= MAX_QUERY_BYTES) return;

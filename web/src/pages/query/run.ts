@@ -1,28 +1,28 @@
-// One execution of a query, whatever the door: its pages, one after the other, and its figures.
+// One execution of a query in either API: its pages in order, and its statistics.
 import type { Explanation } from './explain/explanation';
 import type { Results } from './results/form';
 import type { Statistic } from './statistics';
 
 export interface ResultPage {
-  /** As text, numbers as the server wrote them. */
+  /** The page as text, with numbers as the server sent them. */
   text: string;
   results: Results;
   roundTripMs: number;
-  /** The database's time when it was asked, ms; null: not known. */
+  /** Database time of the request in ms; null: not known. */
   ranAtMs: number | null;
   /** Whether another page follows. */
   more: boolean;
 }
 
 export interface Run {
-  /** Reads the next page, the first one at first, of at most `rows` results. */
+  /** Reads the next page of at most `rows` results. */
   next(signal: AbortSignal, rows?: number): Promise<ResultPage>;
-  /** Figures for the page with this number; may ask the server. */
+  /** Returns statistics of a page; may send a request. */
   statistics(page: number, signal: AbortSignal): Promise<Statistic[]>;
-  /** What it did and what would help; may ask the server. */
+  /** Returns the explanation; may send a request. */
   explain(signal: AbortSignal): Promise<Explanation>;
-  /** Explaining runs nothing again. */
+  /** Whether explaining does not run the query again. */
   explainsFreely: boolean;
-  /** Gives up what the server holds for it. */
+  /** Releases the server's resources. */
   end(): void;
 }

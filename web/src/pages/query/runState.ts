@@ -1,15 +1,15 @@
-// What is known of the executions of a query: the pages of the last one, how it failed, and what the one
-// before has left. Pure.
+// State of the executions of a query: pages of the last one, its error, and the pages of the
+// previous one. Pure.
 import { ApiError } from '../../api/http';
 import type { ResultPage, Run } from './run';
 
-/** Pages that were read, and which of them is shown. */
+/** Pages that were read, and the index of the shown one. */
 export interface Read {
   pages: readonly ResultPage[];
   at: number;
 }
 
-/** What was read before another execution began, and at which of the server's changes. */
+/** Pages of the previous execution, and the server's change counter at that time. */
 export interface Before extends Read {
   changes: number;
 }
@@ -17,11 +17,11 @@ export interface Before extends Read {
 export interface Runs extends Read {
   run: Run | null;
   busy: boolean;
-  /** When it was last asked, of `performance.now()`. */
+  /** Start of the last request, of `performance.now()`. */
   since: number;
   failure: unknown;
   cancelled: boolean;
-  /** Stays until the execution has a page of its own; null: nothing was read before. */
+  /** Kept until the execution has a page of its own; null: none. */
   before: Before | null;
 }
 
@@ -36,7 +36,7 @@ export const NOTHING: Runs = {
   before: null,
 };
 
-/** Another execution: what was read at `changes` is of the one before. */
+/** Starts an execution; earlier pages become those of the previous one. */
 export function begun(known: Runs, changes: number): Runs {
   const { pages, at } = known;
   return { ...NOTHING, before: pages.length > 0 ? { pages, at, changes } : known.before };
@@ -52,17 +52,17 @@ export function failed(known: Runs, error: unknown): Runs {
   return { ...known, busy: false, ...(cancelled ? { cancelled } : { failure: error }) };
 }
 
-/** Whether there is a page behind those that were read, and it can be read. */
+/** Returns whether another page can be read. */
 export function hasMore({ run, pages }: Runs): boolean {
   return run !== null && pages.at(-1)?.more === true;
 }
 
-/** The pages to be shown: those of the execution, or of the one before as long as it has none. */
+/** Returns the pages to show: those of the execution, or of the previous one until it has any. */
 export function shownOf({ pages, at, before }: Runs): Read {
   return pages.length > 0 || before === null ? { pages, at } : before;
 }
 
-/** Shows the page so many further on, within those that were read. */
+/** Moves to an adjacent page among those read. */
 export function turned(known: Runs, by: 1 | -1): Runs {
   const shown = shownOf(known);
   const at = Math.max(0, Math.min(shown.at + by, shown.pages.length - 1));

@@ -1,16 +1,16 @@
-// What a query did, from the headers of the NoSQL door and from MongoDB's explain, as lines of a
-// table. Pure; what is not there is left out.
+// Converts headers of the NoSQL API and MongoDB's explain to lines of a statistics table. Pure;
+// missing values are omitted.
 import { bytes, count } from '../../pure/figures/amount';
 import { latency } from '../../pure/figures/latency';
 
 export interface Statistic {
   name: string;
   value: string;
-  /** Over all pages that were read, where that is another number. */
+  /** The total over all pages if it differs. */
   all?: string;
 }
 
-/** "a=1.00;b=2" as numbers. */
+/** Parses "a=1.00;b=2". */
 export function parseQueryMetrics(header: string | null): Map<string, number> {
   const found = new Map<string, number>();
   for (const part of (header ?? '').split(';')) {
@@ -27,7 +27,7 @@ interface IndexSpec {
   IndexSpecs?: unknown;
 }
 
-/** Indexes that were read, as base64 of JSON names them in either of its forms; null: it does not say. */
+/** Returns the used indexes from base64-encoded JSON in either format; null: not reported. */
 export function parseIndexUse(header: string | null): string[] | null {
   if (header === null || header === '') return null;
   try {
@@ -62,7 +62,7 @@ export interface NosqlFacts {
 
 const units = (charge: number) => `${Number(charge.toFixed(2))} RU`;
 
-/** Lines for the page that is shown, with sums over all that were read. */
+/** Returns statistics of the shown page, with totals over all pages. */
 export function nosqlStatistics(pages: readonly NosqlFacts[], at: number): Statistic[] {
   const page = pages[at];
   if (page === undefined) return [];
@@ -82,7 +82,7 @@ export function nosqlStatistics(pages: readonly NosqlFacts[], at: number): Stati
     if (value !== undefined) lines.push({ name, value: words(value), all: words(all) });
   };
   put('Documents examined (retrieved)', 'retrievedDocumentCount', count);
-  // Where an index has the order, the server counts what it returned instead.
+  // If an index provides the order, the server reports the size of the output instead.
   const isOfResults = parsed.every(
     (one) => one.get('retrievedDocumentSize') === one.get('outputDocumentSize'),
   );
@@ -106,7 +106,7 @@ function isTree(value: unknown): value is Tree {
   return typeof value === 'object' && value !== null;
 }
 
-/** Stages of a plan, the last one first, and the index that one of them reads. */
+/** Returns the stages of a plan, last first, and the index used. */
 export function planOf(winning: unknown): { stages: string[]; index: string | null } {
   const stages: string[] = [];
   let index: string | null = null;
@@ -118,7 +118,7 @@ export function planOf(winning: unknown): { stages: string[]; index: string | nu
   return { stages, index };
 }
 
-/** Lines of `explain` with `executionStats`. */
+/** Statistics from `explain` with `executionStats`. */
 export function mongoStatistics(explained: Tree, roundTripMs: number): Statistic[] {
   const planner = isTree(explained.queryPlanner) ? explained.queryPlanner : {};
   const stats = isTree(explained.executionStats) ? explained.executionStats : {};

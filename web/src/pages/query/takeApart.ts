@@ -1,5 +1,5 @@
-// What a line of the shell asks, as the texts of the form: a find becomes its fields, everything else a
-// pipeline. Pure; texts stay as they were written.
+// Converts a shell call to the texts of the form: a find becomes its fields, everything else a
+// pipeline. Pure; keeps the texts as written.
 import { Int32, Long } from 'bson';
 import { attempt, type Mistake, Wrong } from '../../pure/reader';
 import { printShell } from '../../pure/shell';
@@ -12,7 +12,7 @@ export interface TakenApart {
   database: string | null;
   collection: string;
   form: MongoForm;
-  /** One sentence of what was done. */
+  /** A sentence about the conversion. */
   said: string;
 }
 
@@ -26,19 +26,19 @@ const FIRST_STEPS = [
   'distinct',
 ] as const;
 const FIND_STEPS = ['sort', 'limit', 'skip', 'projection', 'count', 'size'] as const;
-/** They change how the shell shows results, not which they are. */
+/** Methods that change only how the shell shows results. */
 const SHOWING = ['toArray', 'pretty'] as const;
 
-/** A line while it is read: what it has asked so far. */
+/** The calls parsed so far. */
 interface Asked {
   filter: string;
   projection: string;
   sort: string;
   limit: string;
   skip: string;
-  /** In place of a find. */
+  /** Replaces a find. */
   stages: string[] | null;
-  /** In place of those. */
+  /** Replaces stages. */
   pipeline: string | null;
   left: boolean;
 }
@@ -53,7 +53,7 @@ function unknown({ name, at }: Step, after: string, known: readonly string[]): W
   return new Wrong(`${JSON.stringify(name)} is not known ${after}: known are ${listed(known)}`, at);
 }
 
-/** An argument that is a document; the shell takes none and null for an empty one. */
+/** Parses a document argument; the shell treats a missing one and null as empty. */
 function documentOf({ name }: Step, arg: Argument | undefined): string {
   if (arg === undefined || arg.value === null || arg.value === undefined) return '';
   if (isPlainObject(arg.value)) return arg.text;
@@ -70,7 +70,7 @@ function wholeOf({ name, at, args }: Step): string {
 const stage = (operator: string, body: string) => `{ ${operator}: ${body} }`;
 const matching = (filter: string) => (/^(\{\s*\})?$/.test(filter) ? [] : [stage('$match', filter)]);
 
-/** The values of a field as `distinct` gives them: those of arrays one by one, none for a missing field. */
+/** Returns the stages of `distinct`: array elements separately, nothing for a missing field. */
 function distinct(step: Step): string[] {
   const [field, filter] = step.args;
   if (typeof field?.value !== 'string' || field.value === '')
@@ -84,7 +84,7 @@ function distinct(step: Step): string[] {
   ];
 }
 
-/** The pipeline of `aggregate`: an array, or its stages one by one. */
+/** Parses the arguments of `aggregate`: an array, or stages one by one. */
 function pipelineOf(step: Step, asked: Asked): void {
   const [first] = step.args;
   if (first === undefined) asked.pipeline = '[]';
@@ -128,7 +128,7 @@ function begin(step: Step, asked: Asked): void {
   }
 }
 
-/** `size` counts what the find would return; `count` everything that its filter matches. */
+/** `size` respects skip and limit; `count` counts everything that the filter matches. */
 function counting({ name }: Step, { filter, skip, limit }: Asked): string[] {
   const bounds = [
     ...(skip === '' || skip === '0' ? [] : [stage('$skip', skip)]),
@@ -184,7 +184,7 @@ function takenApart({ database, collection, steps }: Call): TakenApart {
   return { ...place, said, form: { ...EMPTY, ...fields, filter: fields.filter || '{}' } };
 }
 
-/** Takes a line apart, or says what of it is not known. */
+/** Converts a shell call, or reports the unknown part. */
 export function takeApart(text: string): TakenApart | Mistake {
   const call = parseCall(text);
   return 'error' in call ? call : attempt(text, () => takenApart(call));

@@ -1,4 +1,4 @@
-// The texts of the MongoDB form: each a draft, so that they outlive a reload.
+// The texts of the MongoDB form, each a draft that survives a reload.
 import { useDraft } from '../../state/draft';
 import type { Target } from '../../state/place';
 import { EMPTY, type MongoForm } from './command';
@@ -16,7 +16,7 @@ export function formOf(texts: Texts): MongoForm {
   return { ...EMPTY, ...texts, mode: texts.mode === 'pipeline' ? 'pipeline' : 'filter' };
 }
 
-/** Every field is a draft of its own, so that typing in one writes no other. */
+/** Every field is a separate draft, so that typing writes only one. */
 export function useMongoForm(target: Target, id: string): MongoForms {
   const name = (field: keyof MongoForm) => draftName(target, id, field);
   const [mode, setMode] = useDraft(name('mode'));

@@ -1,4 +1,4 @@
-// The state of a query page, and what changes it: executions, their pages, and the way back to them.
+// State of a query page and its transitions: executions, pages, and restoring them on return.
 import { useCallback, useEffect, useRef, useState } from 'react';
 import { useServerChanges } from '../../state/server';
 import type { Outcome } from './history';
@@ -6,19 +6,19 @@ import { failureOutcome, pageOutcome } from './outcome';
 import type { Run } from './run';
 import { begun, failed, hasMore, NOTHING, type Runs, shownOf, turned, withPage } from './runState';
 
-/** What was read before its page was left, for the way back; by the name of the query. */
+/** Results of pages that were left, by query name, for returning to them. */
 const left = new Map<string, { runs: Runs; changes: number }>();
 const MOST_LEFT = 10;
-/** Queries that were closed; nobody comes back to them. */
+/** Closed queries, whose results are not kept. */
 const closed = new Set<string>();
 
-/** Has nothing kept of a query whose tab is closed. */
+/** Discards the results of a query whose tab is closed. */
 export function forgetRuns(name: string): void {
   left.delete(name);
   closed.add(name);
 }
 
-/** Keeps what is shown. The run itself has ended: nothing more can be had from it. */
+/** Keeps the results when the page is left. The run has ended, so no further page can be read. */
 function leave(name: string, runs: Runs, changes: number): void {
   left.delete(name);
   const { before } = runs;
@@ -29,7 +29,7 @@ function leave(name: string, runs: Runs, changes: number): void {
   for (const oldest of left.keys()) if (left.size > MOST_LEFT) left.delete(oldest);
 }
 
-/** `name` is that of the query, among all of the portal. */
+/** `name`: the query's unique name within the portal. */
 export function useRuns(name: string) {
   const [state, setState] = useState<Runs>(() => left.get(name)?.runs ?? NOTHING);
   const current = useRef<{ run: Run | null; abort: AbortController | null }>({
@@ -68,8 +68,10 @@ export function useRuns(name: string) {
       if (current.current.run === run) setState((known) => failed(known, error));
     }
   }, []);
-  /** Starts anew with what `make` gives; what it throws is the failure. `onEnd` hears what came of what was
-   * started, also when the page is left meanwhile. */
+  /**
+   * Starts an execution; an exception of `make` becomes its error. `onEnd` receives the outcome
+   * even if the page has been left.
+   */
   const execute = useCallback(
     (make: () => Run, onEnd: (outcome: Outcome) => void) => {
       current.current.abort?.abort();
@@ -99,7 +101,7 @@ export function useRuns(name: string) {
   const next = () => setState((known) => turned(known, 1));
   const previous = () => setState((known) => turned(known, -1));
   const cancel = () => current.current.abort?.abort();
-  /** The clock has moved since what is shown was read, or the server was away. */
+  /** Whether the clock was moved or the server was unreachable since the results were read. */
   const stale =
     shownOf(state).pages.length > 0 && changes !== (state.before?.changes ?? ranIn.current);
   return { runs: state, stale, execute, next, more, previous, cancel };

@@ -1,5 +1,5 @@
-// A line of the shell in the Filter or Pipeline box: taken apart into the form when it is pasted, or when
-// it is executed, unless it is about another collection, which is asked first.
+// A shell call in the Filter or Pipeline input is converted to the form's fields on paste or
+// execution. For another collection, the user is asked first.
 import { useState } from 'react';
 import { isCall } from '../../pure/shell/call';
 import { toast, topicOf } from '../../state/log';
@@ -11,21 +11,21 @@ import type { Texts } from './tabs/address';
 import { type TakenApart, takeApart } from './takeApart';
 import type { MongoForms } from './useMongoForm';
 
-/** The field in which a line can stand. */
+/** Fields that accept a shell call. */
 type Box = 'filter' | 'pipeline';
 
-/** What is said below the box, instead of taking the line apart. */
+/** Shown below the input instead of converting the call. */
 export type Notice = { error: InputError } | { elsewhere: TakenApart; accept: () => void };
 
 export interface ShellLine {
   notice: Notice | null;
-  /** A line stands there that was typed, and is taken apart when it is executed. */
+  /** A typed call that will be converted on execution. */
   isTyped: boolean;
-  /** The box that takes the focus when it comes, since the line went there; null: none. */
+  /** The input that takes the focus after a conversion; null: none. */
   landing: Box | null;
   /** Sets all fields. */
   put: MongoForms['put'];
-  /** Sets a field, and looks at what was pasted. */
+  /** Sets a field, and checks for a pasted call. */
   set: MongoForms['set'];
   prepare: () => Texts | null;
 }
@@ -43,7 +43,7 @@ function faultOf(form: MongoForm, { error, at }: { error: string; at: number }):
   return new InputError(error, LABELS[box], form[box], at);
 }
 
-/** The form with what a line says in place of the line; what the line says nothing of stays. */
+/** Replaces a call in the form by its converted fields; other fields stay. */
 export function withTaken(form: MongoForm, taken: TakenApart): MongoForm {
   const box = boxOf(form);
   const { pipeline, ...find } = { ...form, [box]: EMPTY[box] };
@@ -52,7 +52,7 @@ export function withTaken(form: MongoForm, taken: TakenApart): MongoForm {
     : { ...find, mode: 'pipeline', pipeline: taken.form.pipeline };
 }
 
-/** What is asked by a form in which a line may stand that nobody has taken apart, a selected one. */
+/** Returns the form to execute, which may contain an unconverted (selected) call. */
 export function asked(target: Target, form: MongoForm): MongoForm {
   const text = form[boxOf(form)];
   if (!isCall(text)) return form;
@@ -89,7 +89,7 @@ export function useShellLine(
   const looking = (field: keyof MongoForm) => (text: string) => {
     const before = form[field];
     set[field](text);
-    // What the form was set to comes back from the editor.
+    // The editor reports programmatic changes too.
     if (text === before) return;
     setNotice(null);
     if (field === boxOf(form) && isPasted(before, text, isCall)) take({ ...form, [field]: text });

@@ -1,4 +1,5 @@
-// What runs on a collection of the MongoDB API now, and its open cursors, with a way to each query.
+// Running operations and open cursors on a collection of the MongoDB API, with links to their
+// queries.
 import { open } from '../../../api/mongo';
 import { count } from '../../../pure/figures/amount';
 import { latency } from '../../../pure/figures/latency';
@@ -11,7 +12,7 @@ import { type Activity, activityOf, type RunningOperation } from './running';
 
 const REFRESH_MS = 5000;
 
-/** Asked aside: nobody is told again and again that it was refused. */
+/** Runs in the background: a refused request is not reported at every poll. */
 async function read(target: Target): Promise<Activity> {
   const pipeline = [
     { $currentOp: { allUsers: true, idleCursors: true } },
@@ -63,7 +64,7 @@ function Listed({ operations }: { operations: readonly RunningOperation[] }) {
   );
 }
 
-/** Nothing where it is not told: that the server is away is said above. */
+/** Renders nothing if the state is unknown; a banner reports an unreachable server. */
 export function Running({ target }: { target: Target }) {
   const { value } = usePolled(() => read(target), REFRESH_MS);
   if (value === null) return null;

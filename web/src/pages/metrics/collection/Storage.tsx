@@ -1,4 +1,4 @@
-// What a collection takes on disk and for its indexes, as its API tells.
+// Storage of a collection and its indexes, as reported by its API.
 import { run } from '../../../api/mongo';
 import { containerUsage } from '../../../api/nosql';
 import type { Target } from '../../../state/place';
@@ -14,7 +14,7 @@ async function figuresOf({ door, database, collection }: Target): Promise<Figure
   return storedOfMongo(await run(database, command, { quiet: true, aside: true }));
 }
 
-/** Nothing where it is not told: the figures above it stay. */
+/** Renders nothing if the values are unknown. */
 export function Storage({ target }: { target: Target }) {
   const { value } = usePolled(() => figuresOf(target), REFRESH_MS);
   if (value === null || value.length === 0) return null;

@@ -1,15 +1,15 @@
-// What runs on a collection now, and which of its cursors are open, from what `$currentOp` tells. Pure.
+// Extracts running operations and open cursors of a collection from `$currentOp`. Pure.
 import type { Document } from '../../../api/mongo';
 import { printShell } from '../../../pure/shell';
 import { isPlainObject } from '../../../pure/values/kind';
 import type { SlowOperation } from '../slow/queryOf';
 
 export interface RunningOperation {
-  /** Its number at the server. */
+  /** The server's operation id. */
   id: string;
   seconds: number;
   client: string;
-  /** The command, as one that took long would be told; its query is null where it changes something. */
+  /** The command, in the format of a slow operation; its query is null if it writes. */
   asked: SlowOperation;
 }
 
@@ -18,15 +18,15 @@ export interface Activity {
   cursors: { open: number; idle: number };
 }
 
-/** What reads, by the names of its commands. */
+/** Commands that only read. */
 const READS: ReadonlySet<string> = new Set(['find', 'aggregate', 'count', 'distinct']);
-/** With these the portal asks for what this very page shows. */
+/** Commands by which the portal loads this page. */
 const OF_THE_PAGE: ReadonlySet<string> = new Set(['collStats']);
 
 const nameOf = (command: Document) => Object.keys(command)[0] ?? '';
 const documentOf = (value: unknown): Document => (isPlainObject(value) ? value : {});
 
-/** The entry of an operation under way; its command is the one that opened its cursor, if it has one. */
+/** Returns a running operation; for getMore, with the command that opened the cursor. */
 function operationOf(entry: Document, collection: string, database: string): RunningOperation {
   const command = documentOf(entry.command);
   const opened = documentOf(documentOf(entry.cursor).originatingCommand);
@@ -44,7 +44,7 @@ function operationOf(entry: Document, collection: string, database: string): Run
   };
 }
 
-/** Those of a collection, the ones that have run longest first. */
+/** Returns the activity on a collection, longest-running first. */
 export function activityOf(
   entries: readonly Document[],
   { database, collection }: { database: string; collection: string },

@@ -1,5 +1,5 @@
-// What a collection takes, from what its API tells: bytes that tables have, and what is true while documents
-// are in the journal alone, where neither API counts them. Pure.
+// Storage figures of a collection in its API's format: size of the tables. Both APIs omit documents
+// that are only in the journal. Pure.
 import { type Document, numberOf } from '../../../api/mongo';
 import { bytes, count, counted } from '../../../pure/figures/amount';
 import type { Figure } from '../../../ui/Figures';
@@ -8,7 +8,7 @@ const WITHOUT_JOURNAL =
   'With indexes, and with what has expired and is not yet removed; without what is in the journal alone.';
 const IN_JOURNAL = 'In the journal so far';
 
-/** Of `collStats`. */
+/** From the reply of `collStats`. */
 export function storedOfMongo(stats: Document): Figure[] {
   const number = (name: string) => numberOf(stats[name] ?? 0);
   const [documents, total, ofIndexes] = ['count', 'totalSize', 'totalIndexSize'].map(number) as [
@@ -34,7 +34,7 @@ export function storedOfMongo(stats: Document): Figure[] {
   ];
 }
 
-/** Of the header of a container's usage; nothing where the server does not tell. */
+/** From the usage header of a container; empty if the server sends none. */
 export function storedOfNosql(usage: string): Figure[] {
   const number = (name: string) => {
     const found = new RegExp(`(?:^|;)${name}=(\\d+)`).exec(usage)?.[1];
@@ -42,7 +42,7 @@ export function storedOfNosql(usage: string): Figure[] {
   };
   const [items, alone, all] = ['documentsCount', 'documentsSize', 'collectionSize'].map(number);
   if (all == null) return [];
-  // The API tells the size of the items wherever tables have less than that.
+  // The API reports the size of the items if the tables are smaller.
   const isLeast = items != null && items > 0 && alone === all;
   return [
     {

@@ -1,4 +1,4 @@
-// What the server did during the last day: charts that share their time and their cursor.
+// The last day's activity: charts with a shared time range and cursor.
 import { useMemo, useState } from 'react';
 import type { Figures } from '../../../api/admin';
 import { utc } from '../../../pure/time/utc';

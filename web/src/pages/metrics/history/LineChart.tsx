@@ -1,5 +1,5 @@
-// Lines over time with a cursor that all charts of a page share: the pointer moves it, and so do the arrow
-// keys. Dragging chooses a part of the time. The same numbers stand in a table below. Asks for nothing.
+// A line chart with a cursor that all charts of a page share: moved by the pointer and by arrow
+// keys. Dragging selects a time range. A table below has the same numbers. Loads nothing itself.
 import { type KeyboardEvent, type PointerEvent, useId, useRef, useState } from 'react';
 import { bytes, count } from '../../../pure/figures/amount';
 import { scale, short } from '../../../pure/figures/axis';
@@ -11,20 +11,20 @@ import './history.css';
 
 const HEIGHT = 130;
 const EDGE = { top: 8, right: 12, bottom: 22, left: 52 };
-/** A drag that is shorter is a click. */
+/** A shorter drag, in pixels, is a click. */
 const LEAST_DRAG = 8;
 
 export interface LineChartProps {
   chart: ChartOf;
-  /** What is drawn from left to right. */
+  /** The time range of the x axis. */
   range: Range;
-  /** The instant that the cursor is at; null: nowhere. */
+  /** Instant of the cursor; null: none. */
   cursor: number | null;
   onCursor: (at: number | null) => void;
   onChoose: (range: Range) => void;
 }
 
-/** A value of a chart as people read it. */
+/** Formats a value of a chart. */
 function written(unit: ChartOf['unit'], value: number): string {
   switch (unit) {
     case 'bytes':
@@ -38,20 +38,20 @@ function written(unit: ChartOf['unit'], value: number): string {
   }
 }
 
-/** The same for the axis, where there is little room. */
+/** Formats a value for the axis, with fewer digits. */
 function marked(unit: ChartOf['unit'], value: number): string {
   if (value === 0) return '0';
   if (unit === 'rate' && value < 10) return written(unit, value);
   return unit === 'rate' || unit === 'count' ? short(value) : written(unit, value);
 }
 
-/** The number of parts that one of a unit has where marks stand at whole parts. */
+/** Returns the factor that converts a unit so that grid lines fall on integers. */
 function parts(unit: ChartOf['unit'], most: number): number {
   if (unit === 'bytes') return 1024 ** -Math.floor(Math.log(Math.max(most, 1)) / Math.log(1024));
   return { time: 1e6, rate: 100, count: 1 }[unit];
 }
 
-/** Round marks up to the largest value. */
+/** Returns round grid values up to the maximum. */
 function marks(unit: ChartOf['unit'], most: number): number[] {
   const factor = parts(unit, most);
   const { top, step } = scale(most * factor, 3);
@@ -134,7 +134,7 @@ export function LineChart({ chart, range, cursor, onCursor, onChoose }: LineChar
           onCursor(null);
         }}
       >
-        {/* biome-ignore lint/a11y/noSvgWithoutTitle: the box around it has the title. */}
+        {/* biome-ignore lint/a11y/noSvgWithoutTitle: the surrounding element has the title. */}
         <svg
           width={width}
           height={HEIGHT}
@@ -200,7 +200,7 @@ export function LineChart({ chart, range, cursor, onCursor, onChoose }: LineChar
   );
 }
 
-/** The names of the lines, with their values at an instant. */
+/** The legend, with the values at an instant. */
 function Legend({ chart, at }: { chart: ChartOf; at: number | undefined }) {
   return (
     <span className="history-legend" aria-hidden="true">

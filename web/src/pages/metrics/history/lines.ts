@@ -1,7 +1,7 @@
-// What the charts of the last day draw: from the server's samples to lines of points. No drawing here.
+// Converts the server's samples to lines for the charts of the last day. Renders nothing.
 import type { Figures, FiguresSample } from '../../../api/admin';
 
-/** A value at an instant; null: the server did not run before it. */
+/** A value at an instant; null: a gap before a start of the server. */
 export interface Point {
   at: number;
   value: number | null;
@@ -12,22 +12,24 @@ export interface Line {
 }
 export interface ChartOf {
   title: string;
-  /** How its values are written. */
+  /** Unit of the values. */
   unit: 'rate' | 'count' | 'bytes' | 'time';
   lines: Line[];
 }
-/** A part of time, milliseconds since 1970. */
+/** A time range in milliseconds since the epoch. */
 export interface Range {
   from: number;
   to: number;
 }
 
-/** Points that are drawn for a line: more would lie on one pixel. */
+/** Maximum points per line: more would share a pixel. */
 export const MOST_POINTS = 360;
 
 type Read = (sample: FiguresSample) => number;
-/** How several samples become one: what happened is added up, what is stands as it was last, and of times
- * the longest counts. */
+/**
+ * Aggregation of several samples: counters are summed, gauges take the last value, and latencies
+ * the maximum.
+ */
 type Join = 'rate' | 'sum' | 'last' | 'most';
 
 interface Spec {
@@ -41,7 +43,7 @@ const done = (api: string): Read => {
     operations.filter((one) => one.api === api).reduce((sum, one) => sum + one.count, 0);
 };
 
-/** The slowest hundredth of all kinds of an API, microseconds. Waiting for news is left out by the server. */
+/** Highest p99 of all operations of an API, in microseconds. The server excludes long polling. */
 const slowest = (api: string): Read => {
   return ({ operations }) =>
     operations
@@ -119,13 +121,13 @@ const SPECS: readonly Spec[] = [
   },
 ];
 
-/** Samples that are drawn as one point. */
+/** Samples that form one point. */
 interface Group {
   samples: FiguresSample[];
   first: boolean;
 }
 
-/** So many groups at most, each of samples that follow each other without a start between them. */
+/** Groups consecutive samples into at most `most` groups; a restart starts a new group. */
 function groups(samples: readonly FiguresSample[], most: number): Group[] {
   const each = Math.max(1, Math.ceil(samples.length / most));
   const made: Group[] = [];
@@ -157,14 +159,14 @@ function joined({ samples }: Group, join: Join, read: Read): number {
   }
 }
 
-/** The samples of a part of time. */
+/** Returns the samples in a time range. */
 export function within(figures: Figures, range: Range | null): FiguresSample[] {
   const { samples } = figures;
   if (range === null) return samples;
   return samples.filter(({ at_ms }) => at_ms >= range.from && at_ms <= range.to);
 }
 
-/** All charts, of lines with so many points at most; each start of the server is a gap. */
+/** Returns all charts with at most `most` points per line; each restart of the server is a gap. */
 export function charts(samples: readonly FiguresSample[], most = MOST_POINTS): ChartOf[] {
   const joins = groups(samples, most);
   return SPECS.map(({ title, unit, lines }) => ({
@@ -184,7 +186,7 @@ export function charts(samples: readonly FiguresSample[], most = MOST_POINTS): C
   }));
 }
 
-/** The instants of points that have a value, in their order, each once. */
+/** Returns the sorted distinct instants that have a value. */
 export function instants(chart: ChartOf): number[] {
   const all = chart.lines.flatMap(({ points }) =>
     points.filter(({ value }) => value !== null).map(({ at }) => at),
@@ -192,7 +194,7 @@ export function instants(chart: ChartOf): number[] {
   return [...new Set(all)].sort((one, other) => one - other);
 }
 
-/** The place of the instant that is nearest; -1: there is none. */
+/** Returns the index of the nearest instant; -1 if there are none. */
 export function nearest(sorted: readonly number[], at: number): number {
   let best = -1;
   for (const [place, instant] of sorted.entries()) {
@@ -202,7 +204,7 @@ export function nearest(sorted: readonly number[], at: number): number {
   return best;
 }
 
-/** An SVG path through points; a gap where there is no value. A point that stands alone is a dot. */
+/** Returns an SVG path with gaps for null values. An isolated point is a dot. */
 export function path(
   points: readonly Point[],
   x: (at: number) => number,

@@ -22,7 +22,7 @@ test.each([
   'hours=7',
   'from=2026-11-27T03:00:00Z',
   'from=x&to=y',
-  // Backwards.
+  // In reverse order.
   'from=2026-11-27T03:10:00Z&to=2026-11-27T03:00:00Z',
 ])('%o is the last hour', (address) =>
   expect(shownOf(new URLSearchParams(address))).toEqual({ kind: 'hours', hours: 1 }),

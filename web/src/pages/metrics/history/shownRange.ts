@@ -1,14 +1,14 @@
-// Which part of the last day the charts show, as the address says it: `hours=6`, or `from` and `to`. Pure.
+// The time range of the charts as in the URL: `hours=6`, or `from` and `to`. Pure.
 import type { Range } from './lines';
 
 export const HOURS = [1, 6, 24] as const;
 export type Hours = (typeof HOURS)[number];
 
 export type Shown =
-  /** Up to now. */
+  /** The last hours. */
   { kind: 'hours'; hours: Hours } | { kind: 'part'; range: Range };
 
-/** What an address says; what it says wrongly counts as nothing. */
+/** Parses the URL; invalid values are ignored. */
 export function shownOf(query: URLSearchParams): Shown {
   const [from, to] = ['from', 'to'].map((name) => Date.parse(query.get(name) ?? ''));
   if (from !== undefined && to !== undefined && from < to)
@@ -17,7 +17,7 @@ export function shownOf(query: URLSearchParams): Shown {
   return { kind: 'hours', hours: hours ?? HOURS[0] };
 }
 
-/** The parts of the address that say it. */
+/** Returns the query parameters of a range. */
 export function addressOf(shown: Shown): Record<'hours' | 'from' | 'to', string | null> {
   if (shown.kind === 'hours') {
     const hours = shown.hours === HOURS[0] ? null : String(shown.hours);

@@ -1,4 +1,4 @@
-// What an operation asks, in a cell of a table, and the way to it in Query.
+// A table cell with the query of an operation.
 import { count } from '../../../pure/figures/amount';
 import { visible } from '../../../pure/values/visible';
 import type { Place } from '../../../state/place';
@@ -8,7 +8,7 @@ import './slow.css';
 
 export const ms = (value: number) => `${count(value)} ms`;
 
-/** The beginning alone until the row has the keyboard or is unfolded. */
+/** Truncated until the row has the focus or is expanded. */
 export function Asked({ text }: { text: string | null }) {
   if (text === null) return <span className="hint">not told</span>;
   const shown = visible(text);

@@ -1,4 +1,5 @@
-// Slow operations by shape as a table; each unfolds to the single ones, and leads to its query.
+// Table of slow operations grouped by shape; each row expands to single operations and links to its
+// query.
 import { ChevronDown, ChevronRight } from 'lucide-react';
 import { useId, useState } from 'react';
 import { count } from '../../../pure/figures/amount';
@@ -6,7 +7,7 @@ import { utc } from '../../../pure/time/utc';
 import { Asked, ms, OpenInQuery } from './Asked';
 import { type Shape, textOf } from './shapes';
 
-/** More than a person looks through; the command line lists all. */
+/** Maximum number of rows; the command line lists all. */
 export const SHOWN = 50;
 
 function Heads({ heads }: { heads: readonly string[] }) {
@@ -33,7 +34,7 @@ function Singles({ shape: { operations } }: { shape: Shape }) {
         <Heads heads={SINGLE_HEADS} />
         <tbody>
           {operations.slice(0, SHOWN).map((slow, at) => (
-            // biome-ignore lint/suspicious/noArrayIndexKey: several can be alike.
+            // biome-ignore lint/suspicious/noArrayIndexKey: rows may be equal.
             <tr key={`${slow.at} ${at}`}>
               <td>
                 {utc(Date.parse(slow.at))}
@@ -60,7 +61,7 @@ function Singles({ shape: { operations } }: { shape: Shape }) {
 
 interface LineProps {
   shape: Shape;
-  /** The collection is named, since others are listed too. */
+  /** Shows the collection, for lists of several. */
   isNamed: boolean;
 }
 

@@ -1,5 +1,4 @@
-// Operations that took long, by what they ask, with a way to the query of each: of all the server, or of one
-// collection.
+// Slow operations grouped by query, with links, of the whole server or of one collection.
 import { useMemo, useState } from 'react';
 import { count, counted } from '../../../pure/figures/amount';
 import type { Target } from '../../../state/place';
@@ -12,7 +11,7 @@ import { shapesOf } from './shapes';
 
 const REFRESH_MS = 5000;
 
-/** How many took so long. */
+/** Describes the number of slow operations. */
 function inWords(operations: number, shapes: number, limit: number): string {
   const long = `took ${count(limit)} ms or more`;
   if (operations === 0) return `Nothing ${long} within the last day.`;
@@ -27,7 +26,9 @@ interface NotedProps {
   isNamed: boolean;
 }
 
-/** Those of others, and on demand those of the portal itself, which somebody who looks here causes. */
+/**
+ * The operations of other clients, and optionally the portal's own, which viewing this page causes.
+ */
 function Noted({ all, limit, isNamed }: NotedProps) {
   const [isWhole, showWhole] = useState(false);
   const others = ofOthers(all);
@@ -53,7 +54,7 @@ function Noted({ all, limit, isNamed }: NotedProps) {
 
 const NONE: readonly SlowOperation[] = [];
 
-/** Those of a collection, or all of them. */
+/** Returns the operations on a collection, or all. */
 function useThose(all: readonly SlowOperation[], target: Target | null) {
   const { door, database, collection } = target ?? {};
   return useMemo(() => {
@@ -67,7 +68,7 @@ function useThose(all: readonly SlowOperation[], target: Target | null) {
 export function SlowOperations({ target = null }: { target?: Target | null }) {
   const { value, failure, again } = usePolled(readSlow, REFRESH_MS);
   const those = useThose(value?.operations ?? NONE, target);
-  // A server without such a list has nothing to show.
+  // The server has no such list.
   if (value === null && failure === null) return null;
   return (
     <>

@@ -1,4 +1,4 @@
-// The queries of slow operations, for the palette: the slowest of each query, with the way to it.
+// Queries of slow operations for the palette: the slowest execution of each, with its URL.
 import { count } from '../../../pure/figures/amount';
 import type { Target } from '../../../state/place';
 import { doorOf, ofOthers, queryOf, type SlowOperation } from './queryOf';
@@ -6,12 +6,15 @@ import { readSlow } from './read';
 
 export interface SlowQuery {
   target: Target;
-  /** The parts of the address of the Query page. */
+  /** Query parameters of the Query page. */
   query: Record<string, string>;
   took: string;
 }
 
-/** Of each query the slowest, the slowest first, so many at most, and none of the portal's own. Pure. */
+/**
+ * Returns the slowest execution of each query, slowest first, at most `most`, without the portal's
+ * own. Pure.
+ */
 export function slowQueriesOf(operations: readonly SlowOperation[], most: number): SlowQuery[] {
   const sorted = ofOthers(operations).sort((a, b) => b.duration_ms - a.duration_ms);
   const found = new Map<string, SlowQuery>();
@@ -29,7 +32,7 @@ export function slowQueriesOf(operations: readonly SlowOperation[], most: number
   return [...found.values()];
 }
 
-/** None where the server does not tell of them. */
+/** Returns an empty list if the server has none. */
 export async function readSlowQueries(most: number): Promise<SlowQuery[]> {
   return slowQueriesOf((await readSlow())?.operations ?? [], most);
 }

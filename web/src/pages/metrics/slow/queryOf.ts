@@ -1,8 +1,8 @@
-// What a slow operation asked, as the address of the Query page takes it. Pure.
+// Converts a slow operation to the query parameters of the Query page. Pure.
 import { parseShell, printShell } from '../../../pure/shell';
 import type { Door } from '../../../state/place';
 
-/** An operation as the server tells of it. */
+/** A slow operation as the server reports it. */
 export interface SlowOperation {
   at: string;
   api: string;
@@ -15,13 +15,13 @@ export interface SlowOperation {
   plan?: string;
   failed?: boolean;
   client?: string;
-  /** It came through the admin address, as the portal's own do. */
+  /** Received through the admin address, as the portal's own requests are. */
   portal?: boolean;
-  /** null: it is not told any more, or was long, or changed something. */
+  /** null: not recorded any more, too long, or a write. */
   query: string | null;
 }
 
-/** Those that the portal has not caused itself: whoever looks at them asks for others all the time. */
+/** Filters out the portal's own operations, which polling causes all the time. */
 export function ofOthers(operations: readonly SlowOperation[]): SlowOperation[] {
   return operations.filter(({ portal }) => portal !== true);
 }
@@ -32,7 +32,7 @@ export function doorOf({ api }: SlowOperation): Door {
 
 type Parts = Record<string, string>;
 
-/** Longer addresses are refused by some on their way. */
+/** Some proxies refuse longer URLs. */
 const LONGEST = 2000;
 
 function isTree(value: unknown): value is Record<string, unknown> {
@@ -57,7 +57,7 @@ function partsOfCommand(text: string): Parts | null {
 
 const TOKENS = /"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|@\w+/g;
 
-/** The query of a request's body, with its parameters' values in their places. */
+/** Returns the query of a request body with its parameters substituted. */
 function partsOfBody(text: string): Parts | null {
   const body = JSON.parse(text) as { query?: unknown; parameters?: unknown };
   if (typeof body.query !== 'string') return null;
@@ -66,7 +66,7 @@ function partsOfBody(text: string): Parts | null {
   return { q: body.query.replace(TOKENS, (token) => values.get(token) ?? token) };
 }
 
-/** The parts of the address; null: what it asked is not known, or no address holds it. */
+/** Returns the query parameters; null: the query is unknown or too long for a URL. */
 export function queryOf({ api, query, collection }: SlowOperation): Parts | null {
   if (query === null || collection === '') return null;
   try {
@@ -74,7 +74,7 @@ export function queryOf({ api, query, collection }: SlowOperation): Parts | null
     const length = Object.values(parts ?? {}).reduce((all, part) => all + part.length, 0);
     return length > LONGEST ? null : parts;
   } catch {
-    // It is neither; the operation is shown without a way to its query.
+    // Not parsable: the operation is shown without a link.
     return null;
   }
 }

@@ -72,7 +72,7 @@ test('those of one shape are one, the one that took longest in all first', () =>
     last: '2026-11-27T03:00:09.000Z',
   });
   expect(first?.operations.map(({ duration_ms }) => duration_ms)).toEqual([500, 200, 300]);
-  // Where nothing differs values are told.
+  // A single query is shown with its values.
   expect(second).toMatchObject({ text: '{ m: 1 }', longestMs: 900, totalMs: 900, failed: 0 });
 });
 

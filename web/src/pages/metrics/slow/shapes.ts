@@ -1,31 +1,33 @@
-// Slow operations of one shape: the same kind of operation, of the same collection, that asks the same of the
-// same fields with other values. Pure.
+// Groups slow operations by shape: the same operation on the same collection and fields with other
+// values. Pure.
 import { parseShell, printShell } from '../../../pure/shell';
 import { isPlainObject } from '../../../pure/values/kind';
 import { queryOf, type SlowOperation } from './queryOf';
 
 export interface Shape {
   key: string;
-  /** What all of them ask, `?` for values; of one alone what it asks; null: it is not told. */
+  /** The common query with `?` for values; a single query is verbatim; null: not recorded. */
   text: string | null;
-  /** The newest first. */
+  /** The operations, newest first. */
   operations: readonly SlowOperation[];
   longestMs: number;
   totalMs: number;
-  /** When the last one ended. */
+  /** End time of the last one. */
   last: string;
   failed: number;
 }
 
-/** Stands for a value; printed without its quotes. */
+/** Placeholder of a value; printed without quotes. */
 const VALUE = '?';
-/** The order of a sort and the fields of a projection are no values. */
+/**
+ * Operators whose arguments are kept: sort directions and projected fields are part of the shape.
+ */
 const WHOLE: ReadonlySet<string> = new Set(['sort', '$sort', 'projection', '$project']);
 
 function withoutValues(value: unknown): unknown {
   if (Array.isArray(value)) {
     const parts = value.map(withoutValues);
-    // However many values are listed, it is the same question.
+    // Lists of values of any length have the same shape.
     return parts.length > 0 && parts.every((part) => part === VALUE) ? [VALUE] : parts;
   }
   if (isPlainObject(value)) {
@@ -36,7 +38,7 @@ function withoutValues(value: unknown): unknown {
       ]),
     );
   }
-  // A field, as an expression names it.
+  // A field reference in an expression.
   return typeof value === 'string' && value.startsWith('$') ? value : VALUE;
 }
 
@@ -46,18 +48,18 @@ function shellShape(text: string): string {
   return printShell(withoutValues(parsed.value), 0).replaceAll('"?"', VALUE);
 }
 
-/** Texts, those behind a path's bracket told apart, and numbers. */
+/** String and number literals; strings in brackets after a path are field names. */
 const SQL_VALUES = /([\w\])]\s*\[\s*)?(?:"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')|(?<![\w.@])\d[\w.]*/g;
 
 function sqlShape(text: string): string {
   const bare = text.replace(SQL_VALUES, (found: string, path?: string) =>
-    // In brackets behind a path stands the name of a field.
+    // A string in brackets after a path is a field name.
     path === undefined ? VALUE : found,
   );
   return bare.replace(/\(\?(?:\s*,\s*\?)+\)/g, '(?)');
 }
 
-/** What an operation asks, for people: without what the protocol puts around it. */
+/** Returns the query without its protocol envelope. */
 export function textOf(operation: SlowOperation): string | null {
   const { api, query } = operation;
   if (query === null) return null;
@@ -68,7 +70,7 @@ export function textOf(operation: SlowOperation): string | null {
   return [q, ...Object.entries(others).map(([name, text]) => `${name} ${text}`)].join(', ');
 }
 
-/** The same with `?` for its values. */
+/** As `textOf`, with `?` for values. */
 export function shapeOf(operation: SlowOperation): string | null {
   const { api, query } = operation;
   if (query === null) return null;
@@ -100,7 +102,7 @@ function summed(key: string, operations: SlowOperation[]): Shape {
   };
 }
 
-/** By shape, the one that took longest in all first. */
+/** Groups operations by shape, largest total duration first. */
 export function shapesOf(operations: readonly SlowOperation[]): Shape[] {
   const found = new Map<string, SlowOperation[]>();
   for (const one of operations) {

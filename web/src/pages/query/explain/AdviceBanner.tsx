@@ -1,4 +1,5 @@
-// The index that a query lacks, and the button that makes it and runs the query again.
+// A banner with the missing index of a query, and a button that creates it and runs the query
+// again.
 import { useState } from 'react';
 import { mayWrite, session } from '../../../api/session';
 import { toast } from '../../../state/log';

@@ -1,4 +1,4 @@
-// What a query did: figures, the plan as a tree, and the advice.
+// Explains a query: statistics, the plan as a tree, and index advice.
 
 import type { PlanNode } from '../../../pure/explain/plan';
 import { count, counted } from '../../../pure/figures/amount';
@@ -9,12 +9,12 @@ import type { Explanation } from './explanation';
 import type { Explaining } from './useExplanation';
 
 export interface ExplainPanelProps extends Explaining {
-  /** A query has been run. */
+  /** Whether a query has been run. */
   hasRun: boolean;
   onApplied: () => void;
 }
 
-/** What a stage examined and returned, as far as it is known. */
+/** Formats the known counts of a stage. */
 function figuresOf({ keysExamined, documentsExamined, returned }: PlanNode): string {
   const parts = [
     keysExamined === null ? null : `${counted(keysExamined, 'key')} examined`,
@@ -40,7 +40,7 @@ function Stage({ node }: { node: PlanNode }) {
       {node.children.length > 0 && (
         <ul>
           {node.children.map((child, at) => (
-            // biome-ignore lint/suspicious/noArrayIndexKey: a plan never changes.
+            // biome-ignore lint/suspicious/noArrayIndexKey: a plan is immutable.
             <Stage key={at} node={child} />
           ))}
         </ul>

@@ -1,4 +1,4 @@
-// Explains a command of the MongoDB API from the server's answer to explain, and creates what is advised.
+// Explains a command of the MongoDB API by the server's explain, and creates the advised index.
 import { type Document, run } from '../../../api/mongo';
 import { mongoAdvice } from '../../../pure/explain/mongoAdvice';
 import { explainedPlan, nodesOf } from '../../../pure/explain/plan';

@@ -1,4 +1,4 @@
-// Explains a query of the NoSQL API from the metrics of its pages, and adds what is advised to the
+// Explains a query of the NoSQL API by the metrics of its pages, and adds the advised index to the
 // container's indexing policy.
 import { type ContainerRecord, readContainer, replaceContainer } from '../../../api/nosql';
 import { type NosqlAdvice, nosqlAdvice, nosqlPlan } from '../../../pure/explain/nosqlAdvice';
@@ -10,7 +10,7 @@ import { policyWith } from './policyWith';
 
 const policyOf = (container: ContainerRecord) => (container.indexingPolicy ?? {}) as Policy;
 
-/** The metrics of all pages, added up. */
+/** Sums the metrics of all pages. */
 function sums(pages: readonly NosqlFacts[]): Map<string, number> {
   const found = new Map<string, number>();
   for (const { metrics } of pages)
@@ -41,7 +41,7 @@ export async function nosqlExplanation(
   const run = { text, metrics, indexes };
   const policy = policyOf(container);
   const advice = nosqlAdvice(run, policy);
-  // With indexing turned off no path is of use.
+  // With indexing off, adding a path has no effect.
   const isOff = policy.indexingMode?.toLowerCase() === 'none';
   const of = (name: string) => metrics.get(name) ?? null;
   return {

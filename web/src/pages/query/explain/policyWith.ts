@@ -1,8 +1,8 @@
-// An indexing policy with what is advised. Pure.
+// Adds advised indexes to an indexing policy. Pure.
 import type { NosqlAdvice } from '../../../pure/explain/nosqlAdvice';
 import type { Policy } from '../../../pure/explain/policy';
 
-/** The policy with the paths and the composite index; all else in it stays. */
+/** Returns the policy with the paths and the composite index added; the rest is unchanged. */
 export function policyWith(policy: Policy, { include, composite }: NosqlAdvice): Policy {
   const named = new Set(include);
   const isOther = ({ path }: { path: string }) => !named.has(path);
@@ -11,7 +11,7 @@ export function policyWith(policy: Policy, { include, composite }: NosqlAdvice):
       ? {}
       : {
           includedPaths: [...(policy.includedPaths ?? []), ...include.map((path) => ({ path }))],
-          // One path cannot be in both lists.
+          // A path must not be in both lists.
           excludedPaths: (policy.excludedPaths ?? []).filter(isOther),
         };
   const indexes =

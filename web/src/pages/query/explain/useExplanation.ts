@@ -1,4 +1,4 @@
-// The explanation of a run, asked for when it is shown, or at once where asking costs nothing.
+// Loads the explanation of a run when it is shown, or at once if that costs nothing.
 import { useEffect, useState } from 'react';
 import type { Runs } from '../runState';
 import type { Explanation } from './explanation';

@@ -1,4 +1,4 @@
-// Saves results as a file, in the form that is chosen: those that were read, or all of them.
+// Saves results as a file in a chosen format: those read so far, or all.
 import { useEffect, useRef, useState } from 'react';
 import { words } from '../../../api/http';
 import { count as amount, counted } from '../../../pure/figures/amount';
@@ -10,12 +10,14 @@ import { ENDINGS, FORMATS, type Format, fileOf, type Results } from './form';
 import { readAll } from './readAll';
 
 export interface DownloadProps {
-  /** Gives all results that were read. */
+  /** Returns all results read so far. */
   results: () => Results | null;
   count: number;
-  /** Runs the query again, to read all of its results; null: all were read, or it cannot be run again. */
+  /**
+   * Runs the query again to read all its results; null: all were read, or it cannot be repeated.
+   */
   startAll: (() => Run) | null;
-  /** Of the file, without its ending. */
+  /** File name without extension. */
   name: string;
 }
 
@@ -25,13 +27,13 @@ function save(name: string, parts: string[]): void {
   link.href = address;
   link.download = name;
   link.click();
-  // The browser takes what the address names when it is asked, which is not at once.
+  // The browser reads the URL asynchronously.
   setTimeout(() => URL.revokeObjectURL(address), 60_000);
 }
 
-/** Reads all results for a file. Ends when the page is left. */
+/** Reads all results for a file. Cancelled when the page is left. */
 function useReading() {
-  /** How many have come; null: nothing is being read. */
+  /** Number of results read; null: not reading. */
   const [read, setRead] = useState<number | null>(null);
   const abort = useRef<AbortController | null>(null);
   useEffect(() => () => abort.current?.abort(), []);

@@ -1,8 +1,8 @@
-// What stands in the place of results: why there are none, and what can be done.
+// Shown instead of results: why there are none, and what to do.
 import type { Target } from '../../../state/place';
 import { PlaceLink } from '../../../ui/PlaceLink';
 
-/** It was run. */
+/** The query returned no results. */
 export function Nothing({ target }: { target: Target }) {
   return (
     <p className="empty">
@@ -15,7 +15,7 @@ export function Nothing({ target }: { target: Target }) {
   );
 }
 
-/** It was not run yet. */
+/** The query has not been run yet. */
 export function NotRun() {
   return (
     <p className="empty">

@@ -1,4 +1,4 @@
-// Results as a table: a row for each, a column for each field. A row opens the item that it is.
+// Results as a table: one row each, one column per field. A row links to its item.
 
 import { type MouseEvent, useMemo } from 'react';
 import { isOfNumbers, titleOf } from '../../../pure/columns/columns';
@@ -15,11 +15,11 @@ import { Nothing } from './Nothing';
 export interface ResultTableProps {
   target: Target;
   results: Results;
-  /** The number of the first row, from 1. */
+  /** Number of the first row, from 1. */
   first: number;
 }
 
-/** More columns than anybody reads; JSON and the tree have all fields. */
+/** Limit for readability; JSON and tree show all fields. */
 const MOST_COLUMNS = 40;
 const MOST_CHARACTERS = 120;
 
@@ -35,7 +35,7 @@ function Cell({ form, value }: { form: Form; value: Value | undefined }) {
   );
 }
 
-/** A press that selects a text, or that the link has taken, opens nothing. */
+/** Whether a click opens the row: not if it selected text or the link handled it. */
 function opens(event: MouseEvent): boolean {
   return !event.defaultPrevented && String(window.getSelection() ?? '') === '';
 }

@@ -1,4 +1,4 @@
-// Results as a tree: what an object or array holds is shown when it is opened.
+// Results as a tree; objects and arrays are expanded on demand.
 import { ChevronDown, ChevronRight } from 'lucide-react';
 import { type ReactNode, useState } from 'react';
 import { counted } from '../../../pure/figures/amount';
@@ -11,7 +11,7 @@ import { Nothing } from './Nothing';
 export interface ResultTreeProps {
   target: Target;
   results: Results;
-  /** The number of the first result, from 1. */
+  /** Number of the first result, from 1. */
   first: number;
 }
 
@@ -22,7 +22,7 @@ function cut(text: string, most: number): string {
   return text.length > most ? `${text.slice(0, most)}…` : text;
 }
 
-/** What stands behind the name of something that can be opened. */
+/** Returns the summary of a collapsed object or array. */
 function about(form: Form, value: Value, parts: [string, Value][]): string {
   if (form.kind(value) === 'array') return counted(parts.length, 'element');
   const names = parts.slice(0, 5).map(([name]) => name);
@@ -35,7 +35,7 @@ interface BranchProps {
   name: string;
   value: Value;
   isOpen?: boolean;
-  /** Stands behind the name. */
+  /** Rendered after the name. */
   extra?: ReactNode;
 }
 
@@ -72,7 +72,7 @@ function Branch({ form, name, value, isOpen = false, extra }: BranchProps) {
       {open && (
         <ul>
           {parts.slice(0, most).map(([inner, held], at) => (
-            // biome-ignore lint/suspicious/noArrayIndexKey: a name may stand there twice.
+            // biome-ignore lint/suspicious/noArrayIndexKey: names may repeat.
             <Branch key={at} form={form} name={inner} value={held} />
           ))}
           {parts.length > most && (

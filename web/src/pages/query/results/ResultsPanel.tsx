@@ -1,4 +1,4 @@
-// The results of a query, and in words what came of it.
+// The results of a query, with a summary of its outcome.
 import { useMemo } from 'react';
 import { counted } from '../../../pure/figures/amount';
 import { utc } from '../../../pure/time/utc';
@@ -18,16 +18,16 @@ import { useView, ViewChoice } from './ViewChoice';
 export interface ResultsPanelProps {
   target: Target;
   runs: Runs;
-  /** The clock has moved since they were read, or the server was away. */
+  /** Whether the clock was moved or the server was unreachable since the results were read. */
   stale?: boolean;
-  /** Runs the query of these results again; null or left out: it is not known. */
+  /** Runs the query of these results again; null or omitted: unknown. */
   startAgain?: (() => Run) | null;
 }
 
 const rowsOf = (pages: Runs['pages']) =>
   pages.reduce((all, { results }) => all + results.rows.length, 0);
 
-/** Which rows are shown, of how many pages, as of when; null: none were read. */
+/** Describes the shown rows, number of pages, and time; null: no results were read. */
 function rowsInWords({ pages, at }: Read): string | null {
   const page = pages[at];
   if (page === undefined) return null;
@@ -41,7 +41,7 @@ function rowsInWords({ pages, at }: Read): string | null {
   return `${many}${asOf}`;
 }
 
-/** What came of it, in words. */
+/** Describes the outcome. */
 export function summary({ pages, at, busy, cancelled, failure }: Runs): string {
   if (busy) return pages.length === 0 ? 'Running…' : 'Reading the next page…';
   if (cancelled)
@@ -50,7 +50,7 @@ export function summary({ pages, at, busy, cancelled, failure }: Runs): string {
   if (rows === null)
     return failure === null
       ? 'Not run yet: Ctrl+Enter runs it.'
-      : // The reason stands below.
+      : // The reason is shown below.
         '';
   return `${rows}${pages.at(-1)?.more === true ? '; more follow' : ''}.`;
 }

@@ -1,4 +1,4 @@
-// How results are shown: as a table, as JSON, as a tree. The choice is kept in the browser.
+// Choice of the view: table, JSON or tree; kept in the browser.
 import { usePreference } from '../../../state/preference';
 
 export const VIEWS = ['Table', 'JSON', 'Tree'] as const;

@@ -1,4 +1,5 @@
-// How results of either API are read: on one line, in parts, by paths, and as the text of a file. Pure.
+// Accessors of results, common to both APIs: on one line, by parts and paths, and as file text.
+// Pure.
 import type { Document } from '../../../api/mongo';
 import { type Column, columnsOf, EXPIRES } from '../../../pure/columns/columns';
 import { cellOfNode, cellOfValue, nodeAtPath } from '../../../pure/exporting/cells';
@@ -16,39 +17,39 @@ import { bareKind, bareText } from '../../../pure/values/bare';
 import { isPlainObject, type Kind, kindOf } from '../../../pure/values/kind';
 import { valueAtPath } from '../../../pure/values/path';
 
-/** A value of BSON, or JSON as it was written. */
+/** A BSON value, or JSON with its original text. */
 export type Value = unknown;
 
 export interface Form {
   language: 'json' | 'shell';
   kind(value: Value): Kind;
-  /** On one line; texts in quotes, dates and numbers without their type. */
+  /** One line; strings quoted, dates and numbers without type. */
   line(value: Value): string;
-  /** The type that the line does not show; null: it does. */
+  /** The type that the line omits; null: none. */
   hidden(value: Value): Kind | null;
-  /** The text itself of a text; dates and numbers without their type; of others, their line. */
+  /** Strings unquoted; dates and numbers without type; others as their line. */
   cell(value: Value): string;
-  /** What an object or array holds; null: it is neither. */
+  /** Entries of an object or array; null: a scalar. */
   parts(value: Value): [name: string, value: Value][] | null;
-  /** undefined: nothing is there. */
+  /** undefined: absent. */
   at(value: Value, path: readonly string[]): Value | undefined;
-  /** A result that is no object, in one. */
+  /** Wraps a result that is not an object in one. */
   wrapped(value: Value): Value;
   json(value: Value): string;
-  /** As CSV; texts that a spreadsheet would run get an apostrophe before them. */
+  /** A CSV field; formulas are guarded by an apostrophe. */
   csvCell(value: Value, path: readonly string[]): string;
 }
 
 export interface Results {
   form: Form;
   rows: readonly Value[];
-  /** The rows as columns are made of them: numbers may be rounded. */
+  /** Rows for computing columns; numbers may be rounded. */
   plain: readonly unknown[];
-  /** What names the item of a row in the address of its page; null: no item is known. */
+  /** Keys of the rows' items for URLs; null: no item is known. */
   keys: readonly (string | null)[];
 }
 
-/** The column of results that are no objects. */
+/** Column of results that are not objects. */
 export const WHOLE = 'value';
 
 export const MONGO_FORM: Form = {
@@ -100,7 +101,7 @@ export const NOSQL_FORM: Form = {
   csvCell: (value, path) => cellOfNode(nodeAtPath(node(value), path), true),
 };
 
-/** Several pages as one. */
+/** Concatenates pages. */
 export function joined(all: readonly Results[]): Results | null {
   const [first] = all;
   if (first === undefined) return null;
@@ -112,17 +113,17 @@ export function joined(all: readonly Results[]): Results | null {
   };
 }
 
-/** The columns of results, those that most of them have first. */
+/** Returns the columns of results, most frequent first. */
 export function columnsFor({ form, plain }: Results): Column[] {
   const objects = plain.map((one) => (isPlainObject(one) ? one : { [WHOLE]: one }));
-  // What the server sets is apart only where whole items were asked for.
+  // Fields set by the server are separated only for whole items.
   const isWhole = form.language === 'json' && objects.some((one) => Object.hasOwn(one, '_self'));
   return columnsOf(objects, isWhole ? 'id' : '_id').filter(
     ({ id, share }) => id !== EXPIRES && share > 0,
   );
 }
 
-/** Of those the ones of a table: objects that have columns for their parts are left out. */
+/** Returns the columns for a table: objects whose subfields are columns are omitted. */
 export function tableColumns(results: Results): Column[] {
   return columnsFor(results).filter(
     ({ hasParts, kinds }) => !hasParts || [...kinds.keys()].some((kind) => kind !== 'object'),
@@ -153,7 +154,7 @@ function exporterFor(results: Results, format: Format): Exporter<Value> {
   }
 }
 
-/** The parts of a file with all results. */
+/** Yields the chunks of a file with all results. */
 export function* fileOf(results: Results, format: Format): Generator<string> {
   const exporter = exporterFor(results, format);
   yield exporter.begin();
@@ -165,7 +166,7 @@ const KEEP_IDS = new Set(
   `$match $sort $limit $skip $sample $project $addFields $set $unset $unwind $lookup`.split(' '),
 );
 
-/** Whether the `_id` of a result is that of a document of the collection. */
+/** Returns whether the `_id` of a result is that of a document of the collection. */
 export function keepsIds(command: Document): boolean {
   if (command.aggregate === undefined) return true;
   const stages = command.pipeline as unknown[];

@@ -16,7 +16,7 @@ const page = (rows: number, more: boolean): ResultPage => ({
   more,
 });
 
-/** A run of these pages, and whether it was ended. */
+/** A run with these pages that records its use. */
 function runOf(pages: (ResultPage | Error)[]) {
   const seen = { asked: 0, ended: 0 };
   const run: Run = {

@@ -1,21 +1,21 @@
-// Reads all results of a query, to be saved as a file. They are held in memory, so there is a bound.
+// Reads all results of a query for a file. They are kept in memory, so there is a limit.
 import { bytes, count } from '../../../pure/figures/amount';
 import type { Run } from '../run';
 import { joined, type Results } from './form';
 
 export interface Bound {
   rows: number;
-  /** Of the results as text. */
+  /** Maximum size of the results as text. */
   characters: number;
 }
 
 const BOUND: Bound = { rows: 200_000, characters: 256 * 1024 * 1024 };
-/** Results that are asked for in one request. */
+/** Results per request. */
 const AT_ONCE = 1000;
 
 /**
- * Returns all results of a run that has not begun, and ends it. `onRows` hears how many have come. Throws when
- * they exceed the bound, when a request fails, or when `signal` stops it.
+ * Reads all results of a new run, and ends it. `onRows` receives the number read so far. Throws
+ * when the limit is exceeded, a request fails, or `signal` is aborted.
  */
 export async function readAll(
   run: Run,

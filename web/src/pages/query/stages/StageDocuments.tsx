@@ -1,4 +1,4 @@
-// The first documents after a stage, and how many there are. Asked once, and again when somebody wants it.
+// The first documents after a stage, and their number. Loaded once, and again on request.
 import { useEffect, useRef, useState } from 'react';
 import { counted, count as grouped } from '../../../pure/figures/amount';
 import type { Target } from '../../../state/place';

@@ -1,4 +1,4 @@
-// One stage of a pipeline: whether it runs, what it says, its place, and what is there after it.
+// One stage of a pipeline: enabled state, text, position, and its output.
 import { useId } from 'react';
 import type { Stage } from '../../../pure/shell/stages';
 import type { Target } from '../../../state/place';
@@ -8,14 +8,14 @@ import { StageDocuments } from './StageDocuments';
 export interface StageRowProps {
   target: Target;
   stage: Stage;
-  /** From 1. */
+  /** Position from 1. */
   number: number;
-  /** The pipeline up to it, with it. */
+  /** The pipeline up to and including it. */
   upTo: string;
   isFirst: boolean;
   isLast: boolean;
   isOpen: boolean;
-  /** It writes, or one before it does. */
+  /** Whether it or an earlier stage writes. */
   writes: boolean;
   onOpen: (isOpen: boolean) => void;
   onSwitch: (isOff: boolean) => void;
@@ -26,7 +26,7 @@ export interface StageRowProps {
 const SHORT = 160;
 const WRITES = 'The stages up to here write ($out or $merge), so they are not run from here';
 
-/** On one line, as long as anybody reads. */
+/** Joins to one line, truncated. */
 function shorten(text: string): string {
   const line = text.replace(/\s+/g, ' ');
   return line.length > SHORT ? `${line.slice(0, SHORT)}…` : line;

@@ -1,5 +1,5 @@
-// A pipeline stage by stage: leave one out, move it, add one, see what is there after it, run up to it.
-// The text in the editor stays what counts; changes here rewrite only the stages that they are about.
+// Shows a pipeline stage by stage: disable, move or add a stage, see its output, run up to it. The
+// editor's text is authoritative; changes here rewrite only the affected stages.
 import { useEffect, useId, useRef, useState } from 'react';
 import type { Mistake } from '../../../pure/reader';
 import { added, moved, switched } from '../../../pure/shell/editing';
@@ -22,7 +22,7 @@ export interface StagesPanelProps {
   onRunUpTo: (pipeline: string) => void;
 }
 
-/** Where a stage has gone, so that the keyboard goes with it. */
+/** The last move of a stage, so that the focus follows it. */
 interface Move {
   at: number;
   by: -1 | 1;
@@ -62,7 +62,7 @@ function Rows(
       <ol className="stages" ref={rows}>
         {stages.map((stage, at) => (
           <StageRow
-            // biome-ignore lint/suspicious/noArrayIndexKey: a stage has no name but its place.
+            // biome-ignore lint/suspicious/noArrayIndexKey: a stage is identified by its position.
             key={at}
             target={target}
             stage={stage}

@@ -1,5 +1,5 @@
-// What is there after a stage: the first documents and how many there are, up to a bound. Runs only what
-// it is given; that it writes nothing is the caller's to know.
+// Reads the output of a stage: its first documents, and their number up to a limit. The caller must
+// ensure that the pipeline does not write.
 import type { Target } from '../../../state/place';
 import { EMPTY } from '../command';
 import { startMongo } from '../mongoRun';
@@ -10,11 +10,11 @@ export const MOST_COUNTED = 10_000;
 
 export interface Probed {
   page: ResultPage;
-  /** null: more than are counted. */
+  /** null: above the counting limit. */
   count: number | null;
 }
 
-/** Runs a pipeline with further stages at its end; gives the first page of it. */
+/** Runs a pipeline with further stages appended; returns its first page. */
 async function first(target: Target, text: string, more: string, signal: AbortSignal) {
   const stages = text === '[]' ? `[${more}]` : text.replace(/\s*\]$/, `, ${more}]`);
   const run = startMongo(target, { ...EMPTY, mode: 'pipeline', pipeline: stages });

@@ -1,6 +1,6 @@
-// Stages that can be added to a pipeline, each with something in it that can be read and changed. Pure.
+// Templates of stages to add to a pipeline. Pure.
 
-/** In the order in which they are offered. */
+/** In the order of the menu. */
 export const TEMPLATES = [
   '{ $match: { field: "value" } }',
   '{ $project: { field: 1 } }',
@@ -21,7 +21,7 @@ export const TEMPLATES = [
   '{ $sample: { size: 10 } }',
 ] as const;
 
-/** "$match" of a stage. */
+/** Returns the operator of a stage, "$match". */
 export function operatorOf(template: string): string {
   return /\$\w+/.exec(template)?.[0] ?? '';
 }

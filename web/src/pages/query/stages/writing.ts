@@ -1,9 +1,9 @@
-// Which stages of a pipeline write. Pure.
+// Finds the stages of a pipeline that write. Pure.
 import type { Pipeline } from '../../../pure/shell/stages';
 
 const WRITING = new Set(['$out', '$merge']);
 
-/** Whether what runs up to a stage writes, or may: of what is no stage it is not known. */
+/** Returns whether the stages up to `at` write or may write: an invalid stage is unknown. */
 export function writesUpTo({ stages }: Pipeline, at: number): boolean {
   return stages
     .slice(0, at + 1)

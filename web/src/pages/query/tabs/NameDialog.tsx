@@ -1,4 +1,4 @@
-// Asks for a name: of a tab, or under which a query is saved.
+// Asks for the name of a tab or saved query.
 import { type FormEvent, useState } from 'react';
 import { Button } from '../../../ui/Button';
 import { Dialog } from '../../../ui/Dialog';
@@ -8,9 +8,9 @@ import { LONGEST_NAME } from './tabList';
 export interface NameDialogProps {
   title: string;
   initial: string;
-  /** What the button says. */
+  /** Label of the button. */
   action: string;
-  /** What comes of a name that is taken, said before. */
+  /** Message shown in advance for a name that is taken. */
   taken?: { names: readonly string[]; what: string };
   onName: (name: string) => void;
   onClose: () => void;

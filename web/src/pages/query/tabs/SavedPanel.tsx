@@ -1,4 +1,4 @@
-// Queries that were saved for this collection, in this browser: opened, renamed, deleted.
+// Queries saved for this collection in this browser: open, rename, delete.
 import { useState } from 'react';
 import { toast } from '../../../state/log';
 import { Button } from '../../../ui/Button';
@@ -8,7 +8,7 @@ import { renamedSaved, type Saved, withoutSaved, withSaved } from './saved';
 
 export interface SavedPanelProps {
   saved: readonly Saved[];
-  /** Gets what is to be kept, from what is kept now. */
+  /** Receives an update function of the saved list. */
   onChange: (change: (all: readonly Saved[]) => Saved[]) => void;
   onOpen: (one: Saved) => void;
 }

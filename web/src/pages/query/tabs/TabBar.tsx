@@ -1,4 +1,4 @@
-// The queries that are open on a collection, and what can be done with the one that is shown.
+// The open queries on a collection, and actions on the current one.
 import { Ellipsis } from 'lucide-react';
 import { useState } from 'react';
 import { Button } from '../../../ui/Button';
@@ -11,9 +11,9 @@ export interface TabBarProps {
   list: TabList;
   /** Whether a tab differs from the saved query of its name. */
   isChanged: (tab: QueryTab) => boolean;
-  /** Id of the panel that the shown one is in. */
+  /** Id of the panel of the current tab. */
   panel: string;
-  /** No address holds the query that is shown. */
+  /** The current query is too long for a URL. */
   isTooLong: boolean;
   savedNames: readonly string[];
   onShow: (id: string) => void;
@@ -24,7 +24,7 @@ export interface TabBarProps {
 }
 
 const NEW_KEY = 'first';
-/** Keys of tabs have to be texts that are no empty ones. */
+/** Tab keys must not be empty. */
 const keyOf = (id: string) => (id === '' ? NEW_KEY : id);
 
 export function TabBar(props: TabBarProps) {

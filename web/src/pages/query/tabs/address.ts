@@ -1,10 +1,10 @@
-// The query that is shown as parts of the page's address: `q`, and what else a find has. Pure.
+// The current query as URL query parameters: `q`, and the options of a find. Pure.
 import type { Door } from '../../../state/place';
 
-/** The texts of a form by field. */
+/** Texts of a form by field. */
 export type Texts = Readonly<Record<string, string>>;
 
-/** Longer addresses are refused by some on their way. */
+/** Some proxies refuse longer URLs. */
 export const LONGEST = 2000;
 
 export const FIRST: Readonly<Record<Door, Texts>> = {
@@ -24,7 +24,7 @@ const OPTIONS = ['projection', 'sort', 'limit', 'skip'] as const;
 export const PARTS = ['q', ...OPTIONS] as const;
 type Parts = Record<string, string>;
 
-/** Whether nothing was typed yet. */
+/** Returns whether the form is in its initial state. */
 export function isFirst(door: Door, texts: Texts): boolean {
   return Object.entries(FIRST[door]).every(([name, text]) => texts[name] === text);
 }
@@ -32,7 +32,7 @@ export function isFirst(door: Door, texts: Texts): boolean {
 function partsOf(door: Door, texts: Texts): Parts | null {
   if (door === 'nosql') return { q: texts.text ?? '' };
   if (texts.mode === 'pipeline') {
-    // By its bracket a pipeline is told from a filter.
+    // The bracket distinguishes a pipeline from a filter.
     return texts.pipeline?.trimStart().startsWith('[') === true ? { q: texts.pipeline } : null;
   }
   const options = OPTIONS.filter((name) => (texts[name] ?? '') !== '');
@@ -41,13 +41,13 @@ function partsOf(door: Door, texts: Texts): Parts | null {
   return { q: filter, ...Object.fromEntries(options.map((name) => [name, texts[name] ?? ''])) };
 }
 
-/** Whether no address holds the texts because they are long, not because they are no query. */
+/** Returns whether the texts are a query but too long for a URL. */
 export function isTooLong(door: Door, texts: Texts): boolean {
   const parts = Object.values(partsOf(door, texts) ?? {});
   return parts.reduce((all, part) => all + part.length, 0) > LONGEST;
 }
 
-/** The parts of the address; none for what every page begins with; null: no address holds it. */
+/** Returns the query parameters; empty for the initial form; null: not expressible. */
 export function addressOf(door: Door, texts: Texts): Parts | null {
   if (isFirst(door, texts)) return {};
   const parts = partsOf(door, texts);
@@ -55,7 +55,7 @@ export function addressOf(door: Door, texts: Texts): Parts | null {
   return parts.q?.trim() === '' ? {} : parts;
 }
 
-/** The texts that an address has; null: none. */
+/** Returns the texts in a URL; null: none. */
 export function textsOf(door: Door, query: URLSearchParams): Texts | null {
   const q = query.get('q');
   if (q === null || q === '') return null;
@@ -65,7 +65,7 @@ export function textsOf(door: Door, query: URLSearchParams): Texts | null {
   return { ...FIRST.mongo, filter: q, ...Object.fromEntries(options) };
 }
 
-/** What of an address is about the query, as one text. */
+/** Returns the query-related parameters as one string. */
 export function signatureOf(query: URLSearchParams): string {
   return JSON.stringify(PARTS.map((name) => query.get(name) ?? ''));
 }

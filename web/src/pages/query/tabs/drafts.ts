@@ -1,14 +1,14 @@
-// The names of the drafts that hold the texts of a query tab, and these texts.
+// Names and contents of the drafts of a query tab.
 import { readDraft, writeDraft } from '../../../state/draft';
 import type { Target } from '../../../state/place';
 import { FIRST, type Texts } from './address';
 
-/** What the names of a tab's drafts begin with. */
+/** Returns the common prefix of a tab's draft names. */
 export function draftBase({ door, database, collection }: Target, id: string): string {
   return `query:${door}/${database}/${collection}${id === '' ? '' : `#${id}`}`;
 }
 
-/** One field's draft; a form of one text has one. */
+/** Returns the draft name of a field; the NoSQL form has only one. */
 export function draftName(target: Target, id: string, field: string): string {
   const base = draftBase(target, id);
   return target.door === 'nosql' ? base : `${base}:${field}`;

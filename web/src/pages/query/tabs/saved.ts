@@ -1,4 +1,4 @@
-// Queries that a person has saved under names, for one collection. Pure.
+// Named queries saved for one collection. Pure.
 import type { Texts } from './address';
 
 export interface Saved {
@@ -7,7 +7,7 @@ export interface Saved {
 }
 
 const MOST = 100;
-/** Longer ones are not kept: the browser's store is small. */
+/** Longer texts are not kept: local storage is small. */
 export const MOST_CHARACTERS = 20_000;
 
 function isSaved(value: unknown): value is Saved {
@@ -23,7 +23,7 @@ export function isSavedList(value: unknown): value is Saved[] {
 
 const others = (all: readonly Saved[], name: string) => all.filter((one) => one.name !== name);
 
-/** With one, in the order of names; it takes the place of one with its name. */
+/** Adds a query, sorted by name; replaces one of the same name. */
 export function withSaved(all: readonly Saved[], one: Saved): Saved[] {
   const sorted = [...others(all, one.name), one].sort((a, b) => a.name.localeCompare(b.name));
   return sorted.slice(0, MOST);
@@ -33,14 +33,14 @@ export function withoutSaved(all: readonly Saved[], name: string): Saved[] {
   return others(all, name);
 }
 
-/** Under another name, which takes the place of one with that. */
+/** Renames a query; replaces one of the new name. */
 export function renamedSaved(all: readonly Saved[], from: string, to: string): Saved[] {
   const found = all.find((one) => one.name === from);
   if (found === undefined) return [...all];
   return withSaved(others(all, from), { ...found, name: to });
 }
 
-/** Whether a tab with the name of a saved query has other texts than that. */
+/** Returns whether a tab differs from the saved query of its name. */
 export function isChanged(all: readonly Saved[], name: string, texts: Texts): boolean {
   const found = name === '' ? undefined : all.find((one) => one.name === name);
   if (found === undefined) return false;

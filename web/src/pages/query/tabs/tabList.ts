@@ -1,9 +1,9 @@
-// The queries that are open on a collection, in their order. Pure; holds no texts.
+// The open query tabs of a collection in order. Pure; holds no texts.
 
 export interface QueryTab {
-  /** Names its drafts; that of the first one is empty. */
+  /** Identifies its drafts; empty for the first tab. */
   id: string;
-  /** Given by a person; empty: none. */
+  /** Set by the user; empty: none. */
   name: string;
 }
 
@@ -12,7 +12,7 @@ export interface TabList {
   shown: string;
 }
 
-/** More than anybody tells apart. */
+/** More would be unusable. */
 export const MOST_TABS = 20;
 export const LONGEST_NAME = 60;
 
@@ -24,7 +24,7 @@ function isTab(value: unknown): value is QueryTab {
   return typeof id === 'string' && /^\d*$/.test(id) && typeof name === 'string';
 }
 
-/** What was kept as a text; one tab where that is nothing of use. */
+/** Parses the stored tabs; returns a single tab if invalid. */
 export function readTabs(text: string | null): TabList {
   try {
     const { tabs, shown } = JSON.parse(text ?? '') as Record<string, unknown>;
@@ -39,14 +39,14 @@ export function titleOf({ id, name }: QueryTab): string {
   return name === '' ? `Query ${id === '' ? 1 : id}` : name;
 }
 
-/** One more, which is shown; the same list where there are enough. */
+/** Adds a tab and shows it; returns the same list at the limit. */
 export function withTab(list: TabList, name = ''): TabList {
   if (list.tabs.length >= MOST_TABS) return list;
   const id = String(Math.max(1, ...list.tabs.map((tab) => Number(tab.id))) + 1);
   return { tabs: [...list.tabs, { id, name }], shown: id };
 }
 
-/** Without one; its neighbour is shown, and of none there is a new one. */
+/** Removes a tab and shows its neighbour, or a new tab if it was the last. */
 export function withoutTab({ tabs, shown }: TabList, id: string): TabList {
   const at = tabs.findIndex((tab) => tab.id === id);
   const left = tabs.filter((tab) => tab.id !== id);

@@ -1,4 +1,4 @@
-// The open queries of a collection: kept over a reload, and the one that an address names among them.
+// The open queries of a collection: kept across reloads, combined with the one named by the URL.
 import { useCallback, useEffect, useRef, useState } from 'react';
 import { readDraft, useDraft, writeDraft } from '../../../state/draft';
 import type { Target } from '../../../state/place';
@@ -7,32 +7,34 @@ import { addressOf, isFirst, PARTS, signatureOf, type Texts, textsOf } from './a
 import { draftBase, dropTexts, readTexts, writeTexts } from './drafts';
 import { readTabs, renamed, type TabList, withoutTab, withTab } from './tabList';
 
-/** So long nothing is typed before the address says what is shown. */
+/** Delay after typing before the URL is updated. */
 const QUIET_MS = 250;
 
 export interface QueryTabs {
   list: TabList;
-  /** Grows when the texts of a tab were set from outside of its form. */
+  /** Incremented when a tab's texts were set outside its form. */
   turnOf: (id: string) => number;
   show: (id: string) => void;
   add: () => void;
   close: () => void;
   rename: (name: string) => void;
-  /** Opens texts: in the tab that has them, in one where nothing was typed, or in a new one. */
+  /** Opens texts in the tab that has them, in an untouched one, or in a new one. */
   open: (texts: Texts, name?: string) => void;
 }
 
 const same = (a: Texts, b: Texts) => Object.keys(b).every((name) => a[name] === b[name]);
 
-/** The path that was loaded again, until its address has been looked at. The drafts know better then what
- * was shown: a browser may load what the address was a moment before. */
+/**
+ * The path that was reloaded, until its URL is processed. After a reload the drafts are more
+ * recent: a browser may load a slightly older URL.
+ */
 let reloaded = performance
   .getEntriesByType('navigation')
   .filter((entry) => (entry as PerformanceNavigationTiming).type === 'reload')
   .map(({ name }) => new URL(name).pathname)
   .at(0);
 
-/** The list with the tab in which the texts are. */
+/** Returns the list with the tab that has the texts. */
 function opened(target: Target, list: TabList, texts: Texts, name: string): TabList {
   const has = [list.shown, ...list.tabs.map(({ id }) => id)].find((id) =>
     same(readTexts(target, id), texts),
@@ -40,7 +42,7 @@ function opened(target: Target, list: TabList, texts: Texts, name: string): TabL
   if (has !== undefined) return { ...list, shown: has };
   const isFree = isFirst(target.door, readTexts(target, list.shown));
   const next = isFree ? renamed(list, list.shown, name) : withTab(list, name);
-  // Where there are enough tabs the shown one takes them.
+  // At the limit the current tab takes them.
   writeTexts(target, next.shown, texts);
   return next;
 }
@@ -67,12 +69,12 @@ export function useTabs(target: Target): QueryTabs {
     set(next);
     turn(next.shown);
   };
-  // An address that is not what was written last comes from elsewhere: a link, or the way back.
+  // A URL other than the last one written comes from a link or from history navigation.
   const { query } = usePlace();
   const signature = signatureOf(query);
   const written = `${base}:address`;
   const isHere = useRef(false);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: only another address opens something.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: only a changed URL opens a query.
   useEffect(() => {
     const texts = textsOf(target.door, query);
     const wasHere = isHere.current;
@@ -80,7 +82,7 @@ export function useTabs(target: Target): QueryTabs {
     isHere.current = true;
     reloaded = undefined;
     if (texts === null || isReload) return;
-    // Whoever left before the address said what was typed comes back to what it says.
+    // If the user left before the URL was updated, history navigation restores the URL's query.
     const isTyped = wasHere || same(readTexts(target, latest.current.shown), texts);
     if (isTyped && signature === readDraft(written)) return;
     writeDraft(written, signature);
@@ -101,7 +103,7 @@ export function useTabs(target: Target): QueryTabs {
   };
 }
 
-/** Has the address say what is shown, a little after it was typed. */
+/** Updates the URL shortly after typing. */
 export function useAddress(target: Target, texts: Texts | null): void {
   const text = JSON.stringify(texts === null ? null : (addressOf(target.door, texts) ?? {}));
   const written = `${draftBase(target, '')}:address`;
