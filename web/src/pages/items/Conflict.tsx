@@ -1,5 +1,5 @@
-// Someone else has changed the item meanwhile: field by field what was, what is and what is wanted, and
-// the ways on.
+// Shown when a save conflicts with a concurrent change: a three-way comparison by field, and the
+// ways to resolve it.
 import { useEffect, useMemo, useState } from 'react';
 import { counted } from '../../pure/figures/amount';
 import { lineOf } from '../../pure/json/tree';
@@ -11,23 +11,23 @@ import type { Opened, Source } from './source';
 import { CHECKED_CHARACTERS } from './textSize';
 import type { Item } from './useItem';
 
-/** More rows than anybody reads. */
+/** Maximum number of rows. */
 const MOST = 200;
 const STILL_MS = 500;
 
 interface Merging {
-  /** What would be saved; null: mine cannot be read. */
+  /** The merged text to save; null: the typed text is invalid. */
   text: string | null;
   why: string | null;
   differences: readonly Difference[];
   both: readonly string[];
-  /** Of those the ones that have yet to be chosen. */
+  /** Number of conflicts without a choice. */
   open: number;
-  /** It is of what stands in the editor. */
+  /** Whether it belongs to the current text of the editor. */
   isCurrent: boolean;
 }
 
-/** A text when it has been still for a moment; at once if it is short. */
+/** Returns a text debounced; without delay if it is short. */
 function useSettled(text: string): string {
   const [settled, settle] = useState(text);
   const isLong = text.length > CHECKED_CHARACTERS;
@@ -57,7 +57,7 @@ function useMerging(source: Source, item: Item, theirs: Opened, choices: Choices
   return { ...merging, isCurrent: mine === item.text };
 }
 
-/** Those that are to be chosen come first. */
+/** Returns the rows, conflicts first. */
 function rowsOf(
   differences: readonly Difference[],
   choices: Choices,

@@ -1,16 +1,16 @@
-// What stands in the list when nothing is in it, and what can be done about that.
+// Shown instead of an empty list: why it is empty, and what to do.
 import { Button } from '../../ui/Button';
 import { transfer } from './transfer/request';
 
 export interface EmptyListProps {
   noun: 'item' | 'document';
-  /** Nothing is in the collection; else nothing fits what is asked for. */
+  /** The collection is empty; otherwise no document matches. */
   isAll: boolean;
-  /** What was deleted is still there, and hidden. */
+  /** Deleted documents that can be restored are hidden. */
   isBinned: boolean;
   writable: boolean;
   onNew: () => void;
-  /** Asks for everything. */
+  /** Clears the filter. */
   onClear: () => void;
 }
 

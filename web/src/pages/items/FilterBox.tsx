@@ -1,5 +1,5 @@
-// The filter in the door's own language. It is asked for on Enter, and kept in the address. A plain field
-// until its editor has come, which completes what is typed.
+// The filter in the API's own language. Enter applies it, and the URL keeps it. A plain input until
+// the editor with completion has loaded.
 import type { EditorView } from '@codemirror/view';
 import { type FormEvent, type KeyboardEvent, useId, useRef, useState } from 'react';
 import { flushSync } from 'react-dom';
@@ -25,18 +25,20 @@ export interface FilterBoxProps {
   example: string;
   value: string;
   error: string | null;
-  /** Stays in the box although another filter is applied, so that it can be corrected; null: none. */
+  /**
+   * A refused filter that stays in the box for correction while another one is applied; null: none.
+   */
   rejected: RejectedFilter | null;
-  /** Why a text can be no filter: it is not applied then, and the list stays; null: it can. */
+  /** Returns why a text is not a valid filter, in which case it is not applied; null: valid. */
   check: (filter: string) => string | null;
-  /** The text with what may be left out of it. */
+  /** Completes abbreviated input. */
   complete: (typed: string) => string;
   onApply: (filter: string) => void;
-  /** The keyboard leaves it for the list. */
+  /** Moves the focus to the list. */
   onLeave: () => void;
 }
 
-/** The plain field, and how the editor takes its place where the keyboard is. */
+/** Swaps the plain input for the editor, and keeps the focus and the selection. */
 function useSwap() {
   const [isHere, setHere] = useState(false);
   const field = useRef<HTMLInputElement>(null);
@@ -44,11 +46,11 @@ function useSwap() {
   const composes = useRef(false);
   const swap = () => {
     const [view, input] = [made.current, field.current];
-    // Letters that are being put together would be lost.
+    // Swapping now would lose an IME composition.
     if (view === null || input === null || composes.current) return;
     const { selectionStart, selectionEnd, value } = input;
     const isFocused = document.activeElement === input;
-    // What was typed last may not have come to the editor yet.
+    // The editor may lack the latest input.
     const insert = view.state.doc.toString() === value ? null : value;
     if (insert !== null) view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert } });
     flushSync(() => setHere(true));
@@ -86,7 +88,7 @@ export function FilterBox(props: FilterBoxProps) {
   const [corrected, setCorrected] = useState(rejected);
   const { isHere, field, compositions, onHere } = useSwap();
   const said = refused ?? error;
-  // Another filter came by the address, but not the one that is applied instead of a rejected one.
+  // The URL has another filter, other than the one applied instead of a refused filter.
   if (known !== value) {
     setKnown(value);
     if (rejected === null || rejected.applied !== value) setTyped(value);
@@ -98,7 +100,7 @@ export function FilterBox(props: FilterBoxProps) {
       setRefused(rejected.why);
     }
   }
-  /** Takes what was typed, unless it is too long; then what was there stays. */
+  /** Accepts input unless it is too long, in which case the old text stays. */
   const take = (text: string) => {
     if (text.length > MOST_CHARACTERS) refuse(text.length);
     else {
@@ -122,7 +124,7 @@ export function FilterBox(props: FilterBoxProps) {
     apply();
   };
   const leave = (event: KeyboardEvent) => {
-    // The first one has closed the list of what is offered.
+    // An earlier Escape closed the completion list.
     if (event.key !== 'Escape' || event.defaultPrevented) return;
     event.preventDefault();
     onLeave();
@@ -155,7 +157,7 @@ export function FilterBox(props: FilterBoxProps) {
             aria-invalid={said !== null}
             aria-describedby={said === null ? `${id}-hint` : `${id}-hint ${id}-error`}
             onChange={(event) => take(event.target.value)}
-            // Before the browser lays out what is too long.
+            // Refuse it before the browser lays out an overlong text.
             onPaste={(event) => {
               const { length } = event.clipboardData.getData('text');
               if (length <= MOST_CHARACTERS) return;

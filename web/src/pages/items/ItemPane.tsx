@@ -1,4 +1,4 @@
-// One item beside the grid: its text, its life, and what can be done with it.
+// The pane of one item beside the grid: its text, its expiry, and actions.
 import {
   type CSSProperties,
   useCallback,
@@ -30,19 +30,19 @@ import { boundOf, CHECKED_CHARACTERS, tooLarge } from './textSize';
 import { Unanswered } from './Unanswered';
 import { type Item, type ItemEvents, useItem } from './useItem';
 
-/** What takes the focus when the pane opens; null: it stays where it is. */
+/** What takes the focus when the pane opens; null: nothing. */
 export type Focus = 'heading' | 'text' | null;
 
 export interface ItemPaneProps extends ItemEvents {
   target: Target;
   source: Source;
-  /** null: a new one. */
+  /** null: a new item. */
   row: Row | null;
-  /** The text of a new one that is made like another. */
+  /** Initial text of a duplicated item. */
   copy: string | null;
   writable: boolean;
   focus: Focus;
-  /** It is to be deleted; what that means is asked first. */
+  /** Requests deletion, which needs confirmation. */
   onDelete: (row: Row) => void;
   onClose: () => void;
 }
@@ -84,7 +84,7 @@ function System({ opened }: { opened: Opened }) {
   );
 }
 
-/** What is said of the text while it is typed. */
+/** Messages about the text while it is edited. */
 function Findings({
   source,
   text,
@@ -166,7 +166,7 @@ interface EditorProps {
   item: Item;
   writable: boolean;
   gone: boolean;
-  /** The heading of the pane, if the editor takes the focus from it when it comes. */
+  /** The pane's heading, if the editor takes the focus from it when it loads. */
   heading: HTMLElement | null;
 }
 
@@ -174,7 +174,7 @@ const START = { from: 0, to: 0 };
 
 function Editor({ source, item, writable, gone, heading }: EditorProps) {
   const rules = useRules(source, item);
-  // Whoever has gone on from the heading meanwhile stays there.
+  // Only if the focus is still on the heading.
   const [start] = useState(() =>
     heading !== null && document.activeElement === heading ? START : null,
   );
@@ -222,7 +222,7 @@ interface TimeLeftProps {
 
 function TimeLeft({ source, expiry, now, writable, item }: TimeLeftProps) {
   const why = whyNone(source, expiry, writable);
-  // What was pressed a moment ago stays where it is.
+  // Buttons that were usable stay, so that a focused one does not disappear.
   const [wasUsable, setWasUsable] = useState(why === null);
   if (why === null && !wasUsable) setWasUsable(true);
   if (why !== null && !wasUsable) return <NoLifeActions why={why} />;
@@ -246,13 +246,13 @@ export default function ItemPane(props: ItemPaneProps) {
   const heading = useRef<HTMLHeadingElement>(null);
   const pane = useRef<HTMLElement>(null);
   const room = useToastRoom(pane);
-  // The editor of a new item takes the focus itself, when it is there.
+  // The editor of a new item takes the focus itself when it has loaded.
   const toHeading = focus !== null && (row !== null || !writable);
   const headed = useRef(false);
   useEffect(() => {
     if (headed.current) return;
     headed.current = true;
-    // On a small window the list may have been gone down.
+    // In a small window the list may be scrolled.
     heading.current?.scrollIntoView({ block: 'nearest' });
     if (toHeading) heading.current?.focus();
   }, [toHeading]);

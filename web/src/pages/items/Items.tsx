@@ -1,4 +1,4 @@
-// The documents of a collection: filter, grid, and the one that is open beside it.
+// The items view: filter, grid, and the open item beside it.
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { flushSync } from 'react-dom';
 import { ApiError } from '../../api/http';
@@ -48,18 +48,18 @@ import { usePhone } from './usePhone';
 import { useRows } from './useRows';
 import { useSource } from './useSource';
 
-/** Longer keys would make an address that servers refuse. */
+/** A longer key would make a URL that servers refuse. */
 const LONGEST_KEY = 2000;
 
-/** What the address says of an open row; null: nothing. */
+/** Returns the key of a row for the URL; null if it is too long. */
 function addressOf(row: Row | null): string | null {
   return row === null || row.key.length > LONGEST_KEY ? null : row.key;
 }
 
-/** What is open: a row, a new item, nothing. */
+/** The open pane: a row, a new item, or none. */
 type Shown = { row: Row | null; copy: string | null; turn: number; focus: Focus } | null;
 
-/** An item lies over the list there, as items.css has it. */
+/** Windows in which the item covers the list, as in items.css. */
 const OVER = '(max-width: 900px), (max-height: 560px)';
 
 export default function Items({ target }: { target: Target }) {
@@ -71,7 +71,7 @@ export default function Items({ target }: { target: Target }) {
   const { source, missing, failure, live, refresh: refreshSource } = useSource(target);
   const matching = useMatching(source, filter);
   const { forget } = matching;
-  /** Something of the collection is not what it was. */
+  /** Reloads the properties of the collection. */
   const refresh = useCallback(() => {
     forget();
     refreshSource();
@@ -88,13 +88,13 @@ export default function Items({ target }: { target: Target }) {
   );
   const order = useOrder(source, filter, query.get('sort'));
   const rows = useRows(source, filter, order.asked, onDeaths);
-  // Whoever cannot read it hears at once whether it is still there.
+  // After a 404, check at once whether the collection still exists.
   const isGone = rows.failure instanceof ApiError && rows.failure.status === 404;
   useEffect(() => {
     if (isGone) refresh();
   }, [isGone, refresh]);
-  // Links, exports and changes of all that match are about the rows that are listed: a filter that the
-  // server refuses leaves the address, and stays in the box alone.
+  // Links, exports and bulk changes refer to the listed rows: a filter that the server refuses is
+  // removed from the URL and stays only in the filter box.
   const [rejected, reject] = useState<RejectedFilter | null>(null);
   const { instead, failure: refusal } = rows;
   if (rejected !== null && ![rejected.text, rejected.applied].includes(filter)) reject(null);
@@ -122,8 +122,8 @@ export default function Items({ target }: { target: Target }) {
     return !isLocal || source === null ? some : sortRows(some, sort, source);
   }, [rows.rows, quick, sort, isLocal, source, bin, binShown]);
   const selected = useMemo(() => listed(chosen, visible), [chosen, visible]);
-  // The address says which item is open, and going back closes it. A new one has no address. After a
-  // press on a result of a query nothing has the focus.
+  // The URL names the open item, and going back closes it. A new item has no URL. After a click on
+  // a query result nothing has the focus.
   useEffect(() => {
     if (source === null) return;
     setShown((known) => {
@@ -134,7 +134,7 @@ export default function Items({ target }: { target: Target }) {
         : { row, copy: null, focus: isAdrift() ? 'heading' : null, turn: (known?.turn ?? 0) + 1 };
     });
   }, [source, linked]);
-  // What a pane comes back with when it has been closed meanwhile, or the page left, moves nothing.
+  // Callbacks of a pane that was closed meanwhile must not change the current one.
   const now = useRef<Shown>(null);
   useEffect(() => {
     now.current = shown;
@@ -144,14 +144,14 @@ export default function Items({ target }: { target: Target }) {
   }, [shown]);
   const isShown = (pane: Shown) => pane !== null && now.current?.turn === pane.turn;
   const open = (row: Row | null, focused: boolean, copy: string | null = null) => {
-    // What is open already stays as it is: a click comes late, when somebody may type in it.
+    // An open item stays as it is: the delayed click may arrive while the user types in it.
     if (row !== null && !focused && now.current?.row?.key === row.key) return;
     const focus = focused ? 'text' : isOver ? 'heading' : null;
     setShown((known) => ({ row, copy, focus, turn: (known?.turn ?? 0) + 1 }));
     setQuery('item', addressOf(row), shown === null && row !== null);
   };
   const close = () => {
-    // The list may be hidden as long as the item lies over it.
+    // The list may be hidden while the item covers it.
     flushSync(() => setShown(null));
     setQuery('item', null);
     list.current?.querySelector<HTMLElement>('[role=grid]')?.focus();
@@ -203,7 +203,7 @@ export default function Items({ target }: { target: Target }) {
     rows: rows.rows.length - hidden,
     filtered: filter !== '',
     open: cursor !== null,
-    // What was deleted lives until it expires, and is not listed.
+    // Deleted documents are live until they expire, but are not listed.
     live: live === null ? null : Math.max(0, live - bin.size),
     matching: matching.count,
     ready,
@@ -214,10 +214,10 @@ export default function Items({ target }: { target: Target }) {
       rows.renew([row]);
       news.seen(row.key);
       refresh();
-      // It may have come late: the page was left, and perhaps another one shows the row.
+      // The page may have been left meanwhile, and another one may show the row.
       if (list.current === null) askAgain();
       const pane = now.current;
-      // What is open beside the grid and not being typed over shows the newest.
+      // Reloads the open item unless it has a draft.
       if (pane?.row?.key === row.key && !drafts.get().has(draftOf(target, row.key)))
         setShown({ ...pane, row, turn: pane.turn + 1, focus: null });
     },
@@ -231,7 +231,7 @@ export default function Items({ target }: { target: Target }) {
   const actions = rowActions(source, { ...changes, writable, onCopy });
   const picked =
     selected.keys.size === 0 ? [] : visible.filter(({ key }) => selected.keys.has(key));
-  /** What a key or a menu on a row means: all that are selected, if it is one of them. */
+  /** Rows of a key press or menu: the selection, if it contains the row. */
   const some = (row: Row) => (selected.keys.has(row.key) ? picked : [row]);
   return (
     <div className="items">
@@ -304,11 +304,13 @@ export default function Items({ target }: { target: Target }) {
       <div className="visually-hidden" role="status" aria-live="polite">
         {died}
       </div>
-      {/* biome-ignore lint/a11y/noStaticElementInteractions: Escape reaches it from what it holds. */}
+      {/* biome-ignore lint/a11y/noStaticElementInteractions: handles Escape that bubbles from
+          its children. */}
       <div
         className={shown === null ? 'items-body' : 'items-body items-split'}
         onKeyDown={(event) => {
-          // A dialog has an Escape of its own, and an editor has the first: Tab leaves it then.
+          // Dialogs handle Escape themselves; in an editor, the first Escape only makes Tab leave
+          // it.
           const within = event.target as Element;
           const isEscape = event.key === 'Escape' && !event.defaultPrevented;
           const isInEditor = within.closest('.editor') !== null;

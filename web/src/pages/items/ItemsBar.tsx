@@ -1,4 +1,4 @@
-// The bar above the grid: what can be done with the list, and how many rows there are.
+// The bar above the grid: actions on the list, and the number of rows.
 import type { ReactNode } from 'react';
 import { count } from '../../pure/figures/amount';
 import { Button } from '../../ui/Button';
@@ -20,16 +20,16 @@ export interface ItemsBarProps {
   loaded: Loaded;
   matching: Matching;
   quick: Quick;
-  /** Rows that the quick choice leaves. */
+  /** Number of rows after the quick filter. */
   visible: number;
-  /** Import and export. */
+  /** Import and export buttons. */
   transfer: ReactNode;
   onNew: () => void;
   onRefresh: () => void;
   onQuick: (quick: Quick) => void;
   columns: Columns;
   many: ManyActions;
-  /** What was deleted and can still be put back. */
+  /** Deleted documents that can be restored. */
   bin: ReactNode;
 }
 
@@ -73,7 +73,7 @@ export function ItemsBar(props: ItemsBarProps) {
       <span className="items-counts">
         {quick !== 'all' && <span className="hint">{count(visible)} of those loaded</span>}
         <span className="items-count">
-          {/* A telephone has no room for both. */}
+          {/* Phones have space for only one of them. */}
           {(!isPhone || quick === 'all') && loadedWords(loaded)}
           {rows.loading && ' · loading…'}
         </span>

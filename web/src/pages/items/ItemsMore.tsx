@@ -1,4 +1,4 @@
-// What a telephone has no room for in the bar above the grid: one menu, and the list of columns that it opens.
+// Phones: a menu that replaces parts of the bar above the grid, and the column list that it opens.
 import { useId, useRef, useState } from 'react';
 import type { MenuItem } from '../../ui/Menu';
 import { MenuButton } from '../../ui/MenuButton';

@@ -1,12 +1,12 @@
-// The text of an item that is too large for an editor to be opened at once: its beginning, and what can be done.
+// Shown instead of the editor for very large items: the start of the text, and actions.
 import { bytes } from '../../pure/figures/amount';
 import { Button } from '../../ui/Button';
 import type { Source } from './source';
 import { download } from './transfer/sink';
 
-/** Characters from which an editor is opened only when asked for. */
+/** Length above which the editor is opened only on request. */
 export const LARGE_TEXT = 2_000_000;
-/** Characters that are shown. */
+/** Number of characters shown. */
 const BEGINNING = 20_000;
 
 interface LargeTextProps {

@@ -1,4 +1,5 @@
-// Extend, Restart countdown and Never: changes of an item's life, each with what it will do or why it cannot.
+// Changes of an item's expiry: Extend, Restart countdown and Never, each with its effect or the
+// reason why it is unavailable.
 import { useId, useState } from 'react';
 import { inWords } from '../../pure/time/duration';
 import { readSeconds, type SecondsTyped } from '../../pure/ttl/input';
@@ -12,7 +13,7 @@ export interface LifeActionsProps {
   source: Source;
   expiry: Expiry;
   now: number;
-  /** Why nothing may be changed now; null: it may. */
+  /** Why all changes are disabled; null: enabled. */
   blocked: string | null;
   busy: boolean;
   onTtl: (seconds: number) => void;
@@ -21,7 +22,7 @@ export interface LifeActionsProps {
 
 const byIndex = ({ by }: Expiry) => by !== null && by !== 'ttl' && by !== 'default';
 
-/** Why its countdown cannot be moved; null: it can. */
+/** Returns why the deadline cannot be moved; null: it can. */
 function whyNot(source: Source, expiry: Expiry): string | null {
   if (byIndex(expiry))
     return `Index ${expiry.by} counts from a date in the ${source.noun}: change that.`;
@@ -37,7 +38,7 @@ function whyNoNever(source: Source, expiry: Expiry): string | null {
 }
 
 interface ActionProps {
-  /** Of what it does. */
+  /** Id of the description. */
   id?: string;
   label: string;
   does: string;
@@ -61,13 +62,13 @@ function Action({ id: given, label, does, whyNot: reason, busy, onPress }: Actio
   );
 }
 
-/** Why none of them can be used, whatever is typed; null: one can. */
+/** Returns why all of them are unavailable regardless of input; null: one is available. */
 export function whyNone(source: Source, expiry: Expiry, writable: boolean): string | null {
   if (!writable) return READ_ONLY;
   return whyNoNever(source, expiry) === null ? null : whyNot(source, expiry);
 }
 
-/** In place of all of them: one line that says why. */
+/** Shown instead of the actions: the reason. */
 export function NoLifeActions({ why }: { why: string }) {
   return (
     <p className="items-life-off">

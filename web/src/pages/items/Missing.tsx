@@ -1,4 +1,4 @@
-// The collection is not there any more. Says nothing where the tree says it, above every page.
+// A notice that the collection was deleted; hidden if the page-wide banner reports it.
 
 import type { Target } from '../../state/place';
 import { useStore } from '../../state/store';

@@ -1,4 +1,5 @@
-// Says that the item that is open was changed elsewhere: it is shown, or offered where something was typed.
+// A notice that the open item was changed elsewhere: the new version is shown, or offered if there
+// is a draft.
 import { Banner } from '../../ui/Banner';
 import { Button } from '../../ui/Button';
 import type { Source } from './source';

@@ -1,5 +1,5 @@
-// A request about the open item that has no answer: that it is still waited for and how to stop that; when
-// none came, what is known, and the way on once the server is back.
+// Progress of a request about the open item, with a way to cancel it; without a response, what is
+// known, and what to do once the server is back.
 import { useLayoutEffect } from 'react';
 import { server } from '../../state/server';
 import { useSelected } from '../../state/store';
@@ -10,10 +10,10 @@ import { useLasting } from '../../ui/useLasting';
 import { isBack, lostWords } from './lost';
 import type { Item } from './useItem';
 
-/** An answer that comes sooner needs no word. */
+/** Faster responses need no message. */
 const NOTICED_MS = 700;
 
-/** The buttons of these lines go with their press. */
+/** These buttons disappear when pressed, so the focus moves. */
 const toSave = () => document.querySelector<HTMLElement>('.items-commands .primary')?.focus();
 
 export function Unanswered({ item }: { item: Item }) {

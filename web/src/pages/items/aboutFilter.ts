@@ -1,26 +1,26 @@
-// Whose fault it is that a list could not be read, and what is said of a filter that has a mistake.
+// Decides whether a filter caused a failure, and builds the message for an invalid filter.
 import { ApiError, words } from '../../api/http';
 import { CommandError } from '../../api/mongo';
 
-/** Commands that end with these were not refused for what they ask. */
+/** Error codes that are not caused by the filter. */
 const NOT_THE_FILTER: ReadonlySet<number> = new Set([13, 50, 91, 146, 11_600, 11_602]);
 
-/** Whether a list could not be read because of what was typed as its filter. */
+/** Returns whether a list failed to load because of its filter. */
 export function isAboutFilter(failure: unknown, filter: string): boolean {
   if (filter === '') return false;
   if (failure instanceof CommandError) return !NOT_THE_FILTER.has(failure.number);
   return !(failure instanceof ApiError) || failure.status === 400;
 }
 
-/** A filter that the server refused, while the list and the address stay with the one before. */
+/** A filter that the server refused while the list and the URL keep the previous one. */
 export interface RejectedFilter {
   text: string;
   why: string;
-  /** The filter that is applied instead. */
+  /** The applied filter. */
   applied: string;
 }
 
-/** Returns what the filter box says of a filter that the server refused. */
+/** Returns the message about a filter that the server refused. */
 export function wrongWords(failure: unknown, isOfBefore: boolean): string {
   const why = words(failure);
   if (!isOfBefore) return why;

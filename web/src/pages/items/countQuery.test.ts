@@ -10,7 +10,7 @@ test.each<[string, string | null]>([
   ['JOIN t IN c.tags WHERE t = "x"', `${FROM} JOIN t IN c.tags WHERE t = "x"`],
   ['WHERE c.n > 1 OFFSET 0 LIMIT 3', null],
   ['ORDER BY c.n offset 1 limit 2', null],
-  // Names, texts and what lies in brackets are no clauses.
+  // Clause keywords in names, strings and brackets are ignored.
   ['WHERE c.order = 1 AND c.offset = 2', `${FROM} WHERE c.order = 1 AND c.offset = 2`],
   ['WHERE c.t = "ORDER BY \\" OFFSET"', `${FROM} WHERE c.t = "ORDER BY \\" OFFSET"`],
   ["WHERE c.t = 'LIMIT'", `${FROM} WHERE c.t = 'LIMIT'`],

@@ -1,8 +1,8 @@
-// A filter of the NoSQL language as a query that counts what fits it. Pure; the server judges it.
+// Converts a NoSQL filter to a query that counts its matches. Pure; the server validates it.
 
 const TOKEN = /"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|--.*|\/\*[\s\S]*?\*\/|[()[\]{}]|[\w$@.]+/g;
 
-/** The filter without its order; null: it names how many rows it wants. */
+/** Returns the filter without ORDER BY; null: it has OFFSET or LIMIT. */
 export function unordered(filter: string): string | null {
   let depth = 0;
   let end = filter.length;
@@ -17,8 +17,10 @@ export function unordered(filter: string): string | null {
   return filter.slice(0, end);
 }
 
-/** Null: the filter names how many rows it wants, which is no matter of counting. An order has no
- * effect on a count, and is left out. */
+/**
+ * Returns the counting query without ORDER BY, which does not affect a count. Null: OFFSET or LIMIT
+ * limit the rows, so there is nothing to count.
+ */
 export function countQuery(filter: string): string | null {
   const plain = unordered(filter);
   return plain === null ? null : `SELECT VALUE COUNT(1) FROM c ${plain}`.trimEnd();

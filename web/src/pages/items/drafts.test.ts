@@ -9,7 +9,7 @@ test('a row has a draft when one is kept under its key, in its collection', () =
     draftOf(target, 'one'),
     draftOf(target, 'a "quoted", [odd] key'),
     draftOf(target, ''),
-    // Of a new item, which has no row.
+    // A new item, which has no row.
     draftOf(target, null),
     draftOf({ ...target, collection: 'logs' }, 'two'),
     draftOf({ ...target, door: 'mongo' }, 'three'),

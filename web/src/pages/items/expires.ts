@@ -1,9 +1,9 @@
-// How an expiry is shown: the instant, the countdown, the reason.
+// Formats an expiry: instant, countdown, reason.
 import { countdown } from '../../pure/time/duration';
 import { localInstant } from '../../pure/time/localTime';
 import { type Expiry, NEVER_WHERE_OFF } from '../../pure/ttl/reasons';
 
-/** "2026-01-31 12:00:00", the database's time, UTC; parts of a second only where there are some. */
+/** "2026-01-31 12:00:00", database time in UTC; milliseconds only if not zero. */
 export function instant(ms: number): string {
   const date = new Date(ms);
   if (Number.isNaN(date.getTime())) return 'beyond the calendar';
@@ -15,12 +15,12 @@ export interface Shown {
   /** Empty: it does not expire. */
   at: string;
   left: string;
-  /** Less than a minute, an hour, a day, or more. */
+  /** Remaining time: less than a minute, an hour, a day, or more. */
   near: Near;
   reason: string;
 }
 
-/** An instant of `instant` in both zones: UTC, and that of the browser. */
+/** Formats an instant in UTC and in the browser's time zone. */
 export function bothTimes(at: string, ms: number | null): string {
   const local = ms === null ? '' : localInstant(ms);
   return local === '' ? `${at} UTC` : `${at} UTC (${local} here)`;
@@ -42,7 +42,7 @@ export function expiresSoon(expiry: Expiry, nowMs: number): boolean {
   return expiry.expiresAtMs !== null && expiry.expiresAtMs - nowMs < HOUR_MS;
 }
 
-/** Whether nothing can be said of the expiry of rows but that TTL is off; false where there are no rows. */
+/** Returns whether all rows do not expire because TTL is off; false for an empty list. */
 export function isWithoutTtl(rows: readonly { expiry: Expiry }[]): boolean {
   return (
     rows.length > 0 &&

@@ -1,6 +1,7 @@
-// Paths of partition keys, `/a/b` or `/"a b"/c`, what lies there, and paths as patches write them.
+// Parses partition key paths, `/a/b` or `/"a b"/c`, reads values at a path, and builds JSON
+// pointers for patches.
 
-/** The names of a path. */
+/** Splits a path into names. */
 export function partsOf(path: string): string[] {
   const found: string[] = [];
   for (const [, quoted, plain] of path.matchAll(/\/(?:"((?:[^"\\]|\\.)*)"|([^/]*))/g)) {
@@ -9,12 +10,12 @@ export function partsOf(path: string): string[] {
   return found;
 }
 
-/** The way to a field as patches write it: a JSON pointer. */
+/** Returns the JSON pointer of a field. */
 export function pointerOf(parts: readonly string[]): string {
   return parts.map((part) => `/${part.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
 }
 
-/** What lies at a path; undefined: nothing. */
+/** Returns the value at a path; undefined if absent. */
 export function valueAt(value: unknown, parts: readonly string[]): unknown {
   let found = value;
   for (const part of parts) {

@@ -1,22 +1,25 @@
-// What the bar above the grid says of how many rows there are. Pure.
+// Describes the number of rows for the bar above the grid. Pure.
 import { count, counted } from '../../pure/figures/amount';
 
 export interface Loaded {
   noun: 'item' | 'document';
   rows: number;
-  /** A filter chose them. */
+  /** Whether a filter is applied. */
   filtered: boolean;
-  /** More may follow. */
+  /** Whether more rows may follow. */
   open: boolean;
-  /** Alive in the whole collection; null: not known. */
+  /** Live documents of the whole collection; null: not known. */
   live: number | null;
-  /** Fit the filter in the whole collection; null: not known. */
+  /** Matches in the whole collection; null: not known. */
   matching: number | null;
-  /** The first page has come. */
+  /** Whether the first page has been loaded. */
   ready: boolean;
 }
 
-/** What lives in the whole collection is no answer to a filter, and is not said beside one. */
+/**
+ * Describes the number of loaded rows. With a filter, the total of the collection is omitted, since
+ * it is unrelated to the matches.
+ */
 export function loadedWords({ noun, rows, filtered, open, live, matching, ready }: Loaded): string {
   if (filtered && ready) {
     const fit = rows === 1 ? 'fits' : 'fit';
@@ -27,7 +30,7 @@ export function loadedWords({ noun, rows, filtered, open, live, matching, ready 
   return filtered || live === null ? loaded : `${loaded}, ${count(live)} live`;
 }
 
-/** What is said when no more rows are loaded than these; null: nothing, since these are all. */
+/** Returns the message at the row limit; null: all rows are loaded. */
 export function boundWords({ rows, filtered, open, live }: Loaded, most: number): string | null {
   if (!open || rows < most || (!filtered && live !== null && live <= rows)) return null;
   return `No more than ${count(most)} are shown: narrow the filter to see others.`;

@@ -1,29 +1,29 @@
-// A request about the open item to which no answer came: what is said of it while the server is away,
-// and when it is back. Pure.
+// Messages about a request on the open item that got no response, while the server is unreachable
+// and after it is back. Pure.
 import { ApiError } from '../../api/http';
 
-/** A save of the text, or a change of the item's life beside it. */
+/** A save of the text, or a change of the item's expiry. */
 export type Asked = 'save' | 'change';
 
 export interface Lost {
   asked: Asked;
-  /** Who asked has stopped waiting for the answer. */
+  /** The user stopped waiting. */
   stopped: boolean;
-  /** Of `performance.now()`. */
+  /** Time of `performance.now()`. */
   at: number;
 }
 
-/** What is known of the server. */
+/** Reachability of the server. */
 export interface Reached {
   silentSince: number | null;
-  /** When it answered last, of `performance.now()`. */
+  /** Time of its last response, of `performance.now()`. */
   readAt: number;
 }
 
-/** A server that is being opened answers with this, as it does where one part of it is full. */
+/** Also returned by a server that is starting, or while one of its parts is out of capacity. */
 const UNAVAILABLE = 503;
 
-/** null: there was an answer, or it was never sent. */
+/** Returns the lost request; null: it got a response or was never sent. */
 export function lostOf(
   error: unknown,
   asked: Asked,
@@ -37,7 +37,7 @@ export function lostOf(
   return stopped || isSilent || isOpening ? { asked, stopped, at } : null;
 }
 
-/** Whether the server has answered anything since. */
+/** Returns whether the server has responded to anything since. */
 export function isBack(lost: Lost, { silentSince, readAt }: Reached): boolean {
   return silentSince === null && readAt > lost.at;
 }

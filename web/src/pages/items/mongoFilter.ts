@@ -1,22 +1,21 @@
-// What is typed as a filter of the MongoDB API, as the object that a find takes. Pure; the server judges what comes
-// of it.
+// Completes abbreviated input to a MongoDB filter object. Pure; the server validates it.
 import { parseShell } from '../../pure/shell';
 import { isCall, parseCall } from '../../pure/shell/call';
 import { isDocument } from './typedDocument';
 
 const HEX_ID = /^[0-9a-f]{24}$/i;
-/** A word that is not a value: an id as it stands in a list. */
+/** An unquoted id, as shown in a list. */
 const WORD = /^[\w-]+$/;
-/** Names with dots that begin an entry, which need quotes. */
+/** Unquoted dotted names at the start of an entry. */
 const DOTTED = /(^|[{,]\s*)([A-Za-z_$][\w$]*(?:\.[\w$]+)+)(\s*:)/g;
 
-/** Whether a text is a filter as it is. */
+/** Returns whether a text is a complete filter. */
 function isFilter(text: string): boolean {
   const parsed = parseShell(text);
   return !('error' in parsed) && isDocument(parsed.value);
 }
 
-/** The filter of a line like `db.orders.find({ … })`; null for any other line. */
+/** Returns the filter of a call like `db.orders.find({ … })`; null for any other call. */
 function filterOfCall(text: string): string | null {
   if (!isCall(text)) return null;
   const call = parseCall(text.replace(/;\s*$/, ''));
@@ -26,8 +25,10 @@ function filterOfCall(text: string): string | null {
   return find.args[0]?.text ?? '{}';
 }
 
-/** Returns the filter that is meant by what people type and paste: an id alone, a value alone, entries without
- * braces, names with dots without quotes, a line of the shell. Anything else is returned as it is. */
+/**
+ * Completes what people type and paste to a filter: a single id or value, entries without braces,
+ * unquoted dotted names, a shell call. Other text is returned unchanged.
+ */
 export function completedMongoFilter(typed: string): string {
   const text = typed.trim();
   if (text === '' || isFilter(text)) return text;
@@ -35,7 +36,7 @@ export function completedMongoFilter(typed: string): string {
   if (ofCall !== null) return ofCall;
   if (HEX_ID.test(text)) return `{ _id: ObjectId("${text.toLowerCase()}") }`;
   const parsed = parseShell(text);
-  // An array is no id.
+  // An array is never an id.
   if (!('error' in parsed)) return Array.isArray(parsed.value) ? text : `{ _id: ${text} }`;
   const quoted = text.replace(DOTTED, '$1"$2"$3');
   const candidates = [`{ ${text} }`, quoted, `{ ${quoted} }`];

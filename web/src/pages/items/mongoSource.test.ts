@@ -5,7 +5,7 @@ import { MongoSource } from './mongoSource';
 const ALL = 10;
 const target = { door: 'mongo', database: 'app', collection: 'log' } as const;
 
-/** A door with documents 0 to 9 and one cursor, whose `fails` names the command that fails next. */
+/** A server with documents 0 to 9 and one cursor; `fails` names the command that fails next. */
 let fails = '';
 let at = 0;
 let isOpen = false;
@@ -57,7 +57,7 @@ beforeEach(() => {
     const reply = answered(command);
     const isLost = fails !== '' && fails in command;
     if (isLost) fails = '';
-    // What is lost was done all the same.
+    // The response is lost, but the command was executed.
     return isLost
       ? Promise.reject(new TypeError('gone'))
       : Promise.resolve(new Response(Uint8Array.from(serialize(reply))));

@@ -1,5 +1,5 @@
-// Documents of a collection of the MongoDB door. Values keep their BSON types; when a document dies,
-// the server says.
+// Documents of a collection of the MongoDB API. Values keep their BSON types; the server reports
+// when a document expires.
 import { Double, Int32, ObjectId } from 'bson';
 import { words } from '../../api/http';
 import { type Listed, listed } from '../../api/listed';
@@ -32,14 +32,16 @@ import {
 import { documentTemplate } from './template';
 import { documentOf, isDocument } from './typedDocument';
 
-/** Most ids that one question about expiry may hold. */
+/** Maximum number of ids per expiry request. */
 const IDS = 1000;
 const CURSOR_NOT_FOUND = 43;
-/** Characters of a document that is read whole to see whether it has changed. */
+/** Maximum size in characters of a document that is read again to detect a change. */
 const READ_AGAIN = 100_000;
 
-/** Where a find goes on: the server's cursor, null when it is closed, and then the id to go on behind, or
- * in another order the number of documents. */
+/**
+ * Position of a find: the server's cursor, or null after it was closed; then the last id, or in
+ * another order the number of documents read.
+ */
 interface Next {
   cursor: unknown;
   last: unknown;
@@ -77,7 +79,7 @@ export class MongoSource implements Source {
 
   readonly many: MongoMany;
 
-  /** Without an id, which is made when the document is. */
+  /** Without an id, which is generated on creation. */
   readonly template = documentTemplate;
 
   shown(value: unknown): string {
@@ -104,13 +106,13 @@ export class MongoSource implements Source {
   private row(document: Listed, expiry: Expiry, writtenMs: number): Row {
     const { _id } = briefOf(document);
     const key = keyOf(_id);
-    // The getter of a large document is kept: it is decoded when it is asked for.
+    // A getter, so that a large document is decoded only on access.
     const value = { get: () => document.value, enumerable: true };
     const row = { key, name: key, brief: document.brief, expiry, ref: _id, writtenMs };
     return Object.defineProperty(row, 'value', value) as Row;
   }
 
-  /** There is no change stream: the rows that are listed first are asked for their last write. */
+  /** There are no change streams: polls the time of the last write of the first listed rows. */
   async news(_: unknown, rows: readonly Row[], signal: AbortSignal): Promise<News> {
     const { database, collection } = this.target;
     const some = rows.slice(0, IDS);
@@ -126,7 +128,7 @@ export class MongoSource implements Source {
     return { mark: null, changed: keys(changed), gone: keys(gone), others: [] };
   }
 
-  /** The rows of documents that still live. */
+  /** Returns the rows of those documents that are live. */
   private async rows(documents: readonly Listed[], signal?: AbortSignal): Promise<Row[]> {
     const { database, collection } = this.target;
     const found: Row[] = [];
@@ -167,7 +169,9 @@ export class MongoSource implements Source {
     };
   }
 
-  /** The documents that expire next, in that order; what never expires is not among them. */
+  /**
+   * Loads the documents that expire next, in this order; documents that never expire are omitted.
+   */
   private async byExpiry(
     after: string | null,
     size: number,
@@ -191,7 +195,7 @@ export class MongoSource implements Source {
       }),
     );
     const rows = expiries.flatMap((fact) => {
-      // One may have expired between the two answers.
+      // A document may expire between the two responses.
       const document = documents.get(keyOf(fact.id));
       return document === undefined ? [] : [this.rowOfFact(document, fact)];
     });
@@ -245,7 +249,7 @@ export class MongoSource implements Source {
 
   release(cursor: Cursor): void {
     const next = cursor.next as Next | { after: string };
-    // The server holds nothing for a list by expiry.
+    // A list by expiry has no cursor on the server.
     if ('after' in next) return;
     void mongo.close(next.cursor);
     next.cursor = null;
@@ -261,7 +265,7 @@ export class MongoSource implements Source {
     const asked = filterOf(filter);
     if (next !== null && next.cursor !== null) {
       const { cursor } = next;
-      // It stands behind what is asked for now, whether that arrives or not.
+      // The cursor advances even if the response is lost.
       next.cursor = null;
       try {
         return await mongo.moreRaw(database, collection, cursor, size, { signal });
@@ -276,7 +280,7 @@ export class MongoSource implements Source {
       return mongo.openRaw(database, command, { signal });
     }
     const direction = sort?.direction ?? 1;
-    // Ids of all types have one order, which `$gt` outside of `$expr` does not know.
+    // `$gt` outside `$expr` compares only values of one type.
     const than = direction > 0 ? '$gt' : '$lt';
     const after = { $expr: { [than]: ['$_id', { $literal: next?.last }] } };
     const wanted = next === null ? asked : { $and: [asked, after] };
@@ -321,8 +325,10 @@ export class MongoSource implements Source {
     return { ...opened, text, version: parsed.value };
   }
 
-  /** The second of the last write says it, but for two writes of one second: of them the text does, unless
-   * it is too long to be read again and again. */
+  /**
+   * Compares the time of the last write; two writes within one second are distinguished by the
+   * text, unless it is too long to be polled.
+   */
   async newer(opened: Opened, signal: AbortSignal): Promise<Newer> {
     const { database, collection } = this.target;
     const { ref, writtenMs } = opened.row;
@@ -374,12 +380,12 @@ export class MongoSource implements Source {
     return item === null ? null : { item, isOurs };
   }
 
-  /** Runs an update of the document as it was read. */
+  /** Updates the document if it is unchanged since it was read. */
   private changed(opened: Opened, u: unknown, signal?: AbortSignal): Promise<Changed> {
     return this.updated(opened, [{ q: unchanged(opened.version as mongo.Document), u }], signal);
   }
 
-  /** What stands there instead when nothing was updated. */
+  /** Runs the updates; returns the current document if none matched. */
   private async updated(
     opened: Opened,
     updates: unknown[],
@@ -404,8 +410,10 @@ export class MongoSource implements Source {
     return this.changed(opened, { $set: { [parts.join('.')]: value } });
   }
 
-  /** A write that changes nothing does not restart the countdown, so a field comes and goes: the one
-   * request has two updates, and the second takes away what the first has put there. */
+  /**
+   * A write without changes does not restart the countdown, so one request has two updates: the
+   * first adds a field, the second removes it.
+   */
   touch(opened: Opened, signal?: AbortSignal): Promise<Changed> {
     const mark = `__ebbTouched_${new ObjectId().toHexString()}`;
     const id = { $eq: opened.row.ref };
@@ -417,7 +425,7 @@ export class MongoSource implements Source {
   }
 }
 
-/** The filter as it was typed; nothing is every document. */
+/** Parses a filter; an empty text matches every document. */
 export function filterOf(text: string): mongo.Document {
   if (text.trim() === '') return {};
   const parsed = parseShell(text);
@@ -435,7 +443,7 @@ function wrongFilter(text: string): string | null {
   }
 }
 
-/** Numbers of different types are one id. */
+/** Ids compare numerically across number types. */
 function sameId(a: unknown, b: unknown): boolean {
   const number = (value: unknown) =>
     value instanceof Int32 || value instanceof Double ? value.value : undefined;

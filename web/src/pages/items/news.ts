@@ -1,17 +1,20 @@
-// What is said of what others have done to a list. Pure.
+// Describes changes that others made to a list. Pure.
 import { count, counted } from '../../pure/figures/amount';
 import type { News } from './source';
 
 export interface Told {
   changed: ReadonlySet<string>;
   gone: ReadonlySet<string>;
-  /** Written, and not in the list. */
+  /** Written items that are not in the list. */
   others: ReadonlySet<string>;
 }
 
 export const NO_NEWS: Told = { changed: new Set(), gone: new Set(), others: new Set() };
 
-/** What is known with more; the same when there is nothing new. `known` are left out: they are hidden. */
+/**
+ * Adds news; returns the same object if there are none. Keys in `known` are hidden items and are
+ * ignored.
+ */
 export function withNews(told: Told, news: News, known: ReadonlyMap<string, unknown>): Told {
   const add = (to: ReadonlySet<string>, keys: readonly string[]) => {
     const fresh = keys.filter((key) => !known.has(key) && !to.has(key));
@@ -23,7 +26,7 @@ export function withNews(told: Told, news: News, known: ReadonlyMap<string, unkn
   return isSame ? told : { changed, gone, others };
 }
 
-/** What is known without an item whose newest is shown; the same when nothing is known of it. */
+/** Removes an item whose latest version is shown; returns the same object if it has no news. */
 export function withoutKey(told: Told, key: string): Told {
   if (!told.changed.has(key) && !told.gone.has(key)) return told;
   const others = (keys: ReadonlySet<string>) => new Set([...keys].filter((one) => one !== key));
@@ -32,15 +35,15 @@ export function withoutKey(told: Told, key: string): Told {
 
 export interface Listed {
   noun: 'item' | 'document';
-  /** A filter chose what is listed. */
+  /** Whether a filter is applied. */
   isFiltered: boolean;
-  /** More may follow what is listed. */
+  /** Whether more rows may follow. */
   isOpen: boolean;
-  /** More live in the collection than when the list was read. */
+  /** Number of live documents added to the collection since the list was loaded. */
   more: number;
 }
 
-/** Of what the list does not show, why that may be. */
+/** Explains why items may be absent from the list. */
 function whyAbsent({ isFiltered, isOpen }: Listed, n: number): string {
   const [fit, come] = n === 1 ? ['does', 'comes'] : ['do', 'come'];
   const [filtered, later] = [`${fit} not fit the filter`, `${come} further down`];
@@ -55,8 +58,10 @@ function freshWords(n: number, listed: Listed): string {
   return `written ${several} that this list does not show (${whyAbsent(listed, n)})`;
 }
 
-/** "added 12 documents, changed 3 and removed 1"; null: nothing. What is not listed is new only in a list
- * of everything. */
+/**
+ * "added 12 documents, changed 3 and removed 1"; null: nothing. Unlisted items count as new only in
+ * an unfiltered, complete list.
+ */
 export function newsWords({ changed, gone, others }: Told, listed: Listed): string | null {
   const fresh = others.size > 0 ? others.size : listed.more;
   const said = fresh > 0 ? [freshWords(fresh, listed)] : [];
@@ -64,7 +69,7 @@ export function newsWords({ changed, gone, others }: Told, listed: Listed): stri
     ['changed', changed.size],
     ['removed', gone.size],
   ] as const) {
-    // What the number counts is named once.
+    // The noun is given only once.
     if (n > 0) said.push(`${done} ${said.length === 0 ? counted(n, listed.noun) : count(n)}`);
   }
   const last = said.pop();

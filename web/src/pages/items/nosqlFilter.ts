@@ -1,16 +1,18 @@
-// What is typed as a filter of the NoSQL API, as what stands behind "SELECT * FROM c". Pure; the server judges
-// what comes of it.
+// Completes abbreviated input to the clauses after "SELECT * FROM c". Pure; the server validates
+// them.
 
-/** What may follow the name of a container. */
+/** Keywords that may follow the container's alias. */
 const CLAUSE = /^(where|order\s+by|offset|join|group\s+by)\b/i;
-/** The beginning of a query that lists whole items. */
+/** The start of a query that lists whole items. */
 const WHOLE_QUERY = /^select\s+\*\s+from\s+c\b\s*/i;
-/** A name alone, or a text. */
+/** A single identifier or string. */
 const ONE_WORD = /^(?:[\w-]+|"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')$/;
 const CONDITIONS: ReadonlySet<string> = new Set(['true', 'false', 'null', 'undefined']);
 
-/** A filter with what was left out of it: a condition gets its WHERE, and what can only be an id is looked for.
- * As it is, a name would be another one of the container, and everything would fit. */
+/**
+ * Completes a filter: a condition gets its WHERE; a single word is taken for an id. Otherwise the
+ * query would treat it as an alias of the container, and everything would match.
+ */
 export function completedFilter(typed: string): string {
   const text = typed.trim().replace(WHOLE_QUERY, '');
   if (text === '' || CLAUSE.test(text)) return text;

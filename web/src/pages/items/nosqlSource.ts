@@ -1,4 +1,4 @@
-// Items of a container of the NoSQL door. Texts go to the server as they were typed.
+// Items of a container of the NoSQL API. Texts are sent as typed.
 import { nextToExpire } from '../../api/admin';
 import { changesSince } from '../../api/changeFeed';
 import { ApiError } from '../../api/http';
@@ -41,7 +41,7 @@ interface Ref {
   partition: readonly unknown[];
 }
 
-/** Names an item of a list by expiry. */
+/** Identifies an item in a list by expiry. */
 const placeOf = (id: unknown, at: number | null) => JSON.stringify([id, at]);
 
 const refOf = (row: Row) => row.ref as Ref;
@@ -138,7 +138,7 @@ export class NosqlSource implements Source {
     return Promise.resolve((parts) => (isIncluded(policy, parts) ? `/${parts.join('/')}/?` : null));
   }
 
-  /** The items that expire next, in that order; what never expires is not among them. */
+  /** Loads the items that expire next, in this order; items that never expire are omitted. */
   private async byExpiry(
     after: string | null,
     size: number,
@@ -153,13 +153,13 @@ export class NosqlSource implements Source {
       const options = { parameters, continuation, maxItems: size, signal };
       const page: nosql.Page<nosql.Item> = await nosql.query(this.at, text, options);
       for (const row of page.rows.map((value) => this.row(value))) {
-        // Items of other partitions may have the same id.
+        // Items in different partitions may have equal ids.
         const key = placeOf(row.value.id, row.expiry.expiresAtMs);
         found.set(key, [...(found.get(key) ?? []), row]);
       }
       continuation = page.continuation;
     } while (continuation !== null);
-    // One may have expired, or been changed, between the two answers.
+    // An item may expire or change between the two responses.
     const rows = next.items.flatMap(
       ({ id, expires_at_ms: at }) => found.get(placeOf(id, at))?.splice(0, 1) ?? [],
     );
@@ -206,7 +206,7 @@ export class NosqlSource implements Source {
     return page.rows.reduce((sum, part) => sum + part, 0);
   }
 
-  /** The server holds nothing: a continuation says all. */
+  /** Nothing to release: a continuation token is self-contained. */
   release(): void {}
 
   rowOf(key: string): Row | null {
@@ -239,7 +239,7 @@ export class NosqlSource implements Source {
   }
 
   withText(opened: Opened, text: string): Opened {
-    // No etag of a server is this one.
+    // Matches no ETag of the server.
     return { ...opened, text, version: '"of another text"' };
   }
 
@@ -308,14 +308,14 @@ export class NosqlSource implements Source {
     return this.opened(await nosql.createItem(this.at, text, partition, signal));
   }
 
-  /** Ids are typed, so that anybody may have made it. */
+  /** Ids are typed by the user, so anyone may have created the item. */
   async made(text: string): Promise<Made | null> {
     const row = this.rowOf(keyOf(this.typedRef(text)));
     const item = row === null ? null : await this.open(row);
     return item === null ? null : { item, isOurs: false };
   }
 
-  /** Does a change that is conditional on the version; what stands there instead when it was not done. */
+  /** Executes a conditional change; on conflict returns the current item. */
   private async changed(opened: Opened, change: () => Promise<nosql.ItemText>): Promise<Changed> {
     try {
       return { done: this.opened(await change()) };
@@ -349,8 +349,10 @@ export class NosqlSource implements Source {
     return this.patch(opened, [{ op: 'set', path, value }]);
   }
 
-  /** A field that comes and goes in one patch: a write that leaves the content as it was, also where the
-   * item holds a `ttl` that a replace would be refused for. */
+  /**
+   * Adds and removes a field in one patch: a write without changes of the content, which works even
+   * if the item has a `ttl` that a replace would refuse.
+   */
   touch(opened: Opened, signal?: AbortSignal): Promise<Changed> {
     const path = '/__ebbTouched';
     const operations = [
@@ -365,12 +367,12 @@ export function keyOf(ref: Ref): string {
   return JSON.stringify([ref.id, ...ref.partition.map((part) => (part === undefined ? {} : part))]);
 }
 
-/** What `keyOf` wrote; null: it did not write that. */
+/** Parses a key written by `keyOf`; null if it is another text. */
 function refOfKey(key: string, parts: number): Ref | null {
   try {
     const [id, ...partition] = JSON.parse(key) as unknown[];
     if (typeof id !== 'string' || partition.length !== parts) return null;
-    // Only a part that is not there is an object.
+    // An absent part is encoded as an object.
     return {
       id,
       partition: partition.map((part) =>

@@ -1,9 +1,9 @@
-// Filters that were applied to a list, the newest first, kept in the browser for each collection.
+// Filters applied to a list, newest first, kept in the browser per collection.
 import type { Target } from '../../state/place';
 import { readPreference, writePreference } from '../../state/preference';
 
 const KEPT = 20;
-/** Longer ones are not kept: the browser's store is small. */
+/** Longer filters are not kept: local storage is small. */
 const LONGEST = 2000;
 
 const nameOf = ({ door, database, collection }: Target) =>
@@ -12,7 +12,7 @@ const nameOf = ({ door, database, collection }: Target) =>
 const areTexts = (value: unknown): value is string[] =>
   Array.isArray(value) && value.every((one) => typeof one === 'string');
 
-/** The list with a filter at its head; the same one again only moves there. */
+/** Moves or adds a filter to the head of the list. */
 export function remembered(past: readonly string[], filter: string): string[] {
   if (filter === '' || filter.length > LONGEST) return [...past];
   return [filter, ...past.filter((one) => one !== filter)].slice(0, KEPT);

@@ -1,4 +1,4 @@
-// Quick choices among the rows that are loaded, by when they die. Asks the server nothing.
+// Quick filters of the loaded rows by expiry. No requests.
 import { expiresSoon } from './expires';
 import type { Row } from './source';
 
@@ -10,7 +10,7 @@ export const QUICK: readonly [Quick, string][] = [
   ['never', 'never expires'],
 ];
 
-/** What an address says of the choice. */
+/** Parses the choice in a URL. */
 export function quickOf(text: string | null): Quick {
   return QUICK.find(([key]) => key === text)?.[0] ?? 'all';
 }

@@ -1,4 +1,4 @@
-// What is done with one row from the grid: copied, duplicated, a field of it changed.
+// Actions on one row of the grid: copy, duplicate, change a field.
 import { UUID } from 'bson';
 import { words } from '../../api/http';
 import { EXPIRES, titleOf } from '../../pure/columns/columns';
@@ -22,16 +22,16 @@ export interface RowActions {
 
 export interface RowEvents extends UndoEvents {
   writable: boolean;
-  /** A new item with this text is to be shown. */
+  /** Shows a new item with this text. */
   onCopy: (text: string) => void;
 }
 
-/** Characters of a value in a notice. */
+/** Maximum characters of a value in a notice. */
 const MOST_SHOWN = 40;
 
 const failed = (text: string) => say({ kind: 'failed', text });
 
-/** What a cell holds, in full. */
+/** Returns the full text of a cell. */
 async function cellText(source: Source, row: Row, column: string): Promise<string> {
   if (column === EXPIRES) {
     const { expiresAtMs, reason } = row.expiry;

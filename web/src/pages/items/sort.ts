@@ -1,4 +1,4 @@
-// By which column a list is sorted, as the address says it, and what the database is asked for. Pure.
+// The sort order of a list, in the URL and as requested from the database. Pure.
 import { EXPIRES } from '../../pure/columns/columns';
 import { sortedBy } from '../../pure/values/compare';
 import { partsOfPath, valueAtPath } from '../../pure/values/path';
@@ -9,7 +9,7 @@ export interface Sort {
   direction: 1 | -1;
 }
 
-/** `-field` of an address is downwards; null: none. */
+/** Parses the sort in a URL; `-field` is descending; null: none. */
 export function readSort(text: string | null): Sort | null {
   if (text === null || text === '' || text === '-') return null;
   return text.startsWith('-')
@@ -21,13 +21,13 @@ export function sortText(sort: Sort | null): string | null {
   return sort === null ? null : (sort.direction < 0 ? '-' : '') + sort.column;
 }
 
-/** Upwards, downwards, not at all. */
+/** Cycles through ascending, descending and none. */
 export function nextSort(sort: Sort | null, column: string): Sort | null {
   if (sort?.column !== column) return { column, direction: 1 };
   return sort.direction === 1 ? { column, direction: -1 } : null;
 }
 
-/** What does not expire comes last when it is upwards. */
+/** Sorts by expiry; rows that never expire come last in ascending order. */
 function byExpiry(rows: readonly Row[], direction: 1 | -1): Row[] {
   const at = ({ expiry }: Row) => expiry.expiresAtMs ?? Infinity;
   return rows.toSorted((a, b) => {
@@ -36,7 +36,7 @@ function byExpiry(rows: readonly Row[], direction: 1 | -1): Row[] {
   });
 }
 
-/** The rows that are loaded, sorted. */
+/** Sorts the loaded rows. */
 export function sortRows(rows: readonly Row[], sort: Sort, { api }: Source): readonly Row[] {
   if (sort.column === EXPIRES) return byExpiry(rows, sort.direction);
   const parts = partsOfPath(sort.column);

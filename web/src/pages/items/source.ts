@@ -1,5 +1,5 @@
-// What the grid and the editor need of a door. Each door has its own, `nosqlSource` and
-// `mongoSource`; nothing here sends or shows anything.
+// The interface of an API for grid and editor, implemented by `nosqlSource` and `mongoSource`; this
+// module does no I/O.
 import type { Default, Expiry, Outlook } from '../../pure/ttl/reasons';
 import type { Api } from '../../pure/values/compare';
 import type { Many } from './many/many';
@@ -9,36 +9,36 @@ import type { Template } from './template';
 export const READ_ONLY = 'You are signed in with a read-only key.';
 
 export interface Row {
-  /** Names the item among all of the collection. */
+  /** Unique key of the item within the collection. */
   key: string;
-  /** What one calls it. */
+  /** Name for display. */
   name: string;
   value: Readonly<Record<string, unknown>>;
-  /** The beginning of each field of a large item, for the list; null or absent: the item is small. */
+  /** The start of each field of a large item, for the list; null or absent: the item is small. */
   brief?: Readonly<Record<string, unknown>> | null;
   expiry: Expiry;
-  /** How the source finds it again. */
+  /** Reference by which the source finds it again. */
   ref: unknown;
-  /** The second of its last write, ms, where the server tells it beside the item. */
+  /** Time of its last write in ms, to the second, if the server reports it outside the item. */
   writtenMs?: number;
 }
 
-/** What the list shows of a row: all of a small item. */
+/** Returns what the list shows of a row: of a small item, everything. */
 export function shownOf(row: Row): Readonly<Record<string, unknown>> {
-  // Not by taking the row apart, which would decode a large item.
+  // Do not destructure: it would decode a large item.
   return row.brief ?? row.value;
 }
 
-/** Why a list is not sorted by expiry by the server; null: it is, the next to expire first. */
+/** Returns why the server does not sort a list by expiry; null: it does, ascending. */
 export function whyNotByExpiry(filter: string, direction: Sort['direction']): string | null {
   if (direction < 0) return 'the server lists what expires next, not what expires last';
   return filter.trim() === '' ? null : 'the server sorts by expiry only without a filter';
 }
 
-/** Of a row that has not been read. */
+/** Expiry of a row that has not been read. */
 export const UNKNOWN_EXPIRY: Expiry = { expiresAtMs: null, by: null, reason: null };
 
-/** Where the next rows are; opaque. */
+/** Opaque position of the next rows. */
 export type Cursor = { next: unknown };
 
 export interface RowsPage {
@@ -47,51 +47,51 @@ export interface RowsPage {
   cursor: Cursor | null;
 }
 
-/** An item as it was read, ready to be edited. */
+/** An item as read, ready for editing. */
 export interface Opened {
   row: Row;
   text: string;
-  /** What the server sets, shown beside the text. */
+  /** Fields set by the server, shown beside the text. */
   system: readonly [name: string, value: string][];
-  /** What a change is conditional on. */
+  /** Version for conditional changes. */
   version: unknown;
 }
 
-/** What a change came to. */
+/** Outcome of a conditional change. */
 export type Changed = { done: Opened } | { theirs: Opened } | { gone: true };
 
-/** What has become of an item since it was read; null: it is the same. */
+/** State of an item compared with the read version; null: unchanged. */
 export type Newer = { theirs: Opened } | { gone: true } | null;
 
-/** What is to be said of a text while it is typed. */
+/** Messages about a text while it is edited. */
 export interface Check {
   error: { message: string; at: number } | null;
   outlook: Outlook | null;
-  /** The text is about another item than the one that is open. */
+  /** Set if the text has the id or key of another item. */
   other: string | null;
 }
 
-/** What is listed, and in which order; null: the server's own. */
+/** Filter and order of a list; sort null: the server's order. */
 export interface LoadAsk {
   filter: string;
   sort: Sort | null;
 }
 
-/** What others have done since a mark. */
+/** Changes by others since a mark. */
 export interface News {
-  /** Where the next question begins; opaque. */
+  /** Opaque mark for the next call. */
   mark: unknown;
   /** Keys of listed rows that were written. */
   changed: string[];
-  /** Keys of listed rows that are not there any more. */
+  /** Keys of listed rows that were deleted or expired. */
   gone: string[];
-  /** Keys of items that are not listed; empty where the API does not tell. */
+  /** Keys of unlisted items that were written; empty if the API does not report them. */
   others: string[];
 }
 
 export interface Made {
   item: Opened;
-  /** It has an id that nobody else can have given. */
+  /** Whether its id was generated here, so that no other client can have created it. */
   isOurs: boolean;
 }
 
@@ -103,58 +103,61 @@ export interface Source {
   keys: readonly string[];
   many: Many;
   language: 'json' | 'shell';
-  /** The text of a new item with this id, where ids are the client's to choose. */
+  /** Text of a new item; with this id if clients choose ids. */
   template(id: string): Template;
   largest: { bytes: number; words: string };
-  /** What stands around the filter, and an example. */
+  /** The fixed text around the filter, and an example. */
   filterHint: string;
   filterExample: string;
-  /** Why a filter can be none, as far as that is known here; null: the server decides. */
+  /** Returns a local syntax error of a filter; null: the server decides. */
   wrongFilter(filter: string): string | null;
   defaultTtl: Default;
   perDocument: boolean;
-  /** What a cell shows of a value. */
+  /** Returns the text of a cell. */
   shown(value: unknown): string;
-  /** All of it, in the API's own notation. */
+  /** Returns the full value in the API's notation. */
   whole(value: unknown): string;
-  /** A row as one line of JSON, every value of its type. */
+  /** Returns a row as one line of JSON with exact types. */
   json(row: Row): Promise<string>;
-  /** A row as it was listed, as what a change is conditional on. */
+  /** Returns a listed row as the version for a conditional change. */
   asListed(row: Row): Opened;
-  /** The text of a new item that has all of another one but its id. */
+  /** Returns the text of a copy of an item with another id. */
   copyOf(row: Row, id: string): Promise<string | null>;
-  /** After a failure the same cursor may be asked again, and leaves out nothing. */
+  /** Loads a page. After a failure the same cursor can be used again without gaps. */
   load(ask: LoadAsk, cursor: Cursor | null, size: number, signal: AbortSignal): Promise<RowsPage>;
-  /** Why the server cannot sort a list like this; null: it can. */
+  /** Returns why the server cannot sort a list in this way; null: it can. */
   whyNotSorted(filter: string, sort: Sort): string | null;
-  /** What says which index serves an order by the field with these names; null: none does. */
+  /** Returns a function that names the index for an order by a field; null: none. */
   readIndexes(): Promise<(parts: readonly string[]) => string | null>;
-  /** Asks what others have done since; a mark of null begins now. Says nothing of its failure. */
+  /** Polls changes by others in the background; mark null: starts now. */
   news(mark: unknown, rows: readonly Row[], signal: AbortSignal): Promise<News>;
-  /** Gives up what the server holds for a cursor that is not asked any more. */
+  /** Releases the server's resources of an unused cursor. */
   release(cursor: Cursor): void;
-  /** Whether what fits a filter can be counted. */
+  /** Returns whether the matches of a filter can be counted. */
   counts(filter: string): boolean;
-  /** How many fit a filter. */
+  /** Counts the matches of a filter. */
   count(filter: string, signal: AbortSignal): Promise<number>;
-  /** A row of which only the key is known, to be opened; null: it is no key. */
+  /** Returns a row with only a key, to be opened; null: the key is invalid. */
   rowOf(key: string): Row | null;
-  /** null: it is not there (any more). */
+  /** Reads an item; null: it does not exist (any more). */
   open(row: Row): Promise<Opened | null>;
-  /** The same item when it was read with another text: nothing that is conditional on it is done. */
+  /** Returns the item as if read with another text: conditional changes of it always fail. */
   withText(opened: Opened, text: string): Opened;
-  /** Asks what has become of an item since. Says nothing of its failure. */
+  /** Checks in the background for a newer version of an item. */
   newer(opened: Opened, signal: AbortSignal): Promise<Newer>;
   check(text: string, opened: Opened | null): Check;
-  /** The id of a new item whose text has none, until an answer came to its creation; null: they always have. */
+  /**
+   * Returns the id for new items whose text has none, reused until the creation is acknowledged;
+   * null: texts always have ids.
+   */
   freshId(): unknown;
-  /** null: it was made and has died already. */
+  /** Creates an item; null: it was created and has already expired. */
   create(text: string, fresh: unknown, signal?: AbortSignal): Promise<Opened | null>;
-  /** What stands where a creation to which no answer came would have put it; null: nothing does. */
+  /** Returns the item that a creation without response may have stored; null: none. */
   made(text: string, fresh: unknown, signal?: AbortSignal): Promise<Made | null>;
   replace(opened: Opened, text: string, signal?: AbortSignal): Promise<Changed>;
   setTtl(opened: Opened, seconds: number, signal?: AbortSignal): Promise<Changed>;
   touch(opened: Opened, signal?: AbortSignal): Promise<Changed>;
-  /** Sets one field to a value of its API. */
+  /** Sets one field to a value of the API's types. */
   setField(opened: Opened, parts: readonly string[], value: unknown): Promise<Changed>;
 }

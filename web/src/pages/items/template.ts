@@ -1,10 +1,10 @@
-// The text of an item that is about to be made, and the part of it that has to be typed over. Pure.
+// The initial text of a new item, and the part to be typed over. Pure.
 import { entryOf, type JsonNode, readJson } from '../../pure/json/tree';
 import { partsOf } from './keyPath';
 
 export interface Template {
   text: string;
-  /** What is selected in it at first; an empty part is where the cursor stands. */
+  /** The initial selection; empty: the cursor position. */
   from: number;
   to: number;
 }
@@ -15,10 +15,10 @@ function fieldOf(within: Fields, name: string): Fields | string | undefined {
   return Object.hasOwn(within, name) ? within[name] : undefined;
 }
 
-/** Without a prototype, so that `__proto__` is a name like any other. */
+/** Without a prototype, so that `__proto__` is an ordinary name. */
 const noFields = () => Object.create(null) as Fields;
 
-/** Puts an empty text at a path, unless something stands in its way. */
+/** Puts an empty string at a path, unless a scalar is in the way. */
 function place(fields: Fields, parts: readonly string[]): void {
   let within = fields;
   for (const name of parts.slice(0, -1)) {
@@ -32,7 +32,7 @@ function place(fields: Fields, parts: readonly string[]): void {
   if (last !== undefined && fieldOf(within, last) === undefined) within[last] = '';
 }
 
-/** Where the text at a path stands, without its quotes; null: there is none. */
+/** Returns the range of the string at a path, without its quotes; null: none. */
 function textAt(root: JsonNode, parts: readonly string[]): { from: number; to: number } | null {
   let node: JsonNode | undefined = root;
   for (const name of parts) {
@@ -42,8 +42,10 @@ function textAt(root: JsonNode, parts: readonly string[]): { from: number; to: n
   return node.kind === 'plain' ? { from: node.at + 1, to: node.at + node.text.length - 1 } : null;
 }
 
-/** An item with an id of its own and every part of its partition key, the first of which is selected;
- * where the id is the key, that. */
+/**
+ * Returns an item with a generated id and all partition key paths, the first of which is selected;
+ * if the id is the key, the id.
+ */
 export function itemTemplate(paths: readonly string[], id: string): Template {
   const fields = Object.assign(noFields(), { id });
   const keys = paths.map(partsOf);
@@ -55,7 +57,7 @@ export function itemTemplate(paths: readonly string[], id: string): Template {
   return { text, ...(found ?? { from: 0, to: 0 }) };
 }
 
-/** An empty document, the cursor on its empty line. */
+/** Returns an empty document with the cursor on its empty line. */
 export function documentTemplate(): Template {
   const text = '{\n  \n}';
   return { text, from: 4, to: 4 };

@@ -1,22 +1,22 @@
-// How large a text would be for the server, and what is too large to be looked at while typing.
+// Size limits: what the server refuses, and what is too large to check while typing.
 import { bytes } from '../../pure/figures/amount';
 import { compactJson } from '../../pure/json/tree';
 import type { Bound } from '../../ui/editorBound';
 import type { Source } from './source';
 
-/** Characters that the editor takes; a larger paste is refused. */
+/** Maximum characters in the editor; larger pastes are refused. */
 const MOST_CHARACTERS = 18_000_000;
-/** Larger texts are checked when they are saved. */
+/** Larger texts are checked only on save. */
 export const CHECKED_CHARACTERS = 1_000_000;
 
 function inBytes(text: string): number {
   return new Blob([text]).size;
 }
 
-/** Why a text is too large to be sent; null: it is not. */
+/** Returns why a text is too large to be sent; null: it is not. */
 export function tooLarge(source: Source, text: string): string | null {
   const { bytes: most, words } = source.largest;
-  // No character of a text takes more than three bytes; only JSON's white space does not count.
+  // A UTF-16 unit takes at most three bytes in UTF-8; white space of JSON does not count.
   if (source.language !== 'json' || text.length * 3 <= most) return null;
   const size = inBytes(compactJson(text));
   if (size <= most) return null;

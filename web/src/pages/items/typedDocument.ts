@@ -1,4 +1,4 @@
-// A document as somebody types it, in the notation of the shell. Pure.
+// Parses a typed document in shell syntax. Pure.
 import { calculateObjectSize } from 'bson';
 import type { Document } from '../../api/mongo';
 import { parseShell } from '../../pure/shell';
@@ -9,7 +9,7 @@ export function isDocument(value: unknown): value is Document {
   );
 }
 
-/** The document that a text says; an error says why it says none. */
+/** Parses a document; throws the reason if it is invalid. */
 export function documentOf(text: string, largest: { bytes: number; words: string }): Document {
   const parsed = parseShell(text);
   if ('error' in parsed) throw new Error(parsed.error);

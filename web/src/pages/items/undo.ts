@@ -1,5 +1,5 @@
-// Taking back what was done to one item, from the corner: it is put back as it was, unless it has been
-// changed since. What was changed twice is put back in two steps, the newer one first.
+// Undo of changes of one item by a notice: restores the former state unless it was changed since.
+// After two changes it takes two steps, newest first.
 import { words } from '../../api/http';
 import { titleOf } from '../../pure/columns/columns';
 import { valueAtPath } from '../../pure/values/path';
@@ -7,17 +7,17 @@ import { type Action, say, toast, topicOf, warn } from '../../state/log';
 import type { Target } from '../../state/place';
 import type { Changed, Opened, Row, Source } from './source';
 
-/** How long it is offered. */
+/** How long undo is offered. */
 const SECONDS = 20;
 
 export interface UndoEvents {
   target: Target;
-  /** The row was read again, or changed. */
+  /** Called when the row was reloaded or changed. */
   onRead: (row: Row) => void;
   onGone: (key: string) => void;
 }
 
-/** Runs `undo` once; what it holds, which may be megabytes, is let go when it is offered no more. */
+/** Runs `undo` once; its captured state, possibly megabytes, is released when the offer ends. */
 function undoing(undo: () => Promise<void>): Action {
   let held: (() => Promise<void>) | null = undo;
   setTimeout(() => {
@@ -28,7 +28,7 @@ function undoing(undo: () => Promise<void>): Action {
   return { label: 'Undo', onChoose, seconds: SECONDS, minor: true };
 }
 
-/** Says what came of it; `what`: "n of item one". */
+/** Reports the outcome; `what`: "n of item one". */
 function came(what: string, noun: string, row: Row, changed: Changed, events: UndoEvents): void {
   if ('done' in changed) {
     events.onRead(changed.done.row);
@@ -42,7 +42,7 @@ function came(what: string, noun: string, row: Row, changed: Changed, events: Un
   }
 }
 
-/** An item that was saved, and its text before. */
+/** Returns the undo of a save, given the text before. */
 export function undoSave(
   source: Source,
   saved: Opened,
@@ -52,7 +52,7 @@ export function undoSave(
   return undoing(async () => {
     const { row } = saved;
     const found = await source.open(row);
-    // Not by its version: whoever has put back what was saved later has written this once more.
+    // Compares texts instead of versions: undoing a later save has rewritten the item.
     const changed: Changed =
       found === null
         ? { gone: true }
@@ -63,7 +63,7 @@ export function undoSave(
   });
 }
 
-/** A field that was changed: what it held, and what was written. */
+/** A changed field with its former and its written value. */
 export interface FieldChange {
   row: Row;
   parts: readonly string[];
@@ -71,7 +71,7 @@ export interface FieldChange {
   value: unknown;
 }
 
-/** Other fields may have changed meanwhile. */
+/** Returns the undo of a field change; other fields may have changed meanwhile. */
 export function undoField(source: Source, about: FieldChange, events: UndoEvents): Action {
   const { row, parts, before, value } = about;
   return undoing(async () => {

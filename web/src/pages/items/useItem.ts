@@ -1,4 +1,4 @@
-// The item that is open, or about to be made: what was read, what was typed, and what came of it.
+// State of the open or new item: the version read, the draft, and outcomes of requests.
 import { UUID } from 'bson';
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { SILENT, words } from '../../api/http';
@@ -20,28 +20,28 @@ import { useNewer } from './useNewer';
 
 export interface ItemEvents {
   onSaved: (row: Row, insteadOf?: string) => void;
-  /** Its newest is shown, which somebody else has made. */
+  /** Called when a newer version by others is shown. */
   onRead: (row: Row) => void;
-  /** It was found not to be there any more. */
+  /** Called when the item was found deleted. */
   onGone: (key: string) => void;
-  /** What a save is taken back with, also when the pane has been closed. */
+  /** Undo of a save, which works even after the pane was closed. */
   onUndo: UndoEvents;
 }
 
 interface State {
-  /** As last read; null: it is new, or not read yet. */
+  /** The version last read; null: a new item, or not read yet. */
   opened: Opened | null;
   reading: boolean;
-  /** It is not there any more. */
+  /** Whether the item was deleted. */
   gone: boolean;
-  /** What is compared and merged with what was typed. */
+  /** The conflicting version, to be merged with the draft. */
   theirs: Opened | null;
-  /** It was changed elsewhere to this, while something was typed. */
+  /** A newer version that arrived while there is a draft. */
   newer: Opened | null;
-  /** It was changed elsewhere to what is shown. */
+  /** Whether the shown version was changed by others. */
   isRenewed: boolean;
   failure: string | null;
-  /** The last request, if no answer came to it. */
+  /** The last request, if it got no response. */
   lost: Lost | null;
   said: string;
   busy: boolean;
@@ -49,31 +49,31 @@ interface State {
 
 export interface Item extends State {
   text: string;
-  /** Of a new item, what is selected in the text at first; null: it is not new. */
+  /** Initial selection in the text of a new item; null: not new. */
   start: { from: number; to: number } | null;
   dirty: boolean;
   setText: (text: string) => void;
   save: () => void;
-  /** Waits no longer for the request that is under way. */
+  /** Stops waiting for the pending request. */
   stop: () => void;
-  /** Makes an item of the text, whatever was open. */
+  /** Creates an item from the text, whatever is open. */
   createAnew: () => void;
   discard: () => void;
   setTtl: (seconds: number) => void;
   touch: () => void;
   overwrite: () => void;
-  /** Saves a text that was made of mine and theirs. */
+  /** Saves a merged text. */
   saveMerged: (merged: string) => void;
   takeTheirs: () => void;
-  /** Shows what differs from what was typed. */
+  /** Shows the differences to the draft. */
   compare: () => void;
   goOn: () => void;
 }
 
-/** Nothing is open between what was typed and what is kept. */
+/** State without conflict or error. */
 const SETTLED = { theirs: null, newer: null, failure: null, lost: null };
 
-/** Why a text cannot be sent, and whether that stands below the editor already; null: it can. */
+/** Returns why a text cannot be sent, and whether the editor already shows it; null: it can. */
 function wrong(source: Source, text: string, opened: Opened | null) {
   const large = tooLarge(source, text);
   if (large !== null) return { why: large, isSaid: true };
@@ -83,20 +83,20 @@ function wrong(source: Source, text: string, opened: Opened | null) {
   return { why, isSaid: text.length <= CHECKED_CHARACTERS };
 }
 
-/** Texts of which white space is the larger part go without it. */
+/** Returns the text to send; large texts are sent without white space. */
 function sent(source: Source, text: string): string {
   return source.language === 'json' && text.length > source.largest.bytes / 2
     ? compactJson(text)
     : text;
 }
 
-/** Whether an item holds what a text says, however both are written. */
+/** Returns whether an item equals a text up to formatting. */
 function isSame(source: Source, text: string, { text: held }: Opened): boolean {
   const merged = mergeTexts(source.language, [held, held, text], new Map());
   return 'differences' in merged && merged.differences.length === 0;
 }
 
-/** An item that was read while a draft of it is there: of now, or kept from before a reload. */
+/** State after reading an item that has a draft, of this page or from before a reload. */
 function goneOnWith(known: State, found: Opened, source: Source, name: string): State {
   const base = readDraft(baseOf(name));
   const isOld = known.opened === null && base !== null && base !== found.text;
@@ -108,7 +108,7 @@ export function useItem(
   target: Target,
   source: Source,
   row: Row | null,
-  /** The text of a new item that is made like another one; null: it is not. */
+  /** Initial text of a duplicated item; null: not a duplicate. */
   copy: string | null,
   events: ItemEvents,
 ): Item {
@@ -129,7 +129,7 @@ export function useItem(
     [],
   );
   const { opened } = state;
-  // One id for as long as the pane is open, another one for the next new item.
+  // One id while the pane is open, a new one for the next new item.
   const [id] = useState(() => new UUID().toHexString());
   const isNew = row === null && opened === null;
   const key = opened?.row.key ?? row?.key ?? (copy === null ? 'new' : `copy ${id}`);
@@ -143,13 +143,16 @@ export function useItem(
   }, [row, copy, source, id]);
   const before = opened?.text ?? template?.text ?? '';
   const text = draft ?? before;
-  /** Beside what was typed stands what it was made on, so that after a reload it is known what others have
-   * done meanwhile. */
+  /**
+   * Keeps the edited version beside the draft, so that changes by others are detected after a
+   * reload.
+   */
   const setDraft = (typed: string | null, on = opened) => {
     putDraft(typed);
     const base = baseOf(name);
     if (typed === null || on === null) writeDraft(base, null);
-    // Both may be megabytes, and this is done with each letter: the base changes only here.
+    // Both may be megabytes and this runs on every keystroke, so the base is written only when it
+    // changes.
     else if (draft === null || on !== opened) writeDraft(base, on.text);
   };
   const now = useRef({ dirty, text, name, row: opened?.row ?? row });
@@ -157,7 +160,7 @@ export function useItem(
     now.current = { dirty, text, name, row: opened?.row ?? row };
   });
 
-  // Read when it is opened, and again when the collection's settings have changed.
+  // Reads the item when it is opened, and after changes of the collection's settings.
   useEffect(() => {
     const about = now.current.row;
     if (about === null) return;
@@ -179,13 +182,13 @@ export function useItem(
     };
   }, [source, put]);
 
-  // Of a server that answers again nothing is said that it does not.
+  // Clears the error about an unreachable server when it answers again.
   const changes = useServerChanges();
   useEffect(() => {
     setState((known) => (known.failure === SILENT ? { ...known, failure: null } : known));
   }, [changes]);
 
-  /** Shows what somebody else has made of it. */
+  /** Shows a newer version by others. */
   const renew = (newest: Opened) => {
     put({ opened: newest, ...SETTLED, isRenewed: true, said: '' });
     events.onRead(newest.row);
@@ -197,7 +200,7 @@ export function useItem(
       events.onGone(key);
       return;
     }
-    // As it is kept now: a letter that was just typed may not have been drawn yet.
+    // Read the stored draft: the latest keystroke may not be rendered yet.
     const typed = readDraft(name);
     if (typed === null || typed === opened?.text) renew(found.theirs);
     else if (state.lost?.asked === 'save' && isSame(source, typed, found.theirs))
@@ -205,15 +208,15 @@ export function useItem(
     else put({ newer: found.theirs });
   });
 
-  // What was typed was given up.
+  // The draft was discarded.
   useEffect(() => {
     if (state.newer !== null && state.theirs === null && !dirty) renew(state.newer);
   });
 
   const underWay = useRef<AbortController | null>(null);
-  /** What a new item is called whose text has no id, also when it is sent again. */
+  /** The generated id of a new item without one, reused on retries. */
   const fresh = useRef<unknown>(null);
-  /** One request at a time; its failure is said, and nothing that was typed is touched. */
+  /** Runs one request at a time; shows its failure and keeps the draft. */
   const act = (asked: Asked, work: (signal: AbortSignal) => Promise<void>) => {
     if (state.busy) return;
     underWay.current = new AbortController();
@@ -231,14 +234,14 @@ export function useItem(
     const action = isOther ? undoSave(source, found, over.text, events.onUndo) : null;
     const topic = topicOf(over === null ? 'create' : 'edit', target);
     toast({ text: note, topic, ...(action === null ? {} : { action }) });
-    // What was typed while the request was under way is not saved, and stays.
+    // Text typed during the request is unsaved and stays.
     if (now.current.text === text) setDraft(null);
     else setDraft(now.current.text, found);
-    // The console says it to who cannot see the page, once.
+    // No message here: screen readers get it from the console.
     put({ opened: found, gone: false, ...SETTLED, isRenewed: false, said: '' });
     events.onSaved(found.row, over?.row.key);
   };
-  /** Of a change that was conditional. */
+  /** Handles the outcome of a conditional change. */
   const came = (changed: Changed, over: Opened, typed: boolean) => {
     if ('done' in changed) done('updated', changed.done, over);
     else if ('gone' in changed) {
@@ -253,7 +256,7 @@ export function useItem(
       events.onSaved(changed.theirs.row);
     }
   };
-  /** What is said below the editor is said once, and again to who cannot see it. */
+  /** An error below the editor is not repeated visually, only for screen readers. */
   const refuse = ({ why, isSaid }: { why: string; isSaid: boolean }) =>
     put(isSaid ? { failure: null, said: why } : { failure: why });
   const create = () => {
@@ -264,7 +267,7 @@ export function useItem(
       if (!isAgain) fresh.current = source.freshId();
       act('save', async (signal) => {
         const typed = sent(source, text);
-        // One whose answer was lost may have been made all the same.
+        // A creation whose response was lost may have succeeded.
         const before = isAgain ? await source.made(typed, fresh.current, signal) : null;
         if (before !== null && isSame(source, text, before.item)) {
           done('created', before.item, null);
@@ -294,7 +297,7 @@ export function useItem(
     const isAgain = state.lost?.asked === 'save';
     act('save', async (signal) => {
       const changed = await source.replace(over, sent(source, by), signal);
-      // A save whose answer was lost may have been done all the same.
+      // A save whose response was lost may have succeeded.
       const wasDone = isAgain && 'theirs' in changed && isSame(source, by, changed.theirs);
       came(wasDone ? { done: changed.theirs } : changed, over, true);
     });
@@ -315,7 +318,7 @@ export function useItem(
     restore.current = (typed, on) => {
       putDraft(typed);
       writeDraft(baseOf(name), on?.text ?? null);
-      // It is saved on the version that it was typed on, so that changes made since are merged.
+      // Saves against the version that was edited, so that later changes are merged.
       if (on !== null && on.text !== opened?.text) put({ opened: on, newer: opened });
     };
     return () => {
@@ -332,7 +335,7 @@ export function useItem(
     });
     toast({ text: `Discarded the changes to ${about}`, topic: `discard ${name}`, action });
   };
-  // What was kept of an earlier one is gone on with at its end.
+  // A restored draft continues at its end.
   const end = { from: text.length, to: text.length };
   return {
     ...state,
@@ -363,7 +366,7 @@ export function useItem(
       if (state.theirs !== null) events.onSaved(state.theirs.row, key);
     },
     compare: () => put({ theirs: state.newer }),
-    // What is saved next is still on top of what was read, so that it is asked again.
+    // The next save is still based on the version read, so that it conflicts again.
     goOn: () => {
       put({ theirs: null, newer: state.theirs });
       focusEditor('.items-pane');

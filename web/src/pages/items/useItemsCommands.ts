@@ -1,10 +1,10 @@
-// What keys and the palette can do on the page of items.
+// Commands of keys and palette on the items page.
 import { useCommand } from '../../state/commands';
 import type { Target } from '../../state/place';
 import { focusEditor } from '../../ui/focusEditor';
 
 function toFilter(): void {
-  // As long as its editor has not come, it is a plain field.
+  // A plain input until the editor has loaded.
   const field = document.querySelector<HTMLElement>('.items-filter input');
   if (field?.checkVisibility() === true) field.focus();
   else focusEditor('.items-filter');
@@ -13,12 +13,12 @@ function toFilter(): void {
 const toText = () => focusEditor('.items-pane');
 
 export interface Can {
-  /** null: nothing can be made. */
+  /** null: creation is unavailable. */
   onNew: (() => void) | null;
-  /** An item is open beside the grid. */
+  /** Whether an item is open in the pane. */
   isOpen: boolean;
   onRefresh: () => void;
-  /** null: nothing is to be counted, or it cannot be. */
+  /** null: counting is unnecessary or impossible. */
   onCount: (() => void) | null;
 }
 

@@ -1,19 +1,19 @@
-// How many rows of the whole collection fit the filter, when somebody asks. What is known is
-// forgotten when it may be another number.
+// Number of matches in the whole collection, counted on request. The count is discarded when it may
+// have changed.
 import { useCallback, useEffect, useState } from 'react';
 import { useRequest } from '../../state/request';
 import { useServerChanges } from '../../state/server';
 import type { Source } from './source';
 
 interface State {
-  /** null: not asked, or not known any more. */
+  /** null: not counted, or outdated. */
   count: number | null;
   busy: boolean;
   failure: unknown;
 }
 
 export interface Matching extends State {
-  /** null: it cannot be asked. */
+  /** null: cannot be counted. */
   ask: (() => void) | null;
   forget: () => void;
 }

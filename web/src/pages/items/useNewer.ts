@@ -1,10 +1,10 @@
-// Notices what others do to the item that is open, asking every few seconds while the page is visible.
+// Polls for changes by others to the open item while the page is visible.
 import { useEffect, useRef } from 'react';
 import type { Newer, Opened, Source } from './source';
 
 const EVERY_MS = 3000;
 
-/** `about`: the newest that is known; null: nothing is asked now. */
+/** `about`: the latest known version; null: polling is off. */
 export function useNewer(
   source: Source,
   about: Opened | null,
@@ -25,7 +25,7 @@ export function useNewer(
     let timer: ReturnType<typeof setTimeout> | undefined;
     const wait = () => {
       timer = setTimeout(() => {
-        // A server that does not answer is asked again; one that refuses says so where it is asked for more.
+        // After a network failure polling continues; a refusal is reported by other requests.
         void ask()
           .catch(() => {})
           .finally(() => {

@@ -1,4 +1,4 @@
-// Notices what others do to a list, asking every few seconds while the page is visible.
+// Polls for changes by others to a list while the page is visible.
 import { useCallback, useEffect, useRef, useState } from 'react';
 import { databaseNow } from '../../state/server';
 import { NO_NEWS, newsWords, type Told, withNews, withoutKey } from './news';
@@ -8,11 +8,11 @@ import type { Rows } from './useRows';
 const EVERY_MS = 3000;
 
 export interface NewsState {
-  /** null: there are none. */
+  /** null: no changes. */
   words: string | null;
-  /** What is known now is no news: the list was read again, or the person did it. */
+  /** Discards known changes: the list was reloaded, or the user made them. */
   forget: () => void;
-  /** The newest of this one is shown. */
+  /** The latest version of this item is shown. */
   seen: (key: string) => void;
 }
 
@@ -20,13 +20,13 @@ export interface NewsAbout {
   source: Source | null;
   filter: string;
   rows: Rows;
-  /** Keys that are hidden. */
+  /** Keys of hidden items. */
   hidden: ReadonlyMap<string, number>;
-  /** Alive in the collection; null: not known. */
+  /** Live documents of the collection; null: not known. */
   live: number | null;
 }
 
-/** Rows that have not expired while the answer was under way. */
+/** Returns rows that will not expire before the response arrives. */
 const living = (rows: readonly Row[]) => {
   const now = (databaseNow() ?? 0) + EVERY_MS;
   return rows.filter(({ expiry }) => expiry.expiresAtMs === null || expiry.expiresAtMs > now);
@@ -46,7 +46,7 @@ export function useNews({ source, filter, rows, hidden, live }: NewsAbout): News
   }, []);
   const seen = useCallback((key: string) => tell((known) => withoutKey(known, key)), []);
   const { ready } = rows;
-  // Begins anew with each list: what was written before is in it.
+  // Starts anew with each list, which contains all earlier writes.
   useEffect(() => {
     tell(NO_NEWS);
     setMore(0);
@@ -54,18 +54,18 @@ export function useNews({ source, filter, rows, hidden, live }: NewsAbout): News
     const ended = new AbortController();
     let mark: unknown = null;
     let moreBefore = 0;
-    // Where the API does not tell who is new, more live than are listed; a number that was asked before
-    // the last row left says nothing, so it has to last.
+    // If the API does not report new documents, they are inferred from the number of live ones.
+    // That number may be outdated, so a difference must persist over two polls.
     const countMore = () => {
       const { rows: now, live: alive, isAll: isWhole, removed: gone } = latest.current;
       const isTold = source.api === 'nosql' || !isWhole || alive === null || now.loading;
-      // Those that were removed are listed still, and not alive.
+      // Removed rows are still listed but not live.
       const found = isTold ? 0 : Math.max(0, alive - (now.rows.length - gone));
       setMore(Math.min(found, moreBefore));
       moreBefore = found;
     };
     let timer: ReturnType<typeof setTimeout> | undefined;
-    /** Without what the person has done or read while the answer was under way. */
+    /** Removes changes that the user made or loaded while the request was pending. */
     const stillNews = (news: News, asked: readonly Row[]): News => {
       if (news.changed.length + news.gone.length + news.others.length === 0) return news;
       const before = new Map(asked.map((row) => [row.key, row]));
@@ -89,7 +89,7 @@ export function useNews({ source, filter, rows, hidden, live }: NewsAbout): News
       }
     };
     const again = () => {
-      // A server that does not answer is asked again; one that refuses says so where it is asked for rows.
+      // After a network failure polling continues; a refusal is reported when rows are loaded.
       void ask()
         .catch(() => {})
         .finally(() => {

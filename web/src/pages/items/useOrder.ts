@@ -1,5 +1,5 @@
-// How a list is sorted: by the server, with an index or without one, or the loaded rows alone; and what
-// is said of that.
+// How a list is sorted: by the server, with or without an index, or only the loaded rows; and the
+// messages about it.
 import { useEffect, useMemo, useState } from 'react';
 import { EXPIRES, titleOf } from '../../pure/columns/columns';
 import { partsOfPath } from '../../pure/values/path';
@@ -8,17 +8,17 @@ import type { Source } from './source';
 
 export interface Order {
   sort: Sort | null;
-  /** What the server is asked for; null: its own order. */
+  /** The requested order; null: the server's. */
   asked: Sort | null;
-  /** What the head of a column says of sorting by it. */
+  /** Tooltip of a column heading about sorting. */
   tip: (column: string) => string;
-  /** What the bar says; null: nothing is sorted. */
+  /** Message for the bar; null: not sorted. */
   words: (loaded: number, unsorted: string | null) => string | null;
 }
 
 type ServedBy = (parts: readonly string[]) => string | null;
 
-/** Asked once for each state of the collection; null: not known. */
+/** Loads the indexes once per state of the collection; null: not known. */
 function useIndexes(source: Source | null): ServedBy | null {
   const [known, setKnown] = useState<{ source: Source; served: ServedBy } | null>(null);
   useEffect(() => {
@@ -28,7 +28,7 @@ function useIndexes(source: Source | null): ServedBy | null {
       (served) => {
         if (!ended) setKnown({ source, served });
       },
-      // Without them nothing is said of indexes.
+      // Without them the messages omit indexes.
       () => {},
     );
     return () => {
@@ -58,7 +58,7 @@ export function useOrder(source: Source | null, filter: string, text: string | n
       sort,
       asked,
       tip: (column) => {
-        // A first click sorts upwards.
+        // The first click sorts ascending.
         const why = whyNot({ column, direction: 1 });
         return why === null ? servedWords(served, column) : loadedOnly(why);
       },

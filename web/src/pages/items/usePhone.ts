@@ -1,5 +1,5 @@
-// Whether the window is as narrow as a telephone: the bar above the list has a menu then, and the grid fewer
-// columns. The style sheets of this folder have the same width.
+// Whether the window is as narrow as a phone: the bar above the list becomes a menu, and the grid
+// has fewer columns. The style sheets of this folder use the same width.
 import { useMedia } from '../../ui/useMedia';
 
 export function usePhone(): boolean {

@@ -1,5 +1,4 @@
-// The rows that are loaded, page after page, and their deaths: one timer for all of them, set to the
-// next one.
+// The loaded rows, page by page, and their expiry: a single timer is set to the next deadline.
 import { useCallback, useEffect, useRef, useState } from 'react';
 import { ApiError, words } from '../../api/http';
 import { databaseNow, server, useServerChanges } from '../../state/server';
@@ -10,9 +9,9 @@ import type { Cursor, Row, Source } from './source';
 
 const FIRST = 100;
 const MORE = 1000;
-/** Most rows that one page of the portal holds. */
+/** Maximum number of loaded rows. */
 export const MOST = 100_000;
-/** Rows that are asked for again when everything may have changed. */
+/** Number of rows that are loaded again when everything may have changed. */
 const KEPT = 5000;
 const LONGEST_TIMER = 2_000_000_000;
 
@@ -21,23 +20,26 @@ export interface Rows {
   /** null: all are loaded. */
   cursor: Cursor | null;
   loading: boolean;
-  /** The first page has come. */
+  /** Whether the first page has been loaded. */
   ready: boolean;
-  /** null: none. */
+  /** Error of the last load; null: none. */
   failure: unknown;
-  /** Why the server did not sort them as asked; null: it did. */
+  /** Why the server did not sort as requested; null: it did. */
   unsorted: string | null;
-  /** The filter whose rows are listed, while the server refuses the one that was asked for; null: it does not. */
+  /**
+   * The filter of the listed rows while the server refuses the requested one; null: the requested
+   * one.
+   */
   instead: string | null;
   loadMore: () => void;
   loadAll: () => void;
-  /** All are being loaded, until `stop`. */
+  /** Whether all rows are being loaded, until `stop`. */
   loadingAll: boolean;
   stop: () => void;
   reload: () => void;
   put: (row: Row, insteadOf?: string) => void;
   remove: (key: string) => void;
-  /** Rows that are listed, as they are now. */
+  /** Replaces listed rows by their current versions. */
   renew: (rows: readonly Row[]) => void;
   removeAll: (keys: ReadonlySet<string>) => void;
 }
@@ -47,13 +49,13 @@ interface State {
   cursor: Cursor | null;
   loading: boolean;
   ready: boolean;
-  /** null: none. */
+  /** Error of the last load; null: none. */
   failure: unknown;
 }
 
 const EMPTY: State = { rows: [], cursor: null, loading: false, ready: false, failure: null };
 
-/** Rows without those that are dead; the same when there are none. */
+/** Returns the rows that are live; the same array if all are. */
 export function living(rows: readonly Row[], nowMs: number): readonly Row[] {
   const left = rows.filter(
     ({ expiry }) => expiry.expiresAtMs === null || expiry.expiresAtMs > nowMs,
@@ -68,7 +70,7 @@ function nextDeath(rows: readonly Row[]): number {
   return next;
 }
 
-/** Takes rows away at their instant, and says how many. */
+/** Removes rows at their deadlines, and reports how many. */
 function useDeaths(
   rows: readonly Row[],
   onDeaths: (left: readonly Row[], died: number) => void,
@@ -101,7 +103,7 @@ function useDeaths(
 export function useRows(
   source: Source | null,
   filter: string,
-  /** The order that the server is asked for; null: its own. */
+  /** The requested order; null: the server's. */
   sort: Sort | null,
   onDeaths: (died: number) => void,
 ): Rows {
@@ -112,7 +114,7 @@ export function useRows(
   latest.current = state;
   const changes = useServerChanges();
 
-  /** Where the server goes on, and whose it is: a filter or a source that is left gives it up. */
+  /** The server's cursor and its source; released when the filter or source changes. */
   const held = useRef<{ source: Source; cursor: Cursor } | null>(null);
   const giveUp = useCallback(() => {
     const left = held.current;
@@ -120,13 +122,13 @@ export function useRows(
     if (left !== null) left.source.release(left.cursor);
   }, []);
 
-  /** Why the server did not sort; null: it did, or was not asked. */
+  /** Why the server did not sort; null: it did, or was not asked to. */
   const unsorted = useRef<string | null>(null);
 
-  /** The filter whose rows these are. */
+  /** The filter of the current rows. */
   const answered = useRef(filter);
 
-  /** Loads from the cursor on until there are `wanted` rows; `fresh`: from the beginning. */
+  /** Loads from the cursor until there are `wanted` rows; `fresh`: from the start. */
   const fetch = useCallback(
     async (wanted: number, fresh: boolean) => {
       if (source === null || (running.current !== null && !fresh)) return;
@@ -149,7 +151,7 @@ export function useRows(
               turn.signal,
             )
             .catch((error: unknown) => {
-              // What cannot be sorted by the server is listed all the same.
+              // If the server cannot sort, list unsorted.
               const isRefused = error instanceof ApiError && error.kind === 'refused';
               if (!first || sort === null || !isRefused) throw error;
               unsorted.current = words(error);
@@ -160,7 +162,7 @@ export function useRows(
             return;
           }
           held.current = page.cursor === null ? null : { source, cursor: page.cursor };
-          // Rows died or were changed while the page was under way.
+          // Rows may have expired or changed while the page was loading.
           const base: readonly Row[] = first ? [] : latest.current.rows;
           rows = [...base, ...page.rows];
           cursor = page.cursor;
@@ -171,8 +173,8 @@ export function useRows(
         setState((known) => ({ ...known, loading: false, ready: true }));
       } catch (error) {
         if (turn.signal.aborted) return;
-        // Rows of what is not there any more say nothing, nor do those of another filter, unless this one
-        // has a mistake: then they stay until it is right. Their cursor has been given up.
+        // Rows of a deleted collection or of another filter are dropped, unless the new filter is
+        // invalid: then the old rows stay until it is corrected. Their cursor has been released.
         const isOther = answered.current !== filter;
         const isMissing = error instanceof ApiError && error.status === 404;
         if (isMissing || (isOther && !isAboutFilter(error, filter)))

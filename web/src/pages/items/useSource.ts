@@ -1,5 +1,5 @@
-// The source of a collection, made from what its door says of it, and how much lives in it; asked
-// again when the server may have changed, and every few seconds for the numbers.
+// Creates the source of a collection from its properties, and polls its number of live documents;
+// reloaded when the server may have changed.
 import { useCallback, useEffect, useRef, useState } from 'react';
 import * as admin from '../../api/admin';
 import { ApiError, words } from '../../api/http';
@@ -13,12 +13,12 @@ import type { Source } from './source';
 const AGAIN_MS = 5000;
 
 export interface SourceState {
-  /** A new one when the default or the definition has changed. */
+  /** A new object when the default or definition changes. */
   source: Source | null;
-  /** The collection is not there. */
+  /** Whether the collection does not exist. */
   missing: boolean;
   failure: string | null;
-  /** Documents alive; null: not known. */
+  /** Number of live documents; null: not known. */
   live: number | null;
   refresh: () => void;
 }
@@ -35,12 +35,12 @@ async function perDocument(): Promise<boolean> {
   }
 }
 
-/** The source, and what would make it another one. */
+/** Returns a source factory with a signature of the properties that it depends on. */
 async function make(
   target: Target,
 ): Promise<{ live: number; signature: string; source: () => Source }> {
   if (target.door === 'mongo') {
-    // Asked together: on a slow way each request costs as much as all of them.
+    // In parallel: on a slow connection round trips dominate.
     const [forecast, on] = await Promise.all([admin.forecast(target), perDocument()]);
     const live = forecast.live.documents;
     const signature = JSON.stringify([forecast.default, on]);
@@ -59,7 +59,7 @@ export function useSource(target: Target): SourceState {
   const changes = useServerChanges();
   const asking = useRef(0);
   const unanswered = useRef(0);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: a target is what it names.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a target is identified by its names.
   const refresh = useCallback(() => {
     asking.current += 1;
     const turn = asking.current;
@@ -90,12 +90,12 @@ export function useSource(target: Target): SourceState {
   useEffect(() => {
     refresh();
     const timer = setInterval(() => {
-      // One that still waits will say all.
+      // Not while a request is pending.
       if (document.visibilityState === 'visible' && unanswered.current === 0) refresh();
     }, AGAIN_MS);
     return () => clearInterval(timer);
   }, [refresh, changes]);
-  // A page that is left has no use for what still comes.
+  // Responses after unmounting are ignored.
   useEffect(
     () => () => {
       asking.current += 1;

@@ -1,10 +1,10 @@
-// What is typed over a cell: Enter and Tab save it, Escape gives it up. What is wrong with it lies over
-// everything, since a row is no higher than a line.
+// The input of a cell that is edited: Enter and Tab save it, Escape cancels. The error is an
+// overlay, since a row has only one line.
 import { type RefObject, useEffect, useId, useLayoutEffect, useRef } from 'react';
 import { titleOf } from '../../../pure/columns/columns';
 import type { EditEvents, Editing } from './Line';
 
-/** Between the field and what is said of it, and to the edges of the window, px. */
+/** Distance from the field and from the window's edges, px. */
 const GAP = 4;
 
 interface ErrorProps {
@@ -42,7 +42,7 @@ function CellError({ id, text, field }: ErrorProps) {
       className="items-cell-error error"
       id={id}
       role="alert"
-      // A press on it does not leave the field.
+      // Clicking the message must not blur the field.
       onMouseDown={(event) => event.preventDefault()}
     >
       {text}
@@ -81,7 +81,7 @@ export function CellEditor(props: { editing: Editing } & EditEvents) {
           event.preventDefault();
         }}
         onBlur={() => {
-          // Where the whole window is left, the field keeps the focus in it.
+          // If the whole window loses the focus, editing continues.
           if (document.activeElement !== field.current) onLeft(editing.turn);
         }}
       />

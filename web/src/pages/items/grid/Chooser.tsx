@@ -1,14 +1,14 @@
-// Which columns are shown, and in which order: a list beside the button that opens it.
+// Selects and orders the columns: a list beside the button that opens it.
 import { type KeyboardEvent as KeyPress, useEffect, useId, useRef, useState } from 'react';
 import { type Column, titleOf } from '../../../pure/columns/columns';
 import { Button } from '../../../ui/Button';
 import type { Columns } from './useColumns';
 
-/** More are found by searching. */
+/** Further columns are found by searching. */
 const MOST = 200;
 const DRAGGED = 'application/x-ebb-column';
 
-/** "int 80 %, string 20 %" and how many documents have it. */
+/** Describes a column: types, and the share of documents that have it. */
 function about(column: Column | undefined): string {
   if (column === undefined || column.share === 0 || column.kinds.size === 0) return '';
   const kinds = [...column.kinds.keys()].slice(0, 3).join(', ');
@@ -18,11 +18,11 @@ function about(column: Column | undefined): string {
 export interface ColumnListProps {
   columns: Columns;
   id: string;
-  /** `byKey`: the keyboard goes back to what opened it. */
+  /** `byKey`: the focus returns to the button. */
   onClose: (byKey: boolean) => void;
 }
 
-/** The list itself; a press elsewhere and Escape close it. */
+/** The column list; a press outside and Escape close it. */
 export function ColumnList({ columns, id, onClose }: ColumnListProps) {
   const [search, setSearch] = useState('');
   const frame = useRef<HTMLElement>(null);
@@ -33,7 +33,7 @@ export function ColumnList({ columns, id, onClose }: ColumnListProps) {
   });
   useEffect(() => {
     field.current?.focus();
-    // What opened it stands beside it.
+    // The button is beside it and does not count as outside.
     const both = frame.current?.parentElement;
     const outside = (event: PointerEvent) => {
       if (event.target instanceof Node && both?.contains(event.target) !== true)

@@ -1,5 +1,5 @@
-// The grid of items: only the rows in sight are drawn, and only they are formatted each second. The
-// grid has the focus; a row, a cell or a column's head is the active one within it.
+// The virtualized grid of items: only visible rows are rendered, and only their countdowns are
+// updated. The grid has the focus; a row, a cell or a column heading is active within it.
 import {
   type CSSProperties,
   type KeyboardEvent,
@@ -29,36 +29,36 @@ import { useNames } from './useNames';
 
 const ROW = 38;
 const NEAR = 60;
-/** A second press within this time means the cell, or the text of the item, instead. */
+/** Maximum delay of a double click, which edits a cell or opens the item's text. */
 const TWICE_MS = 220;
 const TO_CELLS = 'Arrow right leads to the cells of the row; F2 edits one.';
 export interface GridProps {
   label: string;
   rows: readonly Row[];
-  /** More may come behind the last. */
+  /** More rows may follow the last. */
   open: boolean;
   source: Source;
   columns: Columns;
   sort: Sort | null;
   tip: (column: string) => string;
-  /** The key of the row that is open beside the grid. */
+  /** Key of the row that is open in the pane. */
   opened: string | null;
   selected: Selected;
-  /** Keys of rows whose text was changed and not saved. */
+  /** Keys of rows with a draft. */
   drafted: ReadonlySet<string>;
-  /** Keys of rows that were deleted and can still be put back. */
+  /** Keys of deleted rows that can be restored. */
   binned: ReadonlyMap<string, number>;
-  /** There is little room. */
+  /** Whether space is short. */
   slim: boolean;
-  /** `byKey`: with the keyboard, so that the focus may go there. */
+  /** `byKey`: opened by keyboard, so the pane may take the focus. */
   onOpen: (row: Row, byKey: boolean) => void;
   onNearEnd: () => void;
   onSort: (sort: Sort | null) => void;
   onSelect: (selected: Selected) => void;
-  /** Copies a cell; null: the row. */
+  /** Copies a cell; column null: the row. */
   onCopy: (row: Row, column: string | null) => void;
   onDelete: (row: Row) => void;
-  /** Why a cell cannot be typed over; null: it can. */
+  /** Why a cell cannot be edited; null: it can. */
   whyNotEdit: (row: Row, column: string) => string | null;
   setField: SetField;
   menu: (row: Row, column: string | null, edit: (() => void) | null) => MenuItem[];
@@ -70,7 +70,10 @@ interface Active {
   column: number | null;
 }
 
-/** Rows above may have left: the active one is found again by its key, else by where it was. */
+/**
+ * Returns the index of the active row: by key if rows above it were removed, else by its last
+ * index.
+ */
 function placeOf(active: Active | null, rows: readonly Row[]): number {
   if (active !== null && active.at < 0) return -1;
   const at = Math.max(0, Math.min(active?.at ?? 0, rows.length - 1));
@@ -79,7 +82,9 @@ function placeOf(active: Active | null, rows: readonly Row[]): number {
   return found >= 0 ? found : at;
 }
 
-/** The row that has the first line: lines go round as one scrolls, and stay in their order where one jumps. */
+/**
+ * Returns the line of the first row: lines rotate while scrolling, and keep their order on jumps.
+ */
 function useFirstLine(first: number, lines: number): number {
   const known = useRef({ first: 0, from: 0 });
   const by = first - known.current.first;
@@ -88,7 +93,7 @@ function useFirstLine(first: number, lines: number): number {
   return known.current.from % lines;
 }
 
-/** Rows are selected by it, none is opened. */
+/** The modifiers that select rows instead of opening one. */
 const isMany = (event: MouseEvent) => event.ctrlKey || event.metaKey || event.shiftKey;
 
 type Shown = { items: MenuItem[]; label: string; x: number; y: number } | null;
@@ -114,7 +119,7 @@ export function Grid(props: GridProps) {
     () => tracksOf(drawn, source.idField, slim, needs),
     [drawn, source, slim, needs],
   );
-  // Lines are used again for other rows: that is cheaper than making new ones.
+  // Line elements are reused for other rows, which is cheaper than creating them.
   const [lines, setLines] = useState(1);
   if (end - first > lines) setLines(end - first);
   const from = useFirstLine(first, lines);
@@ -128,7 +133,7 @@ export function Grid(props: GridProps) {
   const names = useNames(inSight, source, tracks.widths[named] ?? 0);
   const waiting = useRef<ReturnType<typeof setTimeout>>(undefined);
   useEffect(() => () => clearTimeout(waiting.current), []);
-  /** What the first of two presses was on. */
+  /** Target of the first click. */
   const once = useRef<{ row: Row; column: string | null } | null>(null);
 
   const cellOf = (place: number | null) => (place === null ? null : (drawn[place]?.id ?? null));
@@ -163,7 +168,7 @@ export function Grid(props: GridProps) {
     const items = props.menu(row, column, canEdit ? () => begin(row, column) : null);
     setMenu({ items, label: `${source.noun} ${row.name}`, ...where });
   };
-  /** What was pressed: a row, and where in it. */
+  /** Returns the clicked row and position. */
   const pressed = (event: MouseEvent) => {
     const within = event.target as Element;
     const line = within.closest<HTMLElement>('.items-window > .items-row');
@@ -187,7 +192,7 @@ export function Grid(props: GridProps) {
       const column = cellOf(place);
       once.current = { row, column };
       const isEditable = column !== null && props.whyNotEdit(row, column) === null;
-      // The item may come to lie where the second press would go, but not over the first column.
+      // The opening pane may cover the target of a second click, but never the first column.
       if (place === 0 && !isEditable) onOpen(row, false);
       else waiting.current = setTimeout(() => onOpen(row, false), TWICE_MS);
     }
@@ -195,7 +200,7 @@ export function Grid(props: GridProps) {
   const doubleClick = (event: MouseEvent) => {
     const spot = pressed(event);
     if (spot === null || spot.isBox || spot.isInEditor || isMany(event)) return;
-    // Columns move when the item opens beside them.
+    // Columns move when the pane opens, so the first click's target counts.
     const { row, column } = once.current ?? { row: spot.row, column: cellOf(spot.place) };
     clearTimeout(waiting.current);
     if (!begin(row, column)) onOpen(row, true);
@@ -217,7 +222,7 @@ export function Grid(props: GridProps) {
   const goTo = (event: KeyboardEvent): boolean => {
     const page = Math.max(1, Math.floor(((box.current?.clientHeight ?? 0) - ROW) / ROW) - 1);
     const bounds = { lastRow: rows.length - 1, lastColumn: drawn.length - 1, page };
-    // The first key only shows where the keyboard is.
+    // The first key press only makes the active row visible.
     const isFirst = active === null && event.key === 'ArrowDown' && rows.length > 0;
     const to = isFirst
       ? { at: 0, column: null }
@@ -231,7 +236,7 @@ export function Grid(props: GridProps) {
     reveal(to.column);
     return true;
   };
-  /** A key on the head of a column. */
+  /** Handles a key on a column heading. */
   const headKey = (event: KeyboardEvent): boolean => {
     const column = cellOf(active?.column ?? null);
     if (at >= 0 || column === null) return false;
@@ -247,7 +252,7 @@ export function Grid(props: GridProps) {
     else return false;
     return true;
   };
-  /** A key on a row or a cell. */
+  /** Handles a key on a row or cell. */
   const rowKey = (event: KeyboardEvent): boolean => {
     const row = rows[at];
     const isControl = event.ctrlKey || event.metaKey;
@@ -277,7 +282,7 @@ export function Grid(props: GridProps) {
     if (headKey(event) || rowKey(event) || goTo(event)) event.preventDefault();
   };
   const contextMenu = (event: MouseEvent) => {
-    // By the keyboard it comes from the grid itself.
+    // The context menu key fires on the grid itself.
     const spot = pressed(event);
     const row = spot?.row ?? rows[at];
     if (spot?.isInEditor === true) return;
@@ -322,7 +327,7 @@ export function Grid(props: GridProps) {
         }}
         onKeyDown={press}
         onMouseDown={(event) => {
-          // A range of rows is meant, not one of text.
+          // Shift selects a range of rows, not text.
           if (!event.shiftKey || pressed(event)?.isInEditor === true) return;
           event.preventDefault();
           box.current?.focus();

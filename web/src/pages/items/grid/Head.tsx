@@ -1,4 +1,4 @@
-// The head of the grid: what the columns are called, how they are sorted, and how wide they are.
+// The grid's header: titles, sorting and widths of the columns.
 import { type PointerEvent, useRef } from 'react';
 import { titleOf } from '../../../pure/columns/columns';
 import type { Placed } from '../../../pure/columns/layout';
@@ -9,12 +9,12 @@ export interface HeadProps {
   id: string;
   columns: readonly Placed[];
   tracks: Tracks;
-  /** Columns whose cells stand on the right. */
+  /** Right-aligned columns. */
   numbers: ReadonlySet<string>;
   sort: Sort | null;
-  /** What the head of a column says of sorting by it. */
+  /** Tooltip of a column heading about sorting. */
   tip: (column: string) => string;
-  /** The column that the keyboard is on; null: none. */
+  /** Index of the active column; null: none. */
   active: number | null;
   checked: 'none' | 'some' | 'all';
   onAll: () => void;
@@ -26,7 +26,7 @@ export interface HeadProps {
 
 const DRAGGED = 'application/x-ebb-column';
 
-/** Dragged, it makes the column wider or narrower; pressed twice, as wide as it was at first. */
+/** Resize handle: dragging resizes the column, a double click resets it. */
 function Edge({ column, onWidth }: { column: string } & Pick<HeadProps, 'onWidth'>) {
   const began = useRef<{ x: number; width: number } | null>(null);
   const down = (event: PointerEvent<HTMLElement>) => {
@@ -38,7 +38,8 @@ function Edge({ column, onWidth }: { column: string } & Pick<HeadProps, 'onWidth
     began.current = { x: event.clientX, width: head?.getBoundingClientRect().width ?? 0 };
   };
   return (
-    // biome-ignore lint/a11y/noStaticElementInteractions: by keyboard the head itself is made wider.
+    // biome-ignore lint/a11y/noStaticElementInteractions: keyboard users resize with the heading
+    // itself.
     <span
       className="items-edge"
       title="Drag to resize; double-click to reset"
@@ -97,7 +98,8 @@ function HeadCell(props: HeadCellProps) {
       }}
     >
       {place === 0 && (
-        // biome-ignore lint/a11y/noStaticElementInteractions: what is pressed is the box within it.
+        // biome-ignore lint/a11y/noStaticElementInteractions: the checkbox within it is
+        // interactive.
         <span className="items-check" onClick={(event) => event.stopPropagation()}>
           <input
             type="checkbox"
@@ -111,7 +113,7 @@ function HeadCell(props: HeadCellProps) {
           />
         </span>
       )}
-      {/* biome-ignore lint/a11y/noStaticElementInteractions: the menu of the column moves it too. */}
+      {/* biome-ignore lint/a11y/noStaticElementInteractions: the column menu moves it too. */}
       <span
         className="items-head-name"
         draggable

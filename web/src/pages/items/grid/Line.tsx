@@ -1,4 +1,4 @@
-// One row of the grid: its cells, the check box in the first one, and what is typed over a cell.
+// One row of the grid: cells, the checkbox in the first one, and the input of an edited cell.
 import { memo, useMemo } from 'react';
 import { EXPIRES } from '../../../pure/columns/columns';
 import type { Placed } from '../../../pure/columns/layout';
@@ -11,27 +11,27 @@ import { type Row, type Source, shownOf } from '../source';
 import { CellEditor } from './CellEditor';
 
 export const DRAFT = 'Changed and not saved: a draft is kept';
-/** Of one that was deleted a moment ago. */
+/** Label of a row that was just deleted. */
 export const BINNED = 'Deleted: it expires when its time is over';
 
-/** What is typed over a cell. */
+/** State of an edited cell. */
 export interface Editing {
   key: string;
   column: string;
   text: string;
   error: string | null;
   busy: boolean;
-  /** Another one for each time that a cell is begun with. */
+  /** Unique number of this edit. */
   turn: number;
 }
 
 export interface EditEvents {
   onType: (text: string) => void;
-  /** It stays open until it is saved. */
+  /** Stays open until saved. */
   onSave: () => void;
-  /** Saves, and goes to the next cell or the one before. */
+  /** Saves, and moves to an adjacent cell. */
   onStep: (by: 1 | -1) => void;
-  /** Something else has the focus. */
+  /** The input lost the focus. */
   onLeft: (turn: number) => void;
   onCancel: () => void;
 }
@@ -53,7 +53,7 @@ function Expires({ row, now }: { row: Row; now: number | null }) {
   );
 }
 
-/** What a cell says, in how few characters, and what its tooltip says. */
+/** Returns a cell's text, its short form, and its tooltip. */
 function wordsOf(row: Row, column: string, source: Source, short: string | undefined) {
   const value = valueAtPath(shownOf(row), partsOfPath(column));
   const text = visible(source.shown(value));
@@ -61,7 +61,7 @@ function wordsOf(row: Row, column: string, source: Source, short: string | undef
   const kind = kindOf(value);
   const look = isNumeric(kind) ? 'items-number' : kind === 'null' ? 'items-null' : '';
   if (column !== source.idField) return { text, whole: undefined, typed, look };
-  // An id of another type than text is called what it is.
+  // An id that is not a string is shown with its type.
   const name = row.name.startsWith('ObjectId') ? text : row.name;
   return { text: visible(short ?? name), whole: row.name, typed, look: '' };
 }
@@ -73,12 +73,12 @@ export interface LineProps {
   source: Source;
   columns: readonly Placed[];
   pins: readonly (number | null)[];
-  /** The name without its middle. */
+  /** The id shortened in the middle. */
   short: string | undefined;
   isOpen: boolean;
   isChecked: boolean;
   isActive: boolean;
-  /** The cell that the keyboard is on; null: none. */
+  /** Index of the active cell; null: none. */
   cell: number | null;
   isDraft: boolean;
   isBinned: boolean;
@@ -93,12 +93,12 @@ interface CellProps {
   column: string;
   place: number;
   pin: number | null;
-  /** Names the cell while the keyboard is on it. */
+  /** Element id of the active cell. */
   id: string | undefined;
   short: string | undefined;
   isChecked: boolean;
   isDraft: boolean;
-  /** The database's second, in the column of expiry alone: other cells stay as they are when it moves. */
+  /** Database time, only for the expiry column: other cells are not re-rendered every second. */
   now: number | null;
   editing: Editing | null;
   edits: EditEvents;
@@ -159,7 +159,7 @@ const Cell = memo(function Cell(props: CellProps) {
   );
 });
 
-/** Scrolling past a row does not draw it again. */
+/** Memoized: scrolling does not re-render rows. */
 export const Line = memo(function Line(props: LineProps) {
   const { row, at, id, source, columns, pins, short, cell, now, editing, edits } = props;
   const { isOpen, isChecked, isActive, isDraft, isBinned } = props;

@@ -1,5 +1,5 @@
-// What a cell holds as a text that can be typed over, and what was typed as a value of the same type.
-// Another type is a matter of the editor of the whole item. Pure.
+// Converts a cell's value to editable text, and typed text to a value of the same type. Changing
+// the type needs the item's editor. Pure.
 import { Decimal128, Double, Int32, Long, ObjectId } from 'bson';
 import { FarDate } from '../../../pure/farDate';
 import { readJson } from '../../../pure/json/tree';
@@ -14,7 +14,7 @@ const EDITABLE: ReadonlySet<Kind> = new Set<Kind>([
   ...(['string', 'objectId', 'date'] as const),
 ]);
 
-/** Why the field cannot be changed in its cell; null: it can. */
+/** Returns why a field cannot be edited in its cell; null: it can. */
 export function whyNotInCell(value: unknown, parts: readonly string[], api: Api): string | null {
   if (api === 'mongo' && parts.some((part) => part.includes('.') || part.startsWith('$')))
     return 'A field whose name has a dot or a dollar sign is changed in the editor.';
@@ -45,7 +45,7 @@ export function editText(value: unknown): string {
   }
 }
 
-/** Any value, where there was none before; what is no literal is a text. */
+/** Parses a value of any type if there was none; anything but a literal is a string. */
 function untyped(text: string, api: Api): Typed {
   if (api === 'mongo') {
     const read = parseShell(text);
@@ -55,7 +55,7 @@ function untyped(text: string, api: Api): Typed {
   return 'error' in read ? { value: text } : jsonNumber(text, JSON.parse(text));
 }
 
-/** A number of JSON whose digits would not all be kept is refused. */
+/** Refuses a JSON number that would lose digits. */
 function jsonNumber(text: string, value: unknown): Typed {
   if (typeof value !== 'number') return { value };
   if (Number.isFinite(value) && (!Number.isInteger(value) || Number.isSafeInteger(value)))
@@ -93,7 +93,7 @@ function number(text: string, kind: Kind): Typed {
   }
 }
 
-/** What was typed, as a value of the type that the cell held. */
+/** Converts typed text to a value of the cell's type. */
 export function typedValue(typed: string, before: unknown, api: Api): Typed {
   const text = typed.trim();
   const kind = kindOf(before);
@@ -104,7 +104,7 @@ export function typedValue(typed: string, before: unknown, api: Api): Typed {
       if (text === 'true' || text === 'false') return { value: text === 'true' };
       return { error: 'Type true or false.' };
     case 'date': {
-      // As the editor reads it: without a zone in UTC, as cells show it, wherever the browser is.
+      // As the editor parses it: without a zone it is UTC, as shown in cells.
       const read = parseShell(`ISODate(${JSON.stringify(text)})`);
       return 'error' in read
         ? { error: 'Type a date like 2026-01-31 12:00:00, in UTC.' }

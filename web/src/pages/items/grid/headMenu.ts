@@ -1,4 +1,4 @@
-// What can be done with a column, from its head.
+// The menu of a column heading.
 import { titleOf } from '../../../pure/columns/columns';
 import type { Placed } from '../../../pure/columns/layout';
 import type { MenuItem } from '../../../ui/Menu';
@@ -7,13 +7,13 @@ import type { Columns } from './useColumns';
 
 export const STEP = 24;
 
-/** Moves a column one place along those that are drawn. */
+/** Moves a column by one position among the rendered ones. */
 export function shift(columns: Columns, drawn: readonly Placed[], id: string, by: 1 | -1): void {
   const at = drawn.findIndex((placed) => placed.id === id);
   const over = drawn[at + by];
   const from = drawn[at];
   if (over === undefined || from === undefined) return;
-  // Pinned ones stand before all others, whatever their place.
+  // Pinned columns always precede the others.
   if (over.pinned !== from.pinned) return;
   if (by < 0) columns.move(id, over.id);
   else columns.move(over.id, id);

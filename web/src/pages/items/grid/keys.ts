@@ -1,6 +1,6 @@
-// Where a key leads in the grid. Pure.
+// Keyboard navigation in the grid. Pure.
 
-/** Where the keyboard is: a row (-1: the head), and a column of it; null: the whole row. */
+/** The active position: a row (-1: the header) and a column; column null: the whole row. */
 export interface Spot {
   at: number;
   column: number | null;
@@ -9,11 +9,11 @@ export interface Spot {
 export interface Bounds {
   lastRow: number;
   lastColumn: number;
-  /** Rows in sight. */
+  /** Number of visible rows. */
   page: number;
 }
 
-/** The row that a key leads to; null: none. From the first row one goes up to the head. */
+/** Returns the row that a key moves to; null: another key. Above the first row is the header. */
 function rowOf(key: string, at: number, { lastRow, page }: Bounds): number | null {
   switch (key) {
     case 'ArrowDown':
@@ -33,7 +33,7 @@ function rowOf(key: string, at: number, { lastRow, page }: Bounds): number | nul
   }
 }
 
-/** Left of the first column is the row as a whole; the head has columns only. */
+/** Left of the first column is the whole row; the header has only columns. */
 function columnOf(key: string, { at, column }: Spot, last: number): number | null | undefined {
   if (key === 'ArrowRight') return column === null ? 0 : Math.min(last, column + 1);
   if (key === 'ArrowLeft') {

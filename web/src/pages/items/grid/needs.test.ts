@@ -14,7 +14,7 @@ test('a column is as wide as what it holds, within bounds and in steps', () => {
   expect(needOf('n', rows)).toBe(88);
   expect(needOf('mail', rows)).toBe(144);
   expect(needOf('text', rows)).toBe(264);
-  // A head that is longer than what stands below it.
+  // A heading wider than its values.
   expect(needOf('a_name_of_some_length', rows)).toBe(208);
   expect(needOf('_id', rows)).toBe(112);
   expect(needOf('_id', [row('x'.repeat(60), {})])).toBe(216);

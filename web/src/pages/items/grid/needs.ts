@@ -1,27 +1,30 @@
-// How wide columns have to be for what the first rows hold, within bounds. Pure.
+// Computes column widths from the first rows, within limits. Pure.
 import { EXPIRES, titleOf } from '../../../pure/columns/columns';
 import { isPlainObject } from '../../../pure/values/kind';
 import { partsOfPath, valueAtPath } from '../../../pure/values/path';
 import { type Row, type Source, shownOf } from '../source';
 
-/** px of a character of a cell and of a head, and what stands around them. */
+/** Width of a character and padding of a cell and of a heading, px. */
 const [CELL, CELL_ROUND] = [7.8, 20];
 const [HEAD, HEAD_ROUND] = [7.2, 56];
-/** Rows that say it. */
+/** Number of rows considered. */
 const ROWS = 100;
-/** Widths jump by so much, so that another row hardly moves anything. */
+/** Widths are multiples of this, so that another row rarely changes them. */
 const STEP = 16;
 
 const [LEAST, MOST] = [88, 264];
-/** The id stands beside what selects its row, and is read as a name: a longer one loses its middle. */
+/** Limits of the id column, and the width of the checkbox: longer ids are shortened. */
 const [LEAST_ID, MOST_ID, SELECT] = [112, 216, 28];
-/** "never (TTL is off)", and a countdown with its instant. */
+/** Widths of "never (TTL is off)", and of a countdown with its instant. */
 const [NEVER, INSTANT] = [184, 288];
 
-/** Characters that the widest column holds. */
+/** Characters in the widest column. */
 const WIDEST = Math.ceil((MOST - CELL_ROUND) / CELL);
 
-/** Whether the text of a value is surely longer, so that it need not be made: a value may be a megabyte. */
+/**
+ * Returns whether a value's text certainly exceeds the maximum, without building it: a value may be
+ * a megabyte.
+ */
 function isSurelyLonger(value: unknown): boolean {
   if (typeof value === 'string') return value.length > WIDEST;
   if (!Array.isArray(value) && !isPlainObject(value)) return false;
@@ -29,7 +32,7 @@ function isSurelyLonger(value: unknown): boolean {
   return inner.length > WIDEST || inner.some(isSurelyLonger);
 }
 
-/** px of each column that nobody has resized. */
+/** Returns the width in px of each column that the user has not resized. */
 export function needsOf(
   rows: readonly Row[],
   columns: readonly string[],

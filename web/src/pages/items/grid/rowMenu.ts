@@ -1,13 +1,13 @@
-// What can be done with a row of the grid.
+// The context menu of a row.
 import type { MenuItem } from '../../../ui/Menu';
 import { READ_ONLY } from '../source';
 
 export interface RowMenu {
   writable: boolean;
   isSelected: boolean;
-  /** null: the whole row is meant. */
+  /** null: the whole row. */
   column: string | null;
-  /** null: the cell cannot be typed over, because of `whyNot`. */
+  /** null: the cell cannot be edited; `whyNot` is the reason. */
   edit: (() => void) | null;
   whyNot: string | null;
   onOpen: () => void;

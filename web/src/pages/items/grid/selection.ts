@@ -1,8 +1,8 @@
-// Which rows are selected, and what a key or a click makes of that. Pure.
+// The selected rows, and the effect of keys and clicks. Pure.
 
 export interface Selected {
   keys: ReadonlySet<string>;
-  /** Where a range begins; null: nowhere. */
+  /** Start of a range; null: none. */
   anchor: string | null;
 }
 
@@ -12,14 +12,14 @@ interface Keyed {
   key: string;
 }
 
-/** One row more or less. */
+/** Adds or removes one row. */
 export function toggled({ keys }: Selected, key: string): Selected {
   const next = new Set(keys);
   if (!next.delete(key)) next.add(key);
   return { keys: next, anchor: key };
 }
 
-/** Everything from the anchor to a row besides what is selected; without an anchor the row alone. */
+/** Adds the range from the anchor to a row; without an anchor only the row. */
 export function upTo(selected: Selected, rows: readonly Keyed[], key: string): Selected {
   const from = rows.findIndex((row) => row.key === selected.anchor);
   const to = rows.findIndex((row) => row.key === key);
@@ -29,7 +29,7 @@ export function upTo(selected: Selected, rows: readonly Keyed[], key: string): S
   return { ...selected, keys: new Set([...selected.keys, ...between.map((row) => row.key)]) };
 }
 
-/** A step with Shift: the row it leaves and the one it reaches; back over selected ones takes them away. */
+/** Extends the selection by a Shift+arrow step; a step back over selected rows deselects. */
 export function stepped(selected: Selected, from: string, to: string): Selected {
   if (from === to) return selected;
   const keys = new Set(selected.keys);
@@ -45,7 +45,7 @@ export function all(rows: readonly Keyed[]): Selected {
   return { keys: new Set(rows.map((row) => row.key)), anchor: null };
 }
 
-/** Without what is not listed any more; the same where all is. */
+/** Removes rows that are no longer listed; returns the same object if none is. */
 export function listed(selected: Selected, rows: readonly Keyed[]): Selected {
   if (selected.keys.size === 0) return selected;
   const there = new Set(rows.map((row) => row.key));

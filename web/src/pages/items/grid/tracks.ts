@@ -1,35 +1,38 @@
-// How wide the columns of the grid are, and where pinned ones stand still. Pure.
+// Computes the widths of the grid's columns, and the positions of pinned ones. Pure.
 import { EXPIRES } from '../../../pure/columns/columns';
 import type { Placed } from '../../../pure/columns/layout';
 
 export interface Tracks {
-  /** For `grid-template-columns`. */
+  /** Value of `grid-template-columns`. */
   template: string;
-  /** px that all columns need. */
+  /** Minimum width of all columns, px. */
   width: number;
-  /** Of each column, px from the left edge; null: it moves with the others. */
+  /** Sticky offset of each column, px from the left edge; null: not pinned. */
   pins: readonly (number | null)[];
-  /** Of each column, px at the least. */
+  /** Minimum width of each column, px. */
   widths: readonly number[];
 }
 
-/** px of a field of which nothing is known. */
+/** Default width of a field, px. */
 const FIELD = 136;
-/** px at the most of the id and of what expires, where there is little room. */
+/** Maximum widths of the id and expiry columns if space is short, px. */
 const [SLIM_ID, SLIM_EXPIRES] = [160, 152];
 
-/** The width of a column that nobody has made wider or narrower. */
+/** Returns the width of a column that the user has not resized. */
 function usualWidth(id: string, idField: string, slim: boolean, need = FIELD): number {
   if (slim && id === idField) return Math.min(SLIM_ID, need);
   return slim && id === EXPIRES ? Math.min(SLIM_EXPIRES, need) : need;
 }
 
-/** Columns that were not resized share what is left, by what they need; the id and pinned ones do not. */
+/**
+ * Columns that were not resized share the remaining width in proportion to their needs, except the
+ * id and pinned ones.
+ */
 export function tracksOf(
   placed: readonly Placed[],
   idField: string,
   slim: boolean,
-  /** px for what columns hold. */
+  /** Widths that the contents need, px. */
   needs: ReadonlyMap<string, number>,
 ): Tracks {
   const widths = placed.map(
@@ -56,7 +59,7 @@ export function tracksOf(
   };
 }
 
-/** On a small window the time left stands second, and nothing is pinned. */
+/** In a small window the expiry column is second, and nothing is pinned. */
 export function arranged(placed: readonly Placed[], slim: boolean): readonly Placed[] {
   if (!slim) return placed;
   const expires = placed.filter(({ id }) => id === EXPIRES);

@@ -1,5 +1,5 @@
-// A cell that is typed over: what is typed, how it is left, and what comes of it. Nothing that was typed
-// goes without a word, unless Escape gave it up.
+// State of an edited cell: the typed text, leaving it, and saving. Typed text is never discarded
+// silently, except by Escape.
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { words } from '../../../api/http';
 import { titleOf } from '../../../pure/columns/columns';
@@ -17,16 +17,19 @@ export interface CellEdit {
   end: () => void;
 }
 
-/** What was written; or why not, and whether the same may be written over what stands there now. */
+/**
+ * The result of a write; on failure `again` tells whether the same may be written over the current
+ * value.
+ */
 export type Wrote = { row: Row } | { error: string; again: boolean };
 
 export type SetField = (row: Row, parts: readonly string[], value: unknown) => Promise<Wrote>;
 
 export interface CellEvents {
   setField: SetField;
-  /** The cell was left by the keyboard. */
+  /** Editing ended by the keyboard. */
   onEnd: () => void;
-  /** The cell beside it in the row is meant: 1 the next, -1 the one before. */
+  /** Moves to an adjacent cell of the row: 1 next, -1 previous. */
   onStep: (from: Editing, by: 1 | -1) => void;
 }
 
@@ -37,7 +40,7 @@ interface Held {
 
 const MOST_CHARACTERS = 200;
 
-/** What was typed, as a value; null: it is what was there. */
+/** Returns the typed value; null: unchanged. */
 function wanted({ row, editing }: Held, api: Api): Typed | null {
   const before = valueAtPath(row.value, partsOfPath(editing.column));
   return editing.text === editText(before) ? null : typedValue(editing.text, before, api);
@@ -49,7 +52,7 @@ function giveUp({ row, editing }: Held, why: string): void {
   warn(`${titleOf(editing.column)} of ${row.name} was not changed: ${why} Typed was: ${typed}`);
 }
 
-/** Writes one after the other: each is conditional on what the one before has left. */
+/** Serializes writes: each is conditional on the result of the previous one. */
 function useWriting(rows: readonly Row[], setField: SetField) {
   const now = useRef({ rows, setField });
   now.current = { rows, setField };
@@ -84,7 +87,7 @@ export function useCellEdit(
   const now = useRef({ held, rows, api: source.api, onEnd, onStep });
   now.current = { held, rows, api: source.api, onEnd, onStep };
   const write = useWriting(rows, setField);
-  // Known at once: to leave a field is heard before the next drawing.
+  // Set the ref at once: the blur event arrives before the next render.
   const hold = useCallback((next: Held | null) => {
     now.current.held = next;
     setHeld(next);
@@ -98,7 +101,10 @@ export function useCellEdit(
     hold(null);
     now.current.onEnd();
   }, [hold]);
-  /** The newest of a cell: the row may have been read again, because somebody else was faster. */
+  /**
+   * Returns the edited cell with the latest version of its row, which may have been reloaded after
+   * a conflict.
+   */
   const about = useCallback((): Held | null => {
     const { held: known, rows: listed } = now.current;
     const row = listed.find(({ key }) => key === known?.editing.key);

@@ -1,5 +1,5 @@
-// The columns of a collection's grid: what its documents have, and what a person has chosen of that.
-// The choice is kept in the browser.
+// Columns of a collection's grid: the existing fields, combined with the user's choice, which is
+// kept in the browser.
 import { useMemo, useRef } from 'react';
 import { type Column, columnsFrom, columnsOf, isOfNumbers } from '../../../pure/columns/columns';
 import {
@@ -21,18 +21,18 @@ import { isWithoutTtl } from '../expires';
 import { type Row, type Source, shownOf } from '../source';
 import { needsOf } from './needs';
 
-/** Documents that say which columns are shown without a choice: others that are loaded move none. */
+/** Number of documents that determine the default columns: loading more does not change them. */
 const SHOWING = 100;
 
 export interface Columns {
-  /** All that there are, in the order of the choice. */
+  /** All columns in the chosen order. */
   layout: Layout;
   all: readonly Column[];
-  /** Those to draw. */
+  /** The columns to render. */
   drawn: readonly Placed[];
-  /** px for what those that are drawn hold. */
+  /** Widths that the contents of rendered columns need, px. */
   needs: ReadonlyMap<string, number>;
-  /** Those that hold numbers, which stand on the right. */
+  /** Numeric columns, which are right-aligned. */
   numbers: ReadonlySet<string>;
   isChosen: boolean;
   change: (id: string, change: Partial<Omit<Placed, 'id'>>) => void;
@@ -82,7 +82,7 @@ export function useColumns(target: Target, source: Source | null, rows: readonly
     [source, rows, placed],
   );
   const put = (next: Layout) => {
-    // The last one stays.
+    // The last column cannot be hidden.
     if (drawn(next, all).length > 0) keep(layoutText(next));
   };
   return {

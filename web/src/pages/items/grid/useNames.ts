@@ -1,14 +1,14 @@
-// Ids in sight without their middles, so that they can be told apart.
+// Shortens the visible ids in the middle so that they remain distinguishable.
 import { useMemo } from 'react';
 import { toldApart } from '../../../pure/columns/shorten';
 import { type Row, type Source, shownOf } from '../source';
 
-/** Of an id: px of a character, and of what stands beside it. */
+/** Width of a character of an id, and of its surroundings, px. */
 const [LETTER, BESIDE] = [7.9, 46];
-/** Scripts in which letters join or run the other way are not cut. */
+/** Other scripts may join letters or run right to left, so only ASCII is shortened. */
 const CUTTABLE = /^[ -~]{9,}$/;
 
-/** The short name of each row, by its key; an empty one: the whole name fits. */
+/** Returns the short name of each row by key; empty: the whole name fits. */
 export function useNames(rows: readonly Row[], source: Source, width: number): Map<string, string> {
   return useMemo(() => {
     const most = Math.floor((width - BESIDE) / LETTER);

@@ -1,21 +1,21 @@
-// What can be done with everything that fits the filter, whether it is loaded or not.
+// Actions on all documents that match the filter, loaded or not.
 import { useState } from 'react';
 import { Button } from '../../../ui/Button';
 import { Menu, type MenuItem } from '../../../ui/Menu';
 import { READ_ONLY } from '../source';
 import type { ManyActions } from './useMany';
 
-/** What is listed is not all that fits. */
+/** Reason while the quick filter hides matching rows. */
 const NARROWED = '“Show” hides some rows now: set it to “all”, or select rows in the list';
 
 export interface AllMenuProps {
   many: ManyActions;
   writable: boolean;
-  /** Rows that fit are not listed. */
+  /** Whether matching rows are hidden. */
   isNarrowed: boolean;
 }
 
-/** What can be done with all that fit, each with why it cannot be done now. */
+/** Returns the actions, each with the reason why it is disabled. */
 export function allItems({ many, writable, isNarrowed }: AllMenuProps): MenuItem[] {
   const reason = writable ? (isNarrowed ? NARROWED : null) : READ_ONLY;
   return [

@@ -1,4 +1,4 @@
-// How much was deleted and can still be put back, and for how long.
+// Number of deleted documents that can be restored, and for how long.
 import { count } from '../../../pure/figures/amount';
 import type { Target } from '../../../state/place';
 import { Button } from '../../../ui/Button';

@@ -1,4 +1,5 @@
-// Before many items are changed: how many, and what will happen. Then how far it is, and a way to stop.
+// Confirmation of a bulk change: the number of items, and the effect. Then its progress, with a
+// cancel button.
 import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { words } from '../../../api/http';
 import { count, counted } from '../../../pure/figures/amount';
@@ -20,7 +21,7 @@ import { deletionWords, touchWords, ttlWords } from './words';
 
 export interface Asked {
   kind: Act['kind'];
-  /** null: all that fit the filter. */
+  /** null: all that match the filter. */
   rows: readonly Row[] | null;
   filter: string;
 }
@@ -29,14 +30,14 @@ export interface ManyDialogProps {
   target: Target;
   source: Source;
   asked: Asked;
-  /** Rows of the list, which say of all that fit what they can. */
+  /** Loaded rows, which serve as a sample of all matches. */
   loaded: readonly Row[];
   /** `undoSeconds`: how long a deletion can be undone; null: it cannot. */
   onDone: (act: Act, outcome: Outcome, undoSeconds: number | null) => void;
   onClose: () => void;
 }
 
-/** How many fit the filter, asked of the server once. */
+/** Counts the matches of the filter once. */
 function useCount({ rows, filter }: Asked, source: Source) {
   const [found, setFound] = useState<{ count: number | null; failure: string | null }>({
     count: rows?.length ?? null,
@@ -61,13 +62,13 @@ function useCount({ rows, filter }: Asked, source: Source) {
   return found;
 }
 
-/** Whether items with this `ttl` are gone before anybody could take it back. */
+/** Whether items with this `ttl` would expire before the change could be undone. */
 function endsSoon({ defaultTtl, perDocument }: Source, seconds: number | null): boolean {
   const isHeeded = defaultTtl !== null && perDocument;
   return isHeeded && seconds !== null && seconds > 0 && seconds < KEPT_SECONDS;
 }
 
-/** So many are deleted for good without the name of their collection. */
+/** Up to this many are deleted for good without typing the collection's name. */
 const HANDFUL = 10;
 
 const VERBS = {
@@ -83,8 +84,10 @@ function titleOf({ kind, rows }: Asked, n: number | null, noun: string): string 
   return `${VERBS[kind]} ${n === null ? `all ${noun}s that fit` : counted(n, noun)}?`;
 }
 
-/** What was decided: what is to be done, null while that is not clear; what is asked, and what is said
- * of it beforehand. */
+/**
+ * The current input of the dialog: the operation, null while incomplete; its form, and its effect
+ * in words.
+ */
 interface Decision {
   act: Act | null;
   form: ReactNode;
@@ -112,7 +115,7 @@ function useField(source: Source, rows: readonly Row[], n: number | null): Decis
   return { act: { kind: 'field', change }, form, says };
 }
 
-/** What is to be done; only what it is asked about has a form. */
+/** Returns the operation; only that of `asked` has a form. */
 function useDecision({ asked, source, loaded }: ManyDialogProps, n: number | null): Decision {
   const ttl = useTtl(source, n ?? 0);
   const field = useField(source, asked.rows ?? loaded, n);
@@ -128,7 +131,7 @@ function useDecision({ asked, source, loaded }: ManyDialogProps, n: number | nul
   }
 }
 
-/** What the button says that begins. */
+/** Returns the label of the start button. */
 function doesWords(kind: Act['kind'], n: number | null, noun: string): string {
   if (kind === 'delete') return n !== null && n > 1 ? `Delete ${counted(n, noun)}` : 'Delete';
   if (kind === 'field') return n === null ? 'Change' : `Change ${counted(n, noun)}`;
@@ -147,7 +150,7 @@ export function ManyDialog(props: ManyDialogProps) {
   const isSoft = kind === 'delete' && whyAtOnce(source, n ?? 0) === null;
   const ends =
     (kind === 'delete' && !isSoft) || (act?.kind === 'ttl' && endsSoon(source, act.seconds));
-  // What cannot be taken back, and is more than can be looked over, is not one press away.
+  // An irreversible operation on many items needs a typed confirmation.
   const isFinal = ends && n !== null && n > HANDFUL;
   const [typed, setTyped] = useState('');
   const begin = async () => {
@@ -157,7 +160,7 @@ export function ManyDialog(props: ManyDialogProps) {
     setDone(0);
     setError(null);
     const nowMs = () => databaseNow() ?? 0;
-    // What was deleted before is left alone, unless it was chosen by name.
+    // Items deleted before are skipped unless they were selected explicitly.
     const except = rows === null ? binned(target) : new Map<string, number>();
     const kept = keptSeconds(n ?? 0);
     const job = { act, isSoft, rows, filter, except, keptSeconds: kept, nowMs };

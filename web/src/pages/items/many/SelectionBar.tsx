@@ -1,4 +1,4 @@
-// What can be done with the rows that are selected.
+// Actions on the selected rows.
 import { counted } from '../../../pure/figures/amount';
 import { Button } from '../../../ui/Button';
 import type { MenuItem } from '../../../ui/Menu';
@@ -17,7 +17,7 @@ export interface SelectionBarProps {
 }
 
 export function SelectionBar({ source, rows, writable, many, onClear }: SelectionBarProps) {
-  // A telephone has room for the first, and a menu of the others.
+  // Phones show the first action, and a menu of the others.
   const isPhone = usePhone();
   const reason = writable ? null : READ_ONLY;
   const acts: MenuItem[] = [

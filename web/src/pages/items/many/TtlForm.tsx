@@ -1,4 +1,4 @@
-// What is asked before the ttl of many items is set.
+// The form for the ttl of many items.
 import { useId } from 'react';
 import { NO_SECONDS, type Read, readSeconds, type SecondsTyped } from '../../../pure/ttl/input';
 import { SecondsField } from '../../../ui/SecondsField';
@@ -13,7 +13,7 @@ export interface TtlTyped extends SecondsTyped {
 
 export const NO_TTL: TtlTyped = { choice: 'seconds', ...NO_SECONDS };
 
-/** What is chosen; a sentence where it is nothing. */
+/** Returns the chosen ttl, or an error message. */
 export function readTtl({ choice, text, unit }: TtlTyped): Read<number | null> {
   if (choice === 'never') return { value: -1 };
   if (choice === 'none') return { value: null };

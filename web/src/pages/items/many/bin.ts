@@ -1,26 +1,26 @@
-// What was deleted and still lives: hidden from lists until it expires, by collection. It outlives a reload
-// of the page, in the browser's session.
+// Soft-deleted items by collection, hidden from lists until they expire. Kept in session storage,
+// so a reload does not show them again.
 import { useEffect, useMemo } from 'react';
 import type { Target } from '../../../state/place';
 import { useNow } from '../../../state/server';
 import { createStore, useStore } from '../../../state/store';
 import { keptSeconds, MOST_KEPT } from './many';
 
-/** Keys of items and the instants at which they expire, ms. */
+/** Keys of items with their deadlines in ms. */
 type Binned = ReadonlyMap<string, number>;
 
 const NONE: Binned = new Map();
 const STORED = 'ebb-bin';
-/** More are only kept in memory: the browser's store is small. */
+/** Above this they are kept in memory only: session storage is small. */
 const MOST_STORED = 5000;
 
-/** Seconds by which an instant may lie later than it was asked for. */
+/** Seconds by which a deadline may exceed the requested one. */
 const SLACK = 2;
 
 const isEntry = (value: unknown): value is [string, number] =>
   Array.isArray(value) && typeof value[0] === 'string' && typeof value[1] === 'number';
 
-/** What an earlier page has left in the session. */
+/** Reads the hidden items from session storage. */
 function stored(): ReadonlyMap<string, Binned> {
   try {
     const all: unknown = JSON.parse(sessionStorage.getItem(STORED) ?? '{}');
@@ -46,7 +46,7 @@ function store(all: ReadonlyMap<string, Binned>): void {
         JSON.stringify(Object.fromEntries(some.map(([name, keys]) => [name, [...keys]]))),
       );
   } catch {
-    // Full or forbidden: it holds until the page is left.
+    // Storage is full or forbidden: it holds until the page is left.
   }
 }
 
@@ -73,22 +73,22 @@ export function binned(target: Target): Binned {
   return bins.get().get(nameOf(target)) ?? NONE;
 }
 
-/** What is hidden now. */
+/** Returns the hidden items. */
 export function useBin(target: Target): Binned {
   return useStore(bins).get(nameOf(target)) ?? NONE;
 }
 
-/** Seconds until the last of what is hidden expires; nothing is hidden any more then. */
+/** Returns the seconds until the last hidden item expires; then nothing is hidden any more. */
 export function useTimeLeft(target: Target): number {
   const keys = useBin(target);
   const now = useNow();
   const last = useMemo(() => [...keys.values()].reduce((a, b) => Math.max(a, b), 0), [keys]);
   const name = nameOf(target);
-  // Nothing is hidden for longer than a deletion is kept: that is of a server that was here before.
+  // A deadline beyond the longest undo time stems from another server at this address.
   const isForeign = now !== null && last > now + (keptSeconds(MOST_KEPT) + SLACK) * 1000;
   const isOver = keys.size > 0 && now !== null && (last <= now || isForeign);
   useEffect(() => {
-    // Those that were written again meanwhile are listed again.
+    // Items that were written again meanwhile are listed again.
     if (isOver) bins.update((all) => new Map(all).set(name, NONE));
   }, [isOver, name]);
   return Math.max(0, Math.ceil((last - (now ?? last)) / 1000));

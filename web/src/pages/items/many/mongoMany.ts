@@ -1,5 +1,5 @@
-// Changes many documents of a collection, hundreds in one command. A change is conditional on the whole
-// document as it was read.
+// Bulk changes of documents, hundreds per command. Each change is conditional on the whole document
+// as it was read.
 import { calculateObjectSize, Int32, ObjectId } from 'bson';
 import { words } from '../../../api/http';
 import * as mongo from '../../../api/mongo';
@@ -9,7 +9,7 @@ import type { Row } from '../source';
 import { type FieldChange, type Path, planned, takingBack } from './field/change';
 import { type Act, add, failed, type Many, nothingDone, type Outcome, type Pair } from './many';
 
-/** Of all documents in one command. */
+/** Total size of the documents in one command. */
 const MOST_BYTES = 4 * 1024 * 1024;
 
 interface Change {
@@ -18,7 +18,7 @@ interface Change {
   update: mongo.Document;
 }
 
-/** A document that is equal as a whole: the condition of a change. */
+/** Matches a document only if it is unchanged as a whole. */
 export function unchanged(document: mongo.Document): mongo.Document {
   return { _id: { $eq: document._id }, $expr: { $eq: ['$$ROOT', { $literal: document }] } };
 }
@@ -37,7 +37,7 @@ function updateOf(change: FieldChange): mongo.Document {
   }
 }
 
-/** null takes it away. */
+/** Seconds null: removes the ttl. */
 function ttlChange(seconds: number | null): FieldChange {
   const path = ['ttl'];
   return seconds === null
@@ -45,7 +45,7 @@ function ttlChange(seconds: number | null): FieldChange {
     : { does: 'set', path, value: new Int32(seconds) };
 }
 
-/** Several changes of one document in one update; null: it is as they want it. */
+/** Combines several changes of one document into one update; null: no effect. */
 function changeOf(row: Row, changes: readonly FieldChange[]): Change | { error: string } | null {
   let to: Row['value'] = row.value;
   const update: mongo.Document = {};
@@ -80,7 +80,7 @@ export class MongoMany implements Many {
 
   constructor(
     private readonly target: Target,
-    /** The rows of documents that still live. */
+    /** Returns the rows of those documents that are live. */
     private readonly rowsOf: (documents: mongo.Document[]) => Promise<Row[]>,
   ) {}
 
@@ -88,7 +88,7 @@ export class MongoMany implements Many {
     return mongo.run(this.target.database, command, { signal, quiet: true });
   }
 
-  /** How the documents of these changes stand now, by key. */
+  /** Returns the current rows of these changes by key. */
   private async now(changes: readonly Change[]): Promise<Map<string, Row>> {
     const { database, collection } = this.target;
     const filter = { _id: { $in: changes.map(({ row }) => row.ref) } };
@@ -114,7 +114,7 @@ export class MongoMany implements Many {
     return outcome;
   }
 
-  /** In parts that one command holds, until the signal. */
+  /** In batches of one command each, until the signal is aborted. */
   private async all(
     wanted: readonly (readonly [Row, readonly FieldChange[]])[],
     signal: AbortSignal,
@@ -148,7 +148,7 @@ export class MongoMany implements Many {
   }
 
   private async touch(rows: readonly Row[], signal: AbortSignal): Promise<Outcome> {
-    // A write that changes nothing does not restart the countdown, so a field comes and goes.
+    // A write without changes does not restart the countdown, so a field is added and removed.
     const mark = `__ebbTouched_${new ObjectId().toHexString()}`;
     const _id = { $in: rows.map((row) => row.ref) };
     const updates = [

@@ -1,4 +1,4 @@
-// Changes many items of a container, some requests at a time.
+// Bulk changes of a container's items, with several concurrent requests.
 import { ApiError, words } from '../../../api/http';
 import type { ItemText, PartitionKey, Place } from '../../../api/nosql';
 import { type About, deleteOne, patchOne } from '../../../api/nosqlMany';
@@ -16,7 +16,7 @@ import {
 } from './field/change';
 import { type Act, add, failed, type Many, nothingDone, type Outcome, type Pair } from './many';
 
-/** Requests that are under way together. */
+/** Number of concurrent requests. */
 const TOGETHER = 8;
 const MARK = '/__ebbTouched';
 
@@ -25,16 +25,16 @@ interface Ref {
   partition: PartitionKey;
 }
 
-/** What becomes of a row; the row itself: it is so already, and was not written. */
+/** Changes one row; returns the row itself if it needed no change. */
 type One = (row: Row) => Promise<Row | null>;
 
-/** A value put at a path, together with the objects above it that are not there yet. */
+/** Returns the operation that sets a value, with its missing parent objects. */
 function setting(item: Row['value'], path: Path, value: unknown): unknown {
   const part = missingPart(item, path);
   return { op: 'set', path: pointerOf(part), value: nested(path.slice(part.length), value) };
 }
 
-/** What does a change; nothing where the item is as it wants it. */
+/** Returns the operations of a change; empty if it has no effect. */
 function changing(item: Row['value'], change: FieldChange): unknown[] {
   const plan = planned(item, change);
   if ('error' in plan) throw new Error(plan.error);
@@ -59,7 +59,9 @@ function operationsOf(row: Row, act: Exclude<Act, { kind: 'delete' }>): unknown[
   return row.value.ttl === undefined ? [] : [{ op: 'remove', path: '/ttl' }];
 }
 
-/** What puts back what an item had; numbers that may have lost digits are written nowhere. */
+/**
+ * Returns the operations that restore former values; numbers that may have lost digits are refused.
+ */
 function restoring(now: Row['value'], before: Row['value'], paths: readonly Path[]): unknown[] {
   return takingBack(before, paths).flatMap((change) => {
     if (change.does === 'set' && isInexact(change.value))
@@ -86,7 +88,7 @@ export class NosqlMany implements Many {
     return this.rowOf(await patchOne(this.about(row, signal), operations, etag));
   }
 
-  /** One after the other in each of some lanes, until the signal. */
+  /** Processes the rows with bounded concurrency until the signal is aborted. */
   private async each(rows: readonly Row[], one: One, signal: AbortSignal): Promise<Outcome> {
     const outcome = nothingDone();
     const waiting = [...rows];
@@ -147,7 +149,7 @@ export class NosqlMany implements Many {
       try {
         return await this.patch(row, operations, signal);
       } catch (error) {
-        // A ttl that counted for nothing, from while TTL was off, cannot be written again.
+        // An invalid ttl, written while TTL was off, cannot be written again.
         const isTtl = paths.some(([root]) => root === 'ttl');
         if (!isTtl || !(error instanceof ApiError) || error.status !== 400) throw error;
         return this.patch(row, [{ op: 'remove', path: '/ttl' }], signal);

@@ -1,4 +1,4 @@
-// Runs a change of many items, page after page, and can be stopped between them.
+// Runs a bulk change page by page; can be cancelled between pages.
 import { unordered } from '../countQuery';
 import type { Cursor, Row, Source } from '../source';
 import {
@@ -14,14 +14,14 @@ import {
 
 export interface Job {
   act: Act;
-  /** A deletion that can be undone: a `ttl` in its place. */
+  /** Whether a deletion sets a `ttl` instead, so that it can be undone. */
   isSoft: boolean;
-  /** null: all that fit the filter. */
+  /** null: all that match the filter. */
   rows: readonly Row[] | null;
   filter: string;
-  /** Left alone: they have been deleted already. */
+  /** Items that are already soft-deleted, which are skipped. */
   except: ReadonlyMap<string, number>;
-  /** The `ttl` of what is deleted so. */
+  /** The `ttl` of soft-deleted items. */
   keptSeconds: number;
   nowMs: () => number;
 }
@@ -37,7 +37,7 @@ async function* pages(source: Source, job: Job, signal: AbortSignal) {
     yield job.rows;
     return;
   }
-  // An order by what is changed would show the same again and again.
+  // Ordering by a changed field would return the same items again.
   const filter = source.api === 'nosql' ? (unordered(job.filter) ?? job.filter) : job.filter;
   let cursor: Cursor | null = null;
   do {
@@ -48,7 +48,7 @@ async function* pages(source: Source, job: Job, signal: AbortSignal) {
   if (cursor !== null) source.release(cursor);
 }
 
-/** What is to be done with each: those that would expire sooner anyway do not live longer. */
+/** Groups rows by operation: items that would expire sooner must not get a longer lifetime. */
 function acts(
   rows: readonly Row[],
   { act, isSoft, keptSeconds, nowMs }: Job,
@@ -70,7 +70,7 @@ export function looked(outcome: Outcome): number {
   return done.length + same.length + gone.length + theirs.length + failed.count;
 }
 
-/** Does the job; what was done until it ended, or was stopped. */
+/** Runs the job; returns the outcome up to its end or cancellation. */
 export async function runJob(
   source: Source,
   job: Job,
@@ -84,7 +84,7 @@ export async function runJob(
         if (signal.aborted) return outcome;
         const act: Act = seconds === 0 ? job.act : { kind: 'ttl', seconds };
         const done = await source.many.apply(rows, act, signal);
-        // What is deleted leaves the list, whatever `ttl` it had.
+        // A deleted item leaves the list even if its `ttl` did not change.
         add(outcome, act.kind === 'field' ? done : withSame(done));
         onProgress(looked(outcome));
       }
@@ -93,7 +93,7 @@ export async function runJob(
   return outcome;
 }
 
-/** Puts back what an act has replaced. */
+/** Restores what an operation has replaced. */
 export async function restore(
   source: Source,
   act: Act,

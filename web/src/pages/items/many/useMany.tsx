@@ -1,4 +1,4 @@
-// Changes of many items from the list: what is asked before, and what the list makes of the outcome.
+// Bulk changes from the list: the confirmation, and the effect on the list.
 import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { words } from '../../../api/http';
 import { counted } from '../../../pure/figures/amount';
@@ -16,9 +16,9 @@ import { keptWords, outcomeWords } from './words';
 
 export interface ManyEvents {
   rows: Rows;
-  /** Something of the collection is not what it was. */
+  /** Reloads the properties of the collection. */
   refresh: () => void;
-  /** These left the list. */
+  /** Called with rows that left the list. */
   onDeleted: (keys: ReadonlySet<string>) => void;
 }
 
@@ -27,16 +27,16 @@ export interface ManyActions {
   dialog: ReactNode;
 }
 
-/** To put back more than so many may take seconds: it is shown how far it is. */
+/** Restoring more items than this may take seconds, so progress is shown. */
 const SHOWN = 100;
 
-/** A deletion is told apart from what changes items. */
+/** Deletions have a topic of their own. */
 const topicFor = (act: Act, target: Target) =>
   topicOf(act.kind === 'delete' ? 'delete' : 'edit', target);
 
 const keysOf = (pairs: readonly Pair[]) => new Set(pairs.map(({ before }) => before.key));
 
-/** Puts back, and shows meanwhile how many came back, on whatever page. */
+/** Restores items, and shows the progress on every page. */
 async function putBack(source: Source, act: Act, pairs: readonly Pair[]): Promise<Outcome> {
   if (pairs.length <= SHOWN) return restore(source, act, pairs, () => {});
   const text = `Putting back ${counted(pairs.length, source.noun)}`;
@@ -71,7 +71,7 @@ export function useMany(
     const topic = topicFor(act, target);
     const outcome = await putBack(about, act, pairs);
     unhide(target, keysOf(outcome.done));
-    // Where the list was left and shown again meanwhile, it is another one.
+    // If the list was left meanwhile, the current one is a new instance.
     if (isHere.current) {
       rows.renew(after(outcome.done));
       refresh();

@@ -42,7 +42,8 @@ test('what would expire sooner does not live longer by being deleted', () => {
 
 test('many are kept until the last is put back, which takes as long as their deletion or longer', () => {
   expect([1, 100, 101, 18_000, MOST_KEPT].map(keptSeconds)).toEqual([60, 60, 65, 780, 860]);
-  // At 250 a second there and half of it back, the first does not expire before it is back.
+  // At 250 deletions per second and half that rate of restoring, the first item is restored before
+  // it expires.
   for (const n of [500, 3000, 18_000]) {
     const took = n / 250;
     expect(took + undoSeconds(n, took * 1000) + 2 * took).toBeLessThanOrEqual(keptSeconds(n) + 1);

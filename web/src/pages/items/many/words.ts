@@ -1,4 +1,4 @@
-// What is said of changes of many items, before and after them. Pure.
+// Messages before and after bulk changes. Pure.
 import { count, counted } from '../../../pure/figures/amount';
 import { inWords } from '../../../pure/time/duration';
 import type { Source } from '../source';
@@ -6,7 +6,7 @@ import { keptSeconds, type Outcome, whyAtOnce } from './many';
 
 type About = Pick<Source, 'noun' | 'defaultTtl' | 'perDocument'>;
 
-/** What a deletion will do. */
+/** Describes the effect of a deletion. */
 export function deletionWords(source: About, n: number): string {
   const [they, are, them] = n === 1 ? ['It', 'is', 'it'] : ['They', 'are', 'them'];
   const why = whyAtOnce(source, n);
@@ -17,12 +17,12 @@ export function deletionWords(source: About, n: number): string {
   return `${they} ${leave} the list at once and ${expire} within ${inWords(keptSeconds(n))}. Until then Undo puts ${them} back; the countdown then starts anew.`;
 }
 
-/** Until when what was deleted can be put back. A clock that is moved by hand may never come so far. */
+/** Describes until when a deletion can be undone. A manual clock may never reach that. */
 export function keptWords(seconds: number, isManual: boolean): string {
   return isManual ? `once the clock was moved by ${seconds} s` : `in ${seconds} s`;
 }
 
-/** What another `ttl` will do. */
+/** Describes the effect of another `ttl`. */
 export function ttlWords(source: About, seconds: number | null, n: number): string {
   const off = source.defaultTtl === null ? ' TTL is off here, so it will not be heeded.' : '';
   const unheard =
@@ -46,7 +46,7 @@ const DONE = {
   back: 'Put back',
 } as const;
 
-/** What came of it, in one sentence or more. */
+/** Describes the outcome. */
 export function outcomeWords(source: About, kind: keyof typeof DONE, outcome: Outcome): string {
   const { done, same, gone, theirs, failed } = outcome;
   const said = [`${DONE[kind]} ${counted(done.length, source.noun)}`];

@@ -1,11 +1,11 @@
-// Where a file is dropped, chosen or pasted as text, to be imported. Reads no more than its beginning.
+// Input of an import file: dropped, chosen or pasted. Reads only its start.
 import { type DragEvent, useRef, useState } from 'react';
 import { words } from '../../../api/http';
 import { Button } from '../../../ui/Button';
 import { Field } from '../../../ui/Field';
 import { type Chosen, chosenFile } from './chosen';
 
-/** A longer text is taken as it is pasted, and not shown in the field. */
+/** A longer pasted text is accepted without being shown in the field. */
 const MOST_TYPED = 100_000;
 
 const KINDS = '.json,.jsonl,.ndjson,.csv,.tsv,application/json,text/csv';

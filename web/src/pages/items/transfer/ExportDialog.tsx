@@ -1,4 +1,4 @@
-// Saving what meets the filter, or some rows, as a file: its form, how far it is, and stopping it.
+// Exports matching documents or selected rows to a file: format, progress, cancellation.
 import { useEffect, useState } from 'react';
 import { words } from '../../../api/http';
 import { bytes, count, counted } from '../../../pure/figures/amount';
@@ -18,9 +18,9 @@ export interface ExportDialogProps {
   target: Target;
   noun: 'item' | 'document';
   filter: string;
-  /** null: what meets the filter. */
+  /** null: all that match the filter. */
   rows: readonly Row[] | null;
-  /** How many there are; null: not known. */
+  /** Number of documents; null: not known. */
   total: number | null;
   onClose: () => void;
 }
@@ -78,7 +78,7 @@ function Progress(props: {
   );
 }
 
-/** What is about to be saved. */
+/** Describes what will be exported. */
 function subject({ noun, filter, rows, total }: ExportDialogProps): string {
   if (rows !== null) return `${counted(rows.length, noun)}, as chosen in the list.`;
   const many = total === null ? `${noun}s` : `${count(total)} ${noun}${total === 1 ? '' : 's'}`;
@@ -93,7 +93,8 @@ export default function ExportDialog(props: ExportDialogProps) {
   const { running, ended, documents } = work.state;
   const what: What = rows === null ? { filter } : { rows };
   useLeaveGuard(running);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: it is said once, when the export has ended.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: reported once, at the end of the
+  // export.
   useEffect(() => {
     if (ended?.kind === 'done') toast({ text: `Exported ${counted(documents, noun)}` });
   }, [ended]);

@@ -1,4 +1,4 @@
-// The form of an export and its options. Writes nothing.
+// The format of an export and its options. Writes nothing.
 import type { Api } from '../../../pure/values/compare';
 import { Field } from '../../../ui/Field';
 import type { ExportForm } from './exportForm';

@@ -1,4 +1,4 @@
-// Importing a file into a collection: choosing it, seeing what is in it, and writing it.
+// Imports a file into a collection: choose, preview, write.
 import { useEffect, useState } from 'react';
 import { count, counted } from '../../../pure/figures/amount';
 import { toast, warn } from '../../../state/log';
@@ -14,9 +14,9 @@ import { useImport, writtenOf } from './useImport';
 export interface ImportDialogProps {
   target: Target;
   noun: 'item' | 'document';
-  /** What was dropped on the list. */
+  /** A file dropped on the list. */
   file: File | null;
-  /** Something was written. */
+  /** Called after documents were written. */
   onWritten: () => void;
   onClose: () => void;
 }
@@ -31,7 +31,8 @@ export default function ImportDialog(props: ImportDialogProps) {
     if (file !== null) void chosenFile(file, file.name).then(setChosen);
   }, [file]);
   const written = state.made + state.replaced;
-  // biome-ignore lint/correctness/useExhaustiveDependencies: it is said once, when the import has ended.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: reported once, at the end of the
+  // import.
   useEffect(() => {
     if (ended === null) return;
     if (ended.kind === 'done' && state.refused === 0)
@@ -46,7 +47,7 @@ export default function ImportDialog(props: ImportDialogProps) {
   return (
     <Dialog
       title={`Import into ${target.database} › ${target.collection}`}
-      // What is under way is stopped by its button alone.
+      // A running import is cancelled only by its button.
       onClose={() => !running && onClose()}
     >
       {chosen === null ? (

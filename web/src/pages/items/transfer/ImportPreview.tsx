@@ -1,5 +1,5 @@
-// What an import would read, and what it is to do: form of the file, options of CSV, the first documents,
-// and what happens to ids that are taken. Writes nothing.
+// Preview of an import and its options: file format, CSV options, first documents, and the handling
+// of existing ids. Writes nothing.
 import { useMemo, useState } from 'react';
 import { bytes } from '../../../pure/figures/amount';
 import type { CsvOptions } from '../../../pure/importing/csv';

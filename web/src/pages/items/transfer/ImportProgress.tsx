@@ -1,4 +1,4 @@
-// An import under way or at its end: how far it is, how fast, what was refused.
+// Progress and outcome of an import: rate, remaining time, refused documents.
 import { bytes, count, counted } from '../../../pure/figures/amount';
 import { Button } from '../../../ui/Button';
 import { leftInWords } from './pace';

@@ -1,5 +1,5 @@
-// The first documents of a file as a table: a column a field, with its types. The types of CSV, and
-// where a column goes, can be changed.
+// The first documents of a file as a table with a column per field and its types. For CSV, types
+// and target fields can be changed.
 import type { CsvColumn } from '../../../pure/importing/csv';
 import { CSV_TYPES, type CsvType } from '../../../pure/importing/csvTypes';
 import { bareText, typedText } from '../../../pure/values/bare';
@@ -46,7 +46,7 @@ function kindsOf(rows: readonly unknown[], path: string): string {
 
 export interface PreviewTableProps {
   rows: readonly unknown[];
-  /** Of CSV; null: the fields are those of the documents. */
+  /** CSV columns; null: columns are derived from the documents. */
   columns: readonly CsvColumn[] | null;
   api: Api;
   onColumns: (columns: readonly CsvColumn[]) => void;
@@ -108,7 +108,8 @@ export function PreviewTable({ rows, columns, api, onColumns }: PreviewTableProp
                   ))
                 : columns.slice(0, MOST_COLUMNS).map((column, at) => (
                     <CsvHead
-                      // biome-ignore lint/suspicious/noArrayIndexKey: a column is its place in the file.
+                      // biome-ignore lint/suspicious/noArrayIndexKey: a column is identified by its
+                      // position in the file.
                       key={at}
                       column={column}
                       at={at}
@@ -120,7 +121,7 @@ export function PreviewTable({ rows, columns, api, onColumns }: PreviewTableProp
           </thead>
           <tbody>
             {rows.map((row, at) => (
-              // biome-ignore lint/suspicious/noArrayIndexKey: rows are only shown.
+              // biome-ignore lint/suspicious/noArrayIndexKey: rows are read-only.
               <tr key={at}>
                 {paths.map((path, column) => (
                   <Cell

@@ -1,5 +1,5 @@
-// What an import has refused: a list with lines and reasons, and the rows themselves to be saved, put right
-// and imported again.
+// Documents that an import refused: a list with lines and reasons, and a download of the rows for
+// correction and another import.
 import { useMemo, useState } from 'react';
 import { words } from '../../../api/http';
 import { count } from '../../../pure/figures/amount';
@@ -11,7 +11,7 @@ import { download } from './sink';
 import type { Import } from './useImport';
 import type { Refusal } from './writer';
 
-/** A person reads no more; the file has all that are kept. */
+/** Maximum number listed; the downloaded file has all that were kept. */
 const LISTED = 100;
 
 function refusalsText(refusals: readonly Refusal[]): string {
@@ -19,7 +19,7 @@ function refusalsText(refusals: readonly Refusal[]): string {
   return `line\treason\n${lines.join('')}`;
 }
 
-/** Reads the file once more: while it was imported nothing of it was kept. */
+/** Reads the file again, since the import does not keep its content. */
 async function downloadRows(
   { file, form }: NonNullable<Import['source']>,
   refusals: readonly Refusal[],
@@ -36,7 +36,7 @@ export function Refusals({ work }: { work: Import }) {
   const { refused, refusals: found } = work.state;
   const [busy, setBusy] = useState(false);
   const [failure, setFailure] = useState<string | null>(null);
-  // Several requests are under way, and are answered in any order.
+  // Concurrent requests complete in any order.
   const refusals = useMemo(() => found.toSorted((a, b) => a.nth - b.nth), [found]);
   if (refused === 0) return null;
   const kept = refused > refusals.length ? `; the first ${count(MOST_REFUSALS)} are kept` : '';

@@ -1,5 +1,4 @@
-// The buttons of import and export, the file that is dropped on the list, and the dialog that any of them
-// asks for.
+// Import and export buttons, drag and drop of a file on the list, and the dialogs.
 import { Suspense, useEffect, useRef } from 'react';
 import type { Target } from '../../../state/place';
 import { useStore } from '../../../state/store';
@@ -18,12 +17,12 @@ export interface TransferButtonsProps {
   noun: 'item' | 'document';
   writable: boolean;
   filter: string;
-  /** How many meet the filter; null: not known. */
+  /** Number of matches of the filter; null: not known. */
   total: number | null;
   onWritten: () => void;
 }
 
-/** Takes a file that is dropped anywhere on the page of items. */
+/** Accepts a file dropped anywhere on the items page. */
 function useDrop(writable: boolean) {
   const here = useRef<HTMLSpanElement>(null);
   useEffect(() => {
@@ -63,11 +62,11 @@ export function TransferButtons(props: TransferButtonsProps) {
   const all = useStore(transfer);
   const asked = all !== null && isAskedOf(all, target) ? all : null;
   const here = useDrop(writable);
-  // A telephone has them in a menu.
+  // Phones have them in a menu.
   const isPhone = usePhone();
   const close = () => transfer.set(null);
   const { door, database, collection } = target;
-  // What was asked for on a page that was left is not asked for on the next.
+  // A request of a page that was left must not open a dialog on the next.
   useEffect(
     () => () =>
       transfer.update((known) =>

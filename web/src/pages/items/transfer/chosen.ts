@@ -1,4 +1,4 @@
-// What was chosen to be imported: a file or a pasted text, the beginning of it, and what it seems to be.
+// The chosen import file or pasted text, its start, and its guessed format.
 import { guessCsv } from '../../../pure/importing/csv';
 import { guessForm, type ImportForm, preview } from '../../../pure/importing/file';
 import { finishDocument, finishItem } from '../../../pure/importing/finish';
@@ -6,36 +6,38 @@ import type { Found } from '../../../pure/importing/found';
 import type { Api } from '../../../pure/values/compare';
 
 const HEAD_BYTES = 64 * 1024;
-/** Bytes of the end of a file that are looked at. */
+/** Bytes read from the end of a file. */
 const TAIL_BYTES = 1024;
-/** Documents that are shown before anything is written. */
+/** Number of documents in the preview. */
 export const SHOWN = 5;
 
 export interface Chosen {
   name: string;
   file: Blob;
   head: string;
-  /** There is nothing behind the beginning. */
+  /** Whether the start is the whole file. */
   isWhole: boolean;
   tail: string;
 }
 
 export async function chosenFile(file: Blob, name: string): Promise<Chosen> {
   const bytes = await file.slice(0, HEAD_BYTES).arrayBuffer();
-  // What is no text is told by the preview; a character that is cut is left out.
+  // The preview reports invalid text; a truncated character at the end is dropped.
   const head = new TextDecoder().decode(bytes, { stream: true });
   const tail = new TextDecoder().decode(await file.slice(-TAIL_BYTES).arrayBuffer());
   return { name, file, head, isWhole: file.size <= HEAD_BYTES, tail };
 }
 
-/** Whether a file is an array of JSON whose end is missing, as of a download that broke off. */
+/** Returns whether a JSON array lacks its end, as after an interrupted download. */
 export function endsEarly({ head, tail }: Chosen, form: ImportForm): boolean {
   if (form.kind !== 'json' || !/^\ufeff?\s*\[/.test(head)) return false;
   return !/\]\s*$/.test(tail);
 }
 
-/** An id of the NoSQL API is always a text. A field that is empty is left out: a null where a ttl or a
- * key is wanted would be refused. */
+/**
+ * Adapts guessed CSV options: ids of the NoSQL API are strings. Empty fields are omitted, since
+ * null would be refused as a ttl or key.
+ */
 function adapted(form: ImportForm, api: Api): ImportForm {
   if (form.kind !== 'csv') return form;
   const columns = form.options.columns.map((column) =>
@@ -44,7 +46,7 @@ function adapted(form: ImportForm, api: Api): ImportForm {
   return { kind: 'csv', options: { ...form.options, columns, empty: 'absent' } };
 }
 
-/** What a file seems to be; with `kind`, how it is read as that. */
+/** Guesses the format of a file; with `kind`, guesses only the options of that format. */
 export function formOf(
   { name, head }: Chosen,
   api: Api,
@@ -56,7 +58,7 @@ export function formOf(
   return adapted({ kind, options: guessCsv(head, api, delimiter) }, api);
 }
 
-/** The first documents, as values to be shown, and refusals. */
+/** Returns the first documents and errors as display values. */
 export function firstOf(chosen: Chosen, form: ImportForm, api: Api): Found<unknown>[] {
   const { head, isWhole } = chosen;
   if (api === 'mongo') return preview(form, head, isWhole, SHOWN, api, finishDocument);

@@ -1,4 +1,4 @@
-// The forms of an export, and what writes each of them. Asks no server.
+// Export formats and their writers. No requests.
 import { columnsOf } from '../../../pure/columns/columns';
 import {
   arrayExporter,
@@ -17,14 +17,14 @@ export const FORMS = ['lines', 'json', 'csv'] as const;
 
 export interface ExportForm {
   kind: (typeof FORMS)[number];
-  /** Of MongoDB: every type is named, so that it comes back exactly. */
+  /** MongoDB: canonical Extended JSON, which preserves every type. */
   canonical: boolean;
-  /** Of NoSQL: with what the server sets. */
+  /** NoSQL: includes fields set by the server. */
   system: boolean;
   delimiter: string;
-  /** Texts that a spreadsheet would run get an apostrophe. */
+  /** Guards formulas with an apostrophe. */
   guard: boolean;
-  /** Paths of CSV. */
+  /** Paths of the CSV columns. */
   paths: readonly string[];
 }
 
@@ -61,7 +61,7 @@ export function itemExporter(form: ExportForm): Exporter<ItemText> {
   );
 }
 
-/** The columns that hold all of these documents. */
+/** Returns the CSV columns that cover these documents. */
 export function pathsOf(documents: readonly unknown[], api: 'nosql' | 'mongo'): string[] {
   return csvPaths(columnsOf(documents, api === 'mongo' ? '_id' : 'id'));
 }

@@ -1,5 +1,5 @@
-// What is exported, page by page as the server has it: what meets a filter, or some rows. Values keep
-// their types, and items the text they were written with. Writes nothing.
+// Reads the documents to export page by page: matches of a filter, or selected rows. Values keep
+// their types, and items their text. Writes nothing.
 
 import { ApiError } from '../../../api/http';
 import * as mongo from '../../../api/mongo';
@@ -10,12 +10,12 @@ import type { Target } from '../../../state/place';
 import { filterOf } from '../mongoSource';
 import type { Row } from '../source';
 
-/** What meets a filter, or rows that were chosen. */
+/** Matches of a filter, or selected rows. */
 export type What = { filter: string } | { rows: readonly Row[] };
 
 const PAGE = 1000;
 const IDS = 500;
-/** Items that are asked for one by one at the same time. */
+/** Number of concurrent reads of single items. */
 const AT_ONCE = 8;
 
 async function* found(
@@ -38,7 +38,7 @@ async function* found(
   }
 }
 
-/** Documents of a collection. */
+/** Yields documents of a collection. */
 export async function* documentPages(
   target: Target,
   what: What,
@@ -54,9 +54,9 @@ export async function* documentPages(
   }
 }
 
-/** The items of a page, each as it was written. */
+/** Returns the items of a page, each as written. */
 export function textsOf(page: string): ItemText[] {
-  // Items lie in a list that lies in an object.
+  // Allow two more nesting levels: items are in an array within an object.
   const read = readJson(page, 2);
   if ('error' in read) throw new Error(`The server's answer is no JSON: ${read.error}`);
   const items = entryOf(read.root, 'Documents')?.value;
@@ -70,7 +70,7 @@ async function chosenItems(at: nosql.Place, rows: readonly Row[]): Promise<ItemT
       try {
         return (await nosql.readItem(at, id, partition)).text;
       } catch (error) {
-        // It has expired, or was deleted.
+        // The item has expired or was deleted.
         if (error instanceof ApiError && error.status === 404) return null;
         throw error;
       }
@@ -79,7 +79,7 @@ async function chosenItems(at: nosql.Place, rows: readonly Row[]): Promise<ItemT
   return texts.filter((text) => text !== null);
 }
 
-/** Items of a container. */
+/** Yields items of a container. */
 export async function* itemPages(
   target: Target,
   what: What,

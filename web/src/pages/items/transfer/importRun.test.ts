@@ -7,7 +7,7 @@ interface One {
   id: string;
 }
 
-/** A writer whose requests end when a test says so. */
+/** A writer whose requests complete under the test's control. */
 function writer(write: (entries: readonly Entry<One>[]) => Promise<Written>): Writer<One> {
   return {
     most: { documents: 2, characters: 1000 },
@@ -48,7 +48,7 @@ test('batches hold no more than the bound, and no two of one id are under way at
   const running = new Set<string>();
   let begun = 0;
   let goOn = () => {};
-  // The first one stays under way until another has begun beside it.
+  // The first request completes after another has started.
   const another = new Promise<void>((done) => {
     goOn = done;
   });

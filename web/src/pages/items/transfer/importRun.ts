@@ -1,5 +1,5 @@
-// An import under way: reads a file part by part, writes what is in it in batches, several at the same
-// time, and counts what became of it. Holds a bounded number of documents and refusals. Shows nothing.
+// A running import: reads a file in chunks, writes its documents in concurrent batches, and counts
+// outcomes. Memory is bounded. Renders nothing.
 import { ApiError, words } from '../../../api/http';
 import { type ImportForm, readerOf, readFile } from '../../../pure/importing/file';
 import { whereIn } from '../../../pure/importing/found';
@@ -14,26 +14,26 @@ import {
   type Written,
 } from './writer';
 
-/** Refusals that are kept, to be shown and saved; of more only the number is known. */
+/** Maximum number of errors kept for display and download; further ones are only counted. */
 export const MOST_REFUSALS = 10_000;
-/** Requests under way at the same time. */
+/** Number of concurrent requests. */
 const AT_ONCE = 4;
-/** Others may draw and answer the keyboard this often. */
+/** Interval at which the import yields, so that the browser can render and handle input. */
 const BREATH_MS = 12;
 const LONGEST_WHY = 300;
-/** After a stop, what is under way may still be answered for so long. */
+/** After cancellation, time to wait for pending responses. */
 const GRACE_MS = 3000;
 
 export interface ImportState {
-  /** Of the file. */
+  /** Bytes of the file read so far. */
   bytes: number;
   made: number;
   replaced: number;
   skipped: number;
   refused: number;
-  /** The first of them. */
+  /** The first errors, up to the limit. */
   refusals: readonly Refusal[];
-  /** Requests of which no answer came: nobody knows whether they were done. */
+  /** Number of documents in requests without response, whose outcome is unknown. */
   unknown: number;
 }
 
@@ -69,7 +69,7 @@ export async function* chunksOf(file: Blob, signal?: AbortSignal): AsyncGenerato
   }
 }
 
-/** Whatever else waits in the browser goes first. */
+/** Yields to other tasks of the browser. */
 function breath(): Promise<void> {
   return new Promise((resolve) => {
     const channel = new MessageChannel();
@@ -86,7 +86,7 @@ const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
 const isRefused = (error: unknown) =>
   error instanceof ApiError && error.kind === 'refused' && [400, 413, 200].includes(error.status);
 
-/** Writes documents; where the server takes none of them, each half of them for itself. */
+/** Writes a batch; if the server refuses it as a whole, writes each half separately. */
 export async function writeApart<T>(
   writer: Writer<T>,
   entries: readonly Entry<T>[],
@@ -106,16 +106,19 @@ export async function writeApart<T>(
   }
 }
 
-/** Requests under way: never two at once about one id, so that the last document of an id counts. */
+/**
+ * Pending requests. Documents with the same id are never in two concurrent requests, so that the
+ * last one in the file wins.
+ */
 class Sending<T> {
   private readonly running = new Set<{ ids: ReadonlySet<string>; done: Promise<void> }>();
   failure: unknown = null;
 
   constructor(
     private readonly writer: Writer<T>,
-    /** Nothing more is sent. */
+    /** Aborted: send nothing more. */
     private readonly stop: AbortSignal,
-    /** What was sent is given up. */
+    /** Aborted: cancel pending requests. */
     private readonly giveUp: AbortSignal,
     private readonly onWritten: (written: Written) => void,
   ) {}
@@ -143,7 +146,7 @@ class Sending<T> {
         this.onWritten(written);
       },
       (error: unknown) => {
-        // It stays among those of which nobody knows what became of them.
+        // Its documents stay counted as unknown.
         this.failure ??= error;
       },
     );
@@ -188,7 +191,7 @@ class Tally {
   }
 }
 
-/** Imports a file. Ends when all of it is written; throws when it was stopped or the server failed. */
+/** Imports a file. Resolves when all is written; throws when cancelled or on a server failure. */
 export async function runImport<T>(job: ImportJob<T>): Promise<void> {
   const { file, form, api, writer, signal } = job;
   const tally = new Tally(job.onState);
@@ -209,7 +212,7 @@ export async function runImport<T>(job: ImportJob<T>): Promise<void> {
     let before = 0;
     let nth = -1;
     for await (const { found, bytes } of readFile(chunksOf(file, signal), reader)) {
-      // What each document takes of this part, about.
+      // Approximate size of each document in this chunk.
       const each = (bytes - before) / Math.max(1, found.length);
       before = bytes;
       if (found.length === 0) characters += each;
@@ -236,7 +239,7 @@ export async function runImport<T>(job: ImportJob<T>): Promise<void> {
     await flush();
     await sending.end();
   } catch (error) {
-    // What is under way is answered, or not.
+    // Wait for pending requests to complete or fail.
     await sending.end().catch(() => undefined);
     tally.put({ unknown: sending.unknown });
     throw error;

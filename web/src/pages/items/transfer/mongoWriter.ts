@@ -1,5 +1,4 @@
-// Writes documents of an import into a MongoDB collection: many in one command, each with an outcome of
-// its own.
+// Writes imported documents to a MongoDB collection in batches, with an outcome for each document.
 import { ObjectId } from 'bson';
 import * as mongo from '../../../api/mongo';
 import { finishDocument } from '../../../pure/importing/finish';
@@ -20,7 +19,7 @@ type Documents = readonly Entry<mongo.Document>[];
 
 const DUPLICATE = 11_000;
 
-/** A taken value of the index on `_id`, which has no other name. */
+/** Returns whether an error is a duplicate key in the index on `_id`, whose name is fixed. */
 function isTakenId({ code, errmsg, keyPattern }: mongo.Document): boolean {
   if (mongo.numberOf(code) !== DUPLICATE) return false;
   if (keyPattern !== undefined) return Object.hasOwn(keyPattern as object, '_id');
@@ -28,7 +27,7 @@ function isTakenId({ code, errmsg, keyPattern }: mongo.Document): boolean {
 }
 
 export class MongoWriter implements Writer<mongo.Document> {
-  /** Values of BSON are up to five times as long as their text, and a command has at most 16 MB. */
+  /** BSON may be five times as long as the text, and a command is limited to 16 MB. */
   readonly most = { documents: 1000, characters: 2 * 1024 * 1024 };
   readonly finish = finishDocument;
 
@@ -40,7 +39,7 @@ export class MongoWriter implements Writer<mongo.Document> {
   idOf(document: mongo.Document): string | null {
     if (!Object.hasOwn(document, '_id')) return null;
     const { _id } = document;
-    // Numbers of different types are one id.
+    // Ids compare numerically across number types.
     return isNumeric(kindOf(_id)) ? `number ${String(_id)}` : printShell(_id, 0);
   }
 

@@ -1,5 +1,5 @@
-// Writes items of an import into a container: a hundred in one request, each with an outcome of its own.
-// Items are sent as they were written, so that every number stays what it is.
+// Writes imported items to a container in batches of a hundred, with an outcome for each item.
+// Items are sent as written, so that numbers are preserved.
 import { UUID } from 'bson';
 import * as nosql from '../../../api/nosql';
 import { nodeAtPath } from '../../../pure/exporting/cells';
@@ -20,18 +20,18 @@ import {
 export interface Item {
   text: string;
   id: string;
-  /** The values of its partition key, as the header carries them. */
+  /** JSON of the partition key, as in the header. */
   key: string;
 }
 
 const CONFLICT = 409;
-/** The other conflict: a value of a unique key is taken. */
+/** Message of the other conflict: a duplicate value in a unique key. */
 const UNIQUE_KEY = /unique index/i;
-/** It was not done for the moment, and can be sent again. */
+/** Statuses after which the same item can be sent again. */
 const FOR_THE_MOMENT: ReadonlySet<number> = new Set([429, 449]);
 const PAUSE_MS = 250;
 
-/** An item with an id; with one of its own, where it has none. */
+/** Adds a generated id if the item has none. */
 function withId(node: JsonNode): JsonNode {
   if (node.kind !== 'object' || entryOf(node, 'id') !== null) return node;
   const text = JSON.stringify(new UUID().toHexString());
@@ -39,7 +39,7 @@ function withId(node: JsonNode): JsonNode {
   return { ...node, entries: [id as JsonEntry, ...node.entries] };
 }
 
-/** What the server does not take as a key it refuses. */
+/** Returns the JSON of the partition key; the server validates it. */
 function keyOf(node: JsonNode, paths: readonly (readonly string[])[]): string {
   const values = paths.map((parts) => {
     const value = nodeAtPath(node, parts);
@@ -59,7 +59,7 @@ function pause(signal: AbortSignal): Promise<void> {
 }
 
 export class NosqlWriter implements Writer<Item> {
-  /** The server takes no more in one request. */
+  /** The server's limits of a batch. */
   readonly most = { documents: 100, characters: 1_500_000 };
   private readonly at: nosql.Place;
   private readonly paths: readonly (readonly string[])[];

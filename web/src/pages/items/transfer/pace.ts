@@ -1,4 +1,4 @@
-// How fast something goes on, and how long it still takes. Pure: the caller reads the clock.
+// Computes rate and remaining time of a long operation. Pure: the caller reads the clock.
 import { inWords } from '../../../pure/time/duration';
 
 export interface Mark {
@@ -7,23 +7,26 @@ export interface Mark {
   bytes: number;
 }
 
-/** What lies further back says nothing of the pace now. */
+/** Length of the averaging window. */
 const KEPT_MS = 8000;
 const LEAST_MS = 500;
 
-/** Marks with one more, as far back as they count. */
+/** Adds a mark, and drops those outside the window. */
 export function marked(marks: readonly Mark[], mark: Mark): Mark[] {
   return [...marks.filter(({ atMs }) => mark.atMs - atMs <= KEPT_MS), mark];
 }
 
 export interface Pace {
-  /** Documents a second. */
+  /** Documents per second. */
   rate: number;
-  /** Seconds; null: not known. */
+  /** Remaining seconds; null: not known. */
   left: number | null;
 }
 
-/** The pace by the first and the last mark; `bytes` is the size of all; null: not known yet. */
+/**
+ * Returns the rate between the first and the last mark; `bytes`: total size, null if unknown; null:
+ * too early.
+ */
 export function paceOf(marks: readonly Mark[], bytes: number | null): Pace | null {
   const [first, last] = [marks[0], marks.at(-1)];
   if (first === undefined || last === undefined || last.atMs - first.atMs < LEAST_MS) return null;

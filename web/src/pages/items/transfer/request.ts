@@ -1,27 +1,26 @@
-// What a page asks of import and export: `TransferButtons` shows the dialog for it. Reads and writes
-// nothing itself.
+// Requests of a page for import or export; `TransferButtons` shows the dialog. Does no I/O itself.
 import { pathOf, type Target } from '../../../state/place';
 import { createStore } from '../../../state/store';
 import type { Row } from '../source';
 
 export type Asked = (
   | { kind: 'import'; file: File | null }
-  /** What meets the filter, or these rows. */
+  /** null: all that match the filter. */
   | { kind: 'export'; rows: readonly Row[] | null }
 ) & {
-  /** The collection whose page is about to be opened for it; left out: that of the page that is shown. */
+  /** The collection whose page is about to be opened for it; omitted: that of the current page. */
   target?: Target;
 };
 
 export const transfer = createStore<Asked | null>(null);
 
-/** Whether something was asked of the page of this collection. Pure. */
+/** Returns whether a request is for the page of this collection. Pure. */
 export function isAskedOf({ target }: Asked, here: Target): boolean {
   const path = (one: Target) => pathOf({ page: 'collection', view: 'items', ...one });
   return target === undefined || path(target) === path(here);
 }
 
-/** Asks in which form to save these rows, and saves them as they are on the server then. */
+/** Opens the export of these rows in their current state on the server. */
 export function exportRows(rows: readonly Row[]): void {
   transfer.set({ kind: 'export', rows });
 }

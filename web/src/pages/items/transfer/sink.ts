@@ -1,13 +1,13 @@
-// Where an export goes: straight into a file that a person has named, where the browser can do that, or
-// into a download that is put together first.
+// Target of an export: a file chosen by the user if the browser supports it, else a download built
+// in memory.
 import { bytes } from '../../../pure/figures/amount';
 
 export interface Sink {
-  /** What a person calls it. */
+  /** File name for display. */
   name: string;
   write(text: string): Promise<void>;
   close(): Promise<void>;
-  /** Nothing of it is kept. */
+  /** Cancels the export and discards the output. */
   abort(): Promise<void>;
 }
 
@@ -27,16 +27,16 @@ function picker(): Picker | null {
   return typeof found === 'function' ? found.bind(window) : null;
 }
 
-/** What a download holds at most; a browser keeps all of it until it is saved. */
+/** Maximum size of a download, which the browser keeps whole until it is saved. */
 export const MOST_BYTES = 1024 * 1024 * 1024;
-/** Small texts are put together first. */
+/** Small texts are buffered up to this size. */
 const PART_CHARACTERS = 1024 * 1024;
 
 export function isStreamed(): boolean {
   return picker() !== null;
 }
 
-/** Has the browser save something. */
+/** Starts a download in the browser. */
 export function download(parts: BlobPart[], name: string, type: string): void {
   const address = URL.createObjectURL(new Blob(parts, { type }));
   const link = document.createElement('a');
@@ -68,7 +68,7 @@ class Download implements Sink {
   }
 
   private flush(): void {
-    // A browser may keep a Blob on disk, and a text not.
+    // Browsers may keep a Blob on disk, but not a string.
     const part = new Blob(this.texts);
     this.size += part.size;
     this.parts.push(part);
@@ -89,12 +89,12 @@ class Download implements Sink {
   }
 }
 
-/** A download put together in memory. */
+/** Returns a download that is built in memory. */
 export function downloadSink(name: string, type: string, most = MOST_BYTES): Sink {
   return new Download(name, type, most);
 }
 
-/** Asks where to save, where the browser can; null: the person does not want to. */
+/** Asks for the target file if the browser supports it; null: the user cancelled. */
 export async function openSink(name: string, type: string): Promise<Sink | null> {
   const pick = picker();
   if (pick === null) return downloadSink(name, type);

@@ -1,4 +1,4 @@
-// An export that a person has begun: page after page into a file, its numbers, and stopping it.
+// A running export: writes page by page to a file, with progress and cancellation.
 import { useEffect, useRef, useState } from 'react';
 import { words } from '../../../api/http';
 import type { Exporter } from '../../../pure/exporting/exporter';
@@ -44,7 +44,7 @@ async function write<T>(
   await sink.close();
 }
 
-/** Reads what is asked for to its end, into a sink. */
+/** Writes everything requested to a sink. */
 export async function runExport(
   target: Target,
   what: What,
@@ -63,15 +63,15 @@ export async function runExport(
   }
 }
 
-/** The first page, of which no other is asked for. */
+/** Returns only the first page. */
 async function firstOf<T>(pages: AsyncGenerator<T[]>): Promise<T[]> {
   const { value } = await pages.next();
-  // The server holds nothing for it any more.
+  // Releases the server's cursor.
   await pages.return(undefined);
   return Array.isArray(value) ? value : [];
 }
 
-/** The columns of CSV for what begins like this. */
+/** Returns the CSV columns derived from the first page. */
 export async function samplePaths(
   target: Target,
   what: What,

@@ -1,4 +1,4 @@
-// An import that a person has begun: its numbers, its pace, and stopping it.
+// A running import: outcome counts, rate, and cancellation.
 import { useEffect, useRef, useState } from 'react';
 import { words } from '../../../api/http';
 import { readContainer } from '../../../api/nosql';
@@ -15,17 +15,17 @@ export type Ended = { kind: 'done' } | { kind: 'stopped' } | { kind: 'failed'; w
 
 export interface Import {
   state: ImportState;
-  /** What is imported; null: it has not begun. */
+  /** What is imported; null: not started. */
   source: { file: Blob; form: ImportForm } | null;
   pace: Pace | null;
   running: boolean;
-  /** null: it has not ended, or not begun. */
+  /** null: not started or still running. */
   ended: Ended | null;
   begin: (chosen: Chosen, form: ImportForm, onExisting: OnExisting) => void;
   stop: () => void;
 }
 
-/** The numbers change more often than a person can read them. */
+/** Throttle of the progress display. */
 const SHOWN_EVERY_MS = 150;
 
 export function writtenOf({ made, replaced, skipped, refused }: ImportState): number {

@@ -1,16 +1,16 @@
-// What an import needs of an API: how a document is read, and how some of them are written. Each API has
-// its own, `mongoWriter` and `nosqlWriter`.
+// The interface of an API for imports: parsing and writing documents. Implemented by `mongoWriter`
+// and `nosqlWriter`.
 import type { Finish } from '../../../pure/importing/finish';
 
-/** What is done with a document whose id is taken. */
+/** Handling of a document whose id exists. */
 export const ON_EXISTING = ['refuse', 'skip', 'replace'] as const;
 export type OnExisting = (typeof ON_EXISTING)[number];
 
-/** Where something stands in the file. */
+/** A position in the file. */
 export interface At {
-  /** Which one it is of all, from 0: several can stand in one line. */
+  /** Index among all documents, from 0: a line may hold several. */
   nth: number;
-  /** From 1. */
+  /** Line number from 1. */
   line: number;
 }
 
@@ -26,7 +26,7 @@ export function refusal({ nth, line }: At, why: string): Refusal {
   return { nth, line, why };
 }
 
-/** What became of some documents. */
+/** Outcome of a batch of documents. */
 export interface Written {
   made: number;
   replaced: number;
@@ -35,10 +35,10 @@ export interface Written {
 }
 
 export interface Writer<T> {
-  /** The most documents of one request, and the most text of them in a file. */
+  /** Maximum number of documents per request, and of their characters in the file. */
   most: { documents: number; characters: number };
   finish: Finish<T>;
-  /** Equal for documents that have one id; null: it gets an id of its own. */
+  /** Returns a string that is equal for equal ids; null: the id will be generated. */
   idOf(value: T): string | null;
   write(entries: readonly Entry<T>[], signal: AbortSignal): Promise<Written>;
 }
@@ -47,7 +47,7 @@ export function nothingWritten(): Written {
   return { made: 0, replaced: 0, skipped: 0, refused: [] };
 }
 
-/** Adds up what became of two groups of documents. */
+/** Sums the outcomes of two batches. */
 export function together(a: Written, b: Written): Written {
   return {
     made: a.made + b.made,
@@ -57,5 +57,5 @@ export function together(a: Written, b: Written): Written {
   };
 }
 
-/** `id` as the API writes it. */
+/** `id`: as written in the API. */
 export const takenWords = (id: string) => `The id ${id} is taken.`;

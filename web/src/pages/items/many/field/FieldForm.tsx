@@ -1,4 +1,4 @@
-// What is asked before a field of many items is changed: which one, and what becomes of it.
+// The form for changing a field of many items: which field, and how.
 import { useId, useMemo } from 'react';
 import { columnsOf, EXPIRES } from '../../../../pure/columns/columns';
 import { partsOfPath } from '../../../../pure/values/path';
@@ -9,16 +9,16 @@ import { type FieldType, type FieldTyped, TYPES, type Wrong } from './typed';
 
 export interface FieldFormProps {
   source: Source;
-  /** Rows that say which fields there are. */
+  /** Rows that provide the known fields. */
   rows: readonly Row[];
   typed: FieldTyped;
-  /** That which counts: chosen, or the usual one. */
+  /** The effective type: selected, or the most frequent one. */
   type: FieldType;
   wrong: Wrong;
   onType: (typed: FieldTyped) => void;
 }
 
-/** Documents that say which fields there are. */
+/** Number of documents sampled for known fields. */
 const SAMPLE = 500;
 
 const DOES = [
@@ -33,7 +33,7 @@ const EXAMPLES: Partial<Record<FieldType, string>> = {
   boolean: 'true or false',
 };
 
-/** Paths that can be changed, the most frequent first. */
+/** Returns the paths that can be changed, most frequent first. */
 function usePaths(source: Source, rows: readonly Row[]): readonly string[] {
   return useMemo(() => {
     const values = rows.slice(0, SAMPLE).map(({ value }) => value);
@@ -43,7 +43,7 @@ function usePaths(source: Source, rows: readonly Row[]): readonly string[] {
   }, [source, rows]);
 }
 
-/** Nothing is wrong yet where nothing is typed. */
+/** Empty input is not reported as an error. */
 const said = (why: string | undefined) => (why === undefined || why === '' ? null : why);
 
 function ValueFields({ source, typed, type, wrong, onType }: Omit<FieldFormProps, 'rows'>) {

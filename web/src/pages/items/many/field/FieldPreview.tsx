@@ -1,4 +1,4 @@
-// What a change of a field will do, said before it is done.
+// The effect of a field change, shown before it starts.
 import { counted } from '../../../../pure/figures/amount';
 import type { Row, Source } from '../../source';
 import { MOST_UNDONE } from '../many';
@@ -8,9 +8,9 @@ import { changedWords, factsOf, restartWords } from './facts';
 export interface FieldPreviewProps {
   source: Source;
   change: FieldChange;
-  /** Those that are chosen, or those that are loaded of all. */
+  /** The selected rows, or the loaded ones among all matches. */
   rows: readonly Row[];
-  /** How many it is about; null: not known. */
+  /** Number of affected items; null: not known. */
   n: number | null;
 }
 

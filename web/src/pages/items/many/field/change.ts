@@ -1,5 +1,5 @@
-// A change of one field of a document: what may be changed, what comes of it, and how it is taken back.
-// Pure; each API has its own way to send it, `mongoMany` and `nosqlMany`.
+// A change of one field of a document: validation, result, and inverse. Pure; `mongoMany` and
+// `nosqlMany` send it in their API.
 import { printShell } from '../../../../pure/shell';
 import type { Api } from '../../../../pure/values/compare';
 import { isPlainObject, kindOf } from '../../../../pure/values/kind';
@@ -15,10 +15,10 @@ export type FieldChange =
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** What a document becomes; that it is so already; or why it cannot. */
+/** The new document; unchanged; or the reason why it cannot be changed. */
 export type Planned = { to: Fields } | { same: true } | { error: string };
 
-/** What is asked about a field before it is changed. */
+/** Facts for validating a field change. */
 export interface Rules {
   api: Api;
   idField: 'id' | '_id';
@@ -28,10 +28,10 @@ export interface Rules {
 
 const begins = (path: Path, other: Path) => path.every((name, at) => name === other[at]);
 
-/** Whether one of two paths is the other one, or lies in it. */
+/** Whether one path equals or contains the other. */
 export const isWithin = (a: Path, b: Path) => begins(a, b) || begins(b, a);
 
-/** Why no document's field of this path is changed; null: it may be. */
+/** Returns why a path cannot be changed in any document; null: it can. */
 export function whyNotPath(path: Path, { api, idField, keys }: Rules): string | null {
   const text = path.join('.');
   const [root = ''] = path;
@@ -47,13 +47,13 @@ export function whyNotPath(path: Path, { api, idField, keys }: Rules): string | 
   return null;
 }
 
-/** Why a field cannot get another name; null: it can. */
+/** Returns why a field cannot be renamed; null: it can. */
 export function whyNotRenamed(from: Path, to: Path, rules: Rules): string | null {
   if (isWithin(from, to)) return 'A field cannot be moved to itself, nor into or out of itself.';
   return whyNotPath(to, rules);
 }
 
-/** The path down to the first name that is not there; the whole path where all are. */
+/** Returns the path up to the first absent name, or the whole path. */
 export function missingPart(document: Fields, path: Path): Path {
   const found = path.findIndex(
     (_, at) => valueAtPath(document, path.slice(0, at + 1)) === undefined,
@@ -61,7 +61,7 @@ export function missingPart(document: Fields, path: Path): Path {
   return found < 0 ? path : path.slice(0, found + 1);
 }
 
-/** A value within objects that have only these names. */
+/** Wraps a value in nested objects with these names. */
 export function nested(names: Path, value: unknown): unknown {
   return names.reduceRight((inner: unknown, name) => ({ [name]: inner }), value);
 }
@@ -78,7 +78,7 @@ function without(document: Fields, [name = '', ...rest]: Path): Fields {
   return isPlainObject(inner) ? { ...document, [name]: without(inner, rest) } : document;
 }
 
-/** Why there can be no field of this path; null: there can. */
+/** Returns why a field at this path cannot be created; null: it can. */
 function blocked(document: Fields, path: Path): string | null {
   for (let most = 1; most < path.length; most += 1) {
     const above = path.slice(0, most);
@@ -91,12 +91,12 @@ function blocked(document: Fields, path: Path): string | null {
   return null;
 }
 
-/** Whether two values are the same, of the same type. */
+/** Returns whether two values are equal and of the same type. */
 export function isSame(a: unknown, b: unknown): boolean {
   return kindOf(a) === kindOf(b) && printShell(a, 0) === printShell(b, 0);
 }
 
-/** What becomes of a document. */
+/** Applies a change to a document. */
 export function planned(document: Fields, change: FieldChange): Planned {
   const { path } = change;
   const now = valueAtPath(document, path);
@@ -112,12 +112,12 @@ export function planned(document: Fields, change: FieldChange): Planned {
   return why === null ? { to: put(left, change.to, now) } : { error: why };
 }
 
-/** The paths whose values a change replaces. */
+/** Returns the paths whose values a change replaces. */
 export function touched(change: FieldChange): readonly Path[] {
   return change.does === 'rename' ? [change.path, change.to] : [change.path];
 }
 
-/** What puts back what a document held at some paths. */
+/** Returns the changes that restore a document's values at some paths. */
 export function takingBack(before: Fields, paths: readonly Path[]): FieldChange[] {
   return paths.map((path): FieldChange => {
     const part = missingPart(before, path);
@@ -126,7 +126,7 @@ export function takingBack(before: Fields, paths: readonly Path[]): FieldChange[
   });
 }
 
-/** Whether a number in a value may have lost digits when it was read as JSON. */
+/** Returns whether a number in a value may have lost digits when it was parsed as JSON. */
 export function isInexact(value: unknown): boolean {
   if (typeof value === 'number') return Number.isInteger(value) && !Number.isSafeInteger(value);
   return typeof value === 'object' && value !== null && Object.values(value).some(isInexact);

@@ -1,5 +1,5 @@
-// What a change of a field will do, as far as the rows that are loaded tell: how many change, what stands
-// there now, an example, and when each expires afterwards. Pure.
+// Predicts the effect of a field change from the loaded rows: how many change, types that are
+// replaced, an example, and the new expiry. Pure.
 import { count } from '../../../../pure/figures/amount';
 import { inWords } from '../../../../pure/time/duration';
 import { type Kind, kindOf } from '../../../../pure/values/kind';
@@ -7,7 +7,7 @@ import { valueAtPath } from '../../../../pure/values/path';
 import type { Row, Source } from '../../source';
 import { type FieldChange, planned, touched } from './change';
 
-/** Of more rows nobody waits for the facts while somebody types. */
+/** Maximum number of rows examined while typing. */
 const MOST = 5000;
 const SHOWN = 200;
 
@@ -17,9 +17,9 @@ export interface Facts {
   changed: readonly Row[];
   same: number;
   refused: { count: number; why: string };
-  /** Of those that change: what they hold where another type will stand. */
+  /** Types of values that another type replaces, with their number. */
   others: readonly (readonly [Kind, number])[];
-  /** Those that have a field of the new name already. */
+  /** Number of rows that already have a field of the new name. */
   replaced: number;
   example: { name: string; before: string; after: string } | null;
 }
@@ -78,7 +78,7 @@ export function factsOf(
 
 const areOf = (n: number) => (n === 1 ? 'is' : 'are');
 
-/** How many change and how many do not, in sentences. */
+/** Describes how many rows change and how many do not. */
 export function changedWords(facts: Facts, n: number | null): string {
   const { looked, changed, same, refused, others, replaced } = facts;
   const of = looked === n ? `Of ${count(looked)}` : `Of the ${count(looked)} that are loaded`;
@@ -100,7 +100,7 @@ export function changedWords(facts: Facts, n: number | null): string {
 
 type About = Pick<Source, 'api' | 'defaultTtl'>;
 
-/** When the rows expire once they were changed. */
+/** Describes the expiry of the rows after the change. */
 export function restartWords({ api, defaultTtl }: About, rows: readonly Row[]): string {
   const by = (which: string) => rows.filter(({ expiry }) => expiry.by === which);
   const [inherited, own] = [by('default'), by('ttl')];

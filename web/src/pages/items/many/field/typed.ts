@@ -1,5 +1,5 @@
-// What is typed about a change of a field, read as a change: types of both APIs, and what is wrong where.
-// Pure; values are read as the grid reads those of its cells.
+// Parses the form of a field change: types of both APIs, and errors by input. Pure; values are
+// parsed like those of grid cells.
 import { Decimal128, Double, Int32, Long, ObjectId } from 'bson';
 import { readJson } from '../../../../pure/json/tree';
 import { parseShell } from '../../../../pure/shell';
@@ -10,7 +10,7 @@ import { type Typed, typedValue } from '../../grid/cellValue';
 import type { Row } from '../../source';
 import { type FieldChange, isInexact, type Rules, whyNotPath, whyNotRenamed } from './change';
 
-/** The types that a field can be set to; `object` is whatever has parts. */
+/** The types that a field can be set to; `object` includes arrays. */
 export type FieldType = Extract<
   Kind,
   | 'string'
@@ -50,7 +50,7 @@ export const TYPES: Readonly<Record<Api, readonly Named[]>> = {
   ],
 };
 
-/** A value of each type, in whose place something is typed. */
+/** A sample value of each type for the parser. */
 const INSTEAD_OF: Readonly<Record<Exclude<FieldType, 'null' | 'object'>, unknown>> = {
   string: '',
   number: 0,
@@ -66,31 +66,31 @@ const INSTEAD_OF: Readonly<Record<Exclude<FieldType, 'null' | 'object'>, unknown
 export interface FieldTyped {
   path: string;
   does: FieldChange['does'];
-  /** null: that which most documents have there. */
+  /** null: the most frequent type of the field. */
   type: FieldType | null;
   text: string;
-  /** The new path of a field that gets another name. */
+  /** The new path in a rename. */
   to: string;
 }
 
 export const UNTYPED: FieldTyped = { path: '', does: 'set', type: null, text: '', to: '' };
 
-/** What is wrong, by the field of the form; an empty text: nothing is typed there yet. */
+/** Errors by input of the form; empty text: nothing is typed yet. */
 export type Wrong = Partial<Record<'path' | 'text' | 'to', string>>;
 
 export type ReadChange = { change: FieldChange } | { wrong: Wrong };
 
-/** Rows that say which type is usual. */
+/** Number of rows sampled for the most frequent type. */
 const SAMPLE = 1000;
 
-/** The type that most rows have at a path, of those that can be typed. */
+/** Returns the most frequent type at a path that can be typed. */
 export function usualType(rows: readonly Row[], path: string, api: Api): FieldType {
   const counts = new Map<FieldType, number>();
   const parts = partsOfPath(path);
   for (const { value } of path === '' ? [] : rows.slice(0, SAMPLE)) {
     const kind = kindOf(valueAtPath(value, parts));
     const type = TYPES[api].find(([name]) => name === (kind === 'array' ? 'object' : kind))?.[0];
-    // Who has nothing there says nothing of the others.
+    // Absent and null values do not count.
     if (type !== undefined && type !== 'null') counts.set(type, (counts.get(type) ?? 0) + 1);
   }
   const [most] = [...counts].sort((a, b) => b[1] - a[1]);
@@ -110,7 +110,7 @@ function withParts(text: string, api: Api): Typed {
     : { value };
 }
 
-/** What was typed, as a value of a type. */
+/** Parses typed text as a value of a type. */
 export function typedOf(text: string, type: FieldType, api: Api): Typed {
   if (type === 'null') return { value: null };
   if (type === 'object') return withParts(text, api);
@@ -131,7 +131,7 @@ export function readChange(typed: FieldTyped, type: FieldType, rules: Rules): Re
   if (typed.does === 'remove')
     return why === null ? { change: { does: 'remove', path } } : { wrong };
   const read = typedOf(typed.text, type, rules.api);
-  // A text may be empty.
+  // A string may be empty.
   const isUntyped = type !== 'string' && typed.text.trim() === '';
   if ('error' in read) wrong.text = isUntyped ? '' : read.error;
   return 'value' in read && why === null
