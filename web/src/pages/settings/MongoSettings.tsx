@@ -1,4 +1,4 @@
-// Settings of a collection of the MongoDB door.
+// Settings of a collection of the MongoDB API.
 
 import type { IndexRecord } from '../../api/mongo';
 import { defaultInWords, readDraft } from '../../pure/ttl/input';

@@ -1,4 +1,4 @@
-// Settings of a container of the NoSQL door.
+// Settings of a container of the NoSQL API.
 import { draftOf } from '../../pure/ttl/input';
 import type { Target } from '../../state/place';
 import { differences, feedOf, offerDifferences, ttlOf } from './container/definition';
@@ -28,7 +28,7 @@ function TimeToLive({ target, settings, disabled }: Part) {
   const saved = ttlOf(base.record);
   const draft = edits.ttl ?? draftOf(saved);
   const effect = useImpact(target, judged.changed.includes('ttl') ? judged.ttl : undefined);
-  // The field says its own error.
+  // The field shows its own error.
   const own = judged.ttl === undefined ? 1 : 0;
   return (
     <TtlSection

@@ -1,4 +1,4 @@
-// Settings of a collection, of whichever door.
+// Settings of a collection in either API.
 import type { Target } from '../../state/place';
 import MongoSettings from './MongoSettings';
 import NosqlSettings from './NosqlSettings';

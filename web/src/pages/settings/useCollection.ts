@@ -1,5 +1,5 @@
-// A MongoDB collection's indexes, the default time to live that one of them makes, the edit of it
-// that is not saved, and saving. Shows nothing.
+// State of a MongoDB collection's settings: indexes, the default TTL that one of them defines, its
+// unsaved edit, and saving. Renders nothing.
 import { useCallback, useState } from 'react';
 import type { DefaultTtl } from '../../api/admin';
 import { words } from '../../api/http';
@@ -14,12 +14,12 @@ import { commandsFor, defaultOf } from './indexes/ttlIndex';
 import type { ExpiryGate } from './ttl/useExpiryGate';
 
 interface Kept {
-  /** The default when editing began. */
+  /** The default when editing started. */
   base: DefaultTtl;
   ttl: TtlDraft;
 }
 
-/** The default that somebody else has set. */
+/** A conflicting default set by another user. */
 interface Theirs {
   theirs: DefaultTtl;
 }
@@ -29,12 +29,15 @@ export interface CollectionSettings extends Saving<Theirs> {
   base: DefaultTtl;
   draft: TtlDraft;
   changed: boolean;
-  /** The default that is asked for; undefined: none that is sound. */
+  /** The requested default; undefined: invalid. */
   wanted: DefaultTtl | undefined;
   edit: (ttl: TtlDraft) => void;
 }
 
-/** Another index of that key, or no such index: somebody was faster. */
+/**
+ * Returns whether an error means a concurrent change: another index with that key, or index not
+ * found.
+ */
 export function somebodyWasFaster(error: unknown): boolean {
   return error instanceof CommandError && [27, 85].includes(error.number);
 }
@@ -89,7 +92,7 @@ function useSaving(target: Target, gate: ExpiryGate, loaded: Loaded<IndexRecord[
   return { saving, outcome, setOutcome, conflict, setConflict, attempt };
 }
 
-/** `null` until the indexes have been read. */
+/** `null` until the indexes are loaded. */
 export function useCollection(
   target: Target,
   gate: ExpiryGate,
@@ -150,7 +153,7 @@ export function useCollection(
       setConflict(null);
       keep(null);
     },
-    // What is saved next is still on top of what was read, so that it is asked again.
+    // The next save is still based on the version read, so that it conflicts again.
     goOn: () => setConflict(null),
   };
   return { loaded, settings };

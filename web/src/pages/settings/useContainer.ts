@@ -1,5 +1,5 @@
-// A container's definition and throughput as the NoSQL door answers them, the edits of them that are
-// not saved, and saving. Shows nothing.
+// State of a container's settings: definition, throughput, their unsaved edits, and saving. Renders
+// nothing.
 import { useCallback, useState } from 'react';
 import { ApiError, words } from '../../api/http';
 import {
@@ -19,9 +19,9 @@ import { type Loaded, useLoaded } from './frame/useLoaded';
 import type { ExpiryGate } from './ttl/useExpiryGate';
 
 export interface Container extends Base {
-  /** The offer is that of the database. */
+  /** Whether the offer belongs to the database. */
   shared: boolean;
-  /** Why the offer is not known. */
+  /** Why the offer could not be loaded. */
   offerFailure: string | null;
 }
 
@@ -64,7 +64,7 @@ const PARTS: Record<Changeable, keyof Edits> = {
   'change-feed': 'feed',
 };
 
-/** The edits that change something. */
+/** Returns the edits that change something. */
 function effective(edits: Edits, changed: readonly Changeable[]): Edits {
   const parts = changed.map((section) => PARTS[section]);
   return Object.fromEntries(
@@ -84,7 +84,7 @@ export interface ContainerSettings extends Saving<Container> {
   edit: (change: Edits) => void;
 }
 
-/** Saves the definition, then the throughput; answers what is there now. */
+/** Saves the definition, then the throughput; returns the new state. */
 async function put(
   target: Target,
   base: Container,
@@ -136,7 +136,7 @@ function useSaving(target: Target, gate: ExpiryGate, loaded: Loaded<Container>) 
   return { saving, outcome, setOutcome, conflict, setConflict, attempt };
 }
 
-/** `null` until the container has been read. */
+/** `null` until the container is loaded. */
 export function useContainer(
   target: Target,
   gate: ExpiryGate,
@@ -197,7 +197,7 @@ export function useContainer(
       setConflict(null);
       keep(null);
     },
-    // What is saved next is still on top of what was read, so that it is asked again.
+    // The next save is still based on the version read, so that it conflicts again.
     goOn: () => setConflict(null),
   };
   return { loaded, settings };

@@ -1,4 +1,4 @@
-// The composite indexes of a policy: each of two paths and more, with the order of each.
+// The composite indexes of a policy, each with two or more paths and their order.
 import { Button } from '../../../ui/Button';
 import { type CompositePath, pathProblem } from './policyForm';
 
@@ -28,7 +28,7 @@ function One({ composite, at, onComposite, onRemove }: OneProps) {
     <fieldset className="settings-group">
       <legend>Composite index {at + 1}</legend>
       {composite.map(({ path, order }, place) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: a path is its place.
+        // biome-ignore lint/suspicious/noArrayIndexKey: a path is identified by its position.
         <div key={place} className="row settings-line">
           <input
             className="mono"
@@ -87,7 +87,7 @@ export function CompositeFields({ composites, onComposites }: CompositeFieldsPro
     <>
       {composites.map((composite, at) => (
         <One
-          // biome-ignore lint/suspicious/noArrayIndexKey: an index is its place.
+          // biome-ignore lint/suspicious/noArrayIndexKey: an index is identified by its position.
           key={at}
           composite={composite}
           at={at}

@@ -1,4 +1,4 @@
-// How long deleted versions are kept for the feed of all versions and deletes.
+// Retention of deleted versions for the all versions and deletes feed.
 import { NumberField } from '../../../ui/NumberField';
 import { type FeedDraft, MOST_MINUTES, minutesInWords, readFeed } from './definition';
 

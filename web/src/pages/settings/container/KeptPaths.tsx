@@ -1,4 +1,4 @@
-// Which paths of a container are indexed, since when and why, to look at.
+// Read-only list of a container's indexed paths, since when and why.
 import { useCallback, useEffect } from 'react';
 import { indexes, type KeptIndex } from '../../../api/admin';
 import type { Target } from '../../../state/place';
@@ -6,12 +6,12 @@ import { Button } from '../../../ui/Button';
 import { useLoaded } from '../frame/useLoaded';
 import { instantInWords, keptInWords, whyInWords } from './keptWords';
 
-/** docs/compat/cosmos-nosql.md, indexing policies. */
+/** See docs/compat/cosmos-nosql.md, indexing policies. */
 const NONE_YET =
   'No path has an index yet. A path that the policy includes by a wildcard gets one when a query has to look ' +
   'at more than 1,000 items for want of it. Plans and charges already go by the policy.';
 
-/** From one answer to the next question, while paths are being built. */
+/** Polling interval while indexes are being built. */
 const EVERY_MS = 1000;
 
 function Line({ index }: { index: KeptIndex }) {

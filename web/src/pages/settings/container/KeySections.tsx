@@ -1,4 +1,4 @@
-// What a container is made with and never changes: its partition key and its unique keys.
+// The immutable properties of a container: partition key and unique keys.
 import type { ContainerRecord } from '../../../api/nosql';
 
 export function PartitionKeySection({ record }: { record: ContainerRecord }) {

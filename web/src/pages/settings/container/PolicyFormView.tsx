@@ -1,5 +1,5 @@
-// The indexing policy as a form: the mode, included and excluded paths, composite indexes. It edits the
-// policy's text, which stands beside it.
+// The indexing policy as a form: mode, included and excluded paths, composite indexes. It edits the
+// policy's text, which is shown beside it.
 import { useId } from 'react';
 import { Button } from '../../../ui/Button';
 import { CompositeFields } from './CompositeFields';
@@ -18,7 +18,7 @@ const MODES: readonly [Mode, string][] = [
 
 interface PathsProps {
   legend: string;
-  /** "Included path". */
+  /** Label of one entry: "Included path". */
   one: string;
   paths: readonly string[];
   onPaths: (paths: readonly string[]) => void;
@@ -72,7 +72,7 @@ function Paths({ legend, one, paths, onPaths }: PathsProps) {
       <legend>{legend}</legend>
       {paths.map((path, at) => (
         <Path
-          // biome-ignore lint/suspicious/noArrayIndexKey: a path is its place.
+          // biome-ignore lint/suspicious/noArrayIndexKey: a path is identified by its position.
           key={at}
           one={one}
           at={at}

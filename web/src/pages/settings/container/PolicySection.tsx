@@ -1,4 +1,4 @@
-// The indexing policy as a form and as text, with what is wrong below.
+// The indexing policy as form and text, with its errors.
 
 import { Button } from '../../../ui/Button';
 import { CodeEditor } from '../../../ui/CodeEditor';

@@ -1,4 +1,4 @@
-// Request units per second of a container, or of the database that it shares them with.
+// Throughput of a container, or of the database whose throughput it shares.
 import type { OfferRecord } from '../../../api/nosql';
 import { count } from '../../../pure/figures/amount';
 import { NumberField } from '../../../ui/NumberField';
@@ -7,7 +7,7 @@ import { BOUNDS, MOST_UNITS, readThroughput, type ThroughputDraft } from './thro
 export interface ThroughputSectionProps {
   offer: OfferRecord | null;
   shared: boolean;
-  /** Why the offer is not known. */
+  /** Why the offer could not be loaded. */
   failure: string | null;
   database: string;
   draft: ThroughputDraft | null;

@@ -1,4 +1,4 @@
-// A container's definition, what a person changed of it, and how two definitions differ. Pure.
+// A container's definition, its edits, and the differences of two definitions. Pure.
 import type { DefaultTtl } from '../../../api/admin';
 import type { ContainerRecord, OfferRecord } from '../../../api/nosql';
 import { inWords } from '../../../pure/time/duration';
@@ -18,13 +18,13 @@ export interface FeedDraft {
   text: string;
 }
 
-/** What was read when editing began. */
+/** The version that is being edited. */
 export interface Base {
   record: ContainerRecord;
   offer: OfferRecord | null;
 }
 
-/** What a person has changed; what is not named is as it was. */
+/** The user's edits; absent fields are unchanged. */
 export interface Edits {
   ttl?: TtlDraft;
   policy?: string;
@@ -36,14 +36,14 @@ export const CHANGEABLE = ['ttl', 'indexing', 'throughput', 'change-feed'] as co
 export type Changeable = (typeof CHANGEABLE)[number];
 
 export interface Judged {
-  /** The definition to be saved, with everything in it that nobody changed. */
+  /** The definition to save, including unchanged and unknown parts. */
   record: ContainerRecord;
   recordChanged: boolean;
-  /** The content of the offer to be saved; null: it stays. */
+  /** The throughput to save; null: unchanged. */
   throughput: ThroughputDraft | null;
   changed: Changeable[];
   problems: Partial<Record<Changeable, string[]>>;
-  /** The default that is asked for; undefined: none that is sound. */
+  /** The requested default TTL; undefined: unchanged or invalid. */
   ttl: DefaultTtl | undefined;
 }
 
@@ -67,7 +67,7 @@ export function ttlOf(record: ContainerRecord): DefaultTtl {
   return record.defaultTtl ?? null;
 }
 
-/** Minutes that deleted versions are kept; 0: they are not. */
+/** Returns the retention of deleted versions in minutes; 0: none. */
 export function minutesOf(record: ContainerRecord): number {
   return record.changeFeedPolicy?.retentionDuration ?? 0;
 }
@@ -77,7 +77,7 @@ export function feedOf(record: ContainerRecord): FeedDraft {
   return { on: minutes > 0, text: minutes > 0 ? String(minutes) : '' };
 }
 
-/** Minutes of a draft, or why it has none. */
+/** Parses the retention in minutes. */
 export function readFeed(draft: FeedDraft): { value: number } | { error: string } {
   if (!draft.on) return { value: 0 };
   const text = draft.text.trim();
@@ -96,7 +96,7 @@ export function minutesInWords(minutes: number): string {
   return minutes < 60 ? said : `${minutes} minutes = ${said}`;
 }
 
-/** JSON with the names of objects in order, to compare by. */
+/** Returns JSON with sorted keys, for comparisons. */
 function canonical(value: unknown): string {
   return JSON.stringify(value, (_name, inner: unknown) => {
     if (typeof inner !== 'object' || inner === null || Array.isArray(inner)) return inner;
@@ -121,7 +121,7 @@ function putMinutes(record: ContainerRecord, minutes: number): void {
   } else delete record.changeFeedPolicy;
 }
 
-/** Applies the edits to what was read. */
+/** Applies and validates the edits. */
 export function judge(base: Base, edits: Edits): Judged {
   const record: ContainerRecord = { ...base.record };
   const problems: Judged['problems'] = {};
@@ -175,12 +175,15 @@ function judgeThroughput(
   return edits.throughput;
 }
 
-/** A definition as it would be given to the server, to make another container like it. */
+/**
+ * Returns a definition without fields set by the server, so that it can be used to create a
+ * container.
+ */
 export function withoutSystem(record: ContainerRecord): Record<string, unknown> {
   return Object.fromEntries(Object.entries(record).filter(([name]) => !SYSTEM.includes(name)));
 }
 
-/** One thing in which definitions differ. */
+/** A setting that differs between two definitions. */
 export interface Difference {
   name: string;
   before: string;
@@ -203,7 +206,7 @@ function shown(name: string, record: ContainerRecord): string {
   return value === undefined ? 'not set' : JSON.stringify(value, null, 1);
 }
 
-/** What differs between two definitions, without what the server sets. */
+/** Returns the differences of two definitions, ignoring fields set by the server. */
 export function differences(before: ContainerRecord, after: ContainerRecord): Difference[] {
   const names = [...new Set([...Object.keys(before), ...Object.keys(after)])];
   return names
@@ -215,7 +218,7 @@ export function differences(before: ContainerRecord, after: ContainerRecord): Di
     }));
 }
 
-/** The same for offers. */
+/** Returns the differences of two offers. */
 export function offerDifferences(
   before: OfferRecord | null,
   after: OfferRecord | null,

@@ -1,4 +1,4 @@
-// What is said of the indexes of a container.
+// Texts about the indexes of a container.
 import type { KeptIndex } from '../../../api/admin';
 import { utc } from '../../../pure/time/utc';
 
@@ -14,12 +14,12 @@ export function whyInWords(why: KeptIndex['why']): string {
   return WHY[why] ?? why;
 }
 
-/** An instant of the database clock; of what has none, a dash. */
+/** Formats database time in seconds; null: a dash. */
 export function instantInWords(seconds: number | null): string {
   return seconds === null ? '–' : utc(seconds * 1000);
 }
 
-/** What there is to say of all of them: what is being built, and whether unused ones end. */
+/** Describes the progress of builds, and whether unused indexes are dropped. */
 export function keptInWords(progress: number, unusedDays: number | null): string {
   const ends =
     unusedDays === null

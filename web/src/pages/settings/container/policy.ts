@@ -1,15 +1,15 @@
-// An indexing policy as text: what is wrong with it, before the server is asked. The server's own
-// word on paths is the last one.
+// Validates the text of an indexing policy before it is sent. The server makes the final check of
+// paths.
 import { jsonFault } from '../../../pure/json/fault';
 
-/** Longer texts do not go into its editor. */
+/** Limit of the editor. */
 export const POLICY_BOUND = { characters: 256 * 1024, why: 'A policy has at most 256 KB' };
 
 export type ReadPolicy = { policy: Record<string, unknown> } | { problems: string[] };
 
 export const MODES = ['consistent', 'lazy', 'none'] as const;
 
-/** What holds for a container that says nothing. */
+/** The server's default policy. */
 export const DEFAULT_POLICY = {
   indexingMode: 'consistent',
   automatic: true,
@@ -75,7 +75,7 @@ function modeOf(policy: Record<string, unknown>, problems: string[]): string {
   return known ?? '';
 }
 
-/** Whether a policy turns indexing off, which excludes time to live. */
+/** Returns whether a policy disables indexing, which excludes TTL. */
 export function indexesNothing(policy: unknown): boolean {
   return isObject(policy) && modeOf(policy, []) === 'none';
 }

@@ -1,4 +1,4 @@
-// An indexing policy as a form has it, and back into the policy, whose other parts stay as they are. Pure.
+// Converts an indexing policy to a form and back; other parts of the policy are preserved. Pure.
 import { DEFAULT_POLICY } from './policy';
 
 export type Mode = 'consistent' | 'lazy' | 'none';
@@ -22,7 +22,7 @@ function fieldsOf(value: unknown): Fields | null {
   return isObject ? (value as Fields) : null;
 }
 
-/** The paths of a list; null: it is no list of them. */
+/** Returns the paths of a list; null if it is malformed. */
 function pathsOf(list: unknown): string[] | null {
   if (list === undefined || list === null) return [];
   if (!Array.isArray(list)) return null;
@@ -44,7 +44,7 @@ function compositesOf(list: unknown): CompositePath[][] | null {
   return all.every((one) => one !== null) ? all : null;
 }
 
-/** The form of a policy's text, also of one that is not sound yet; null: no form can show it. */
+/** Returns the form of a policy's text, even of an invalid policy; null: not representable. */
 export function formOf(text: string): PolicyForm | null {
   let policy: Fields | null;
   try {
@@ -64,13 +64,13 @@ export function formOf(text: string): PolicyForm | null {
   return { mode, included, excluded, composites };
 }
 
-/** Entries of these paths; what an entry has beside its path stays with it. */
+/** Returns entries for these paths; existing entries keep their other fields. */
 function entriesOf(paths: readonly string[], before: unknown): unknown[] {
   const known = Array.isArray(before) ? before.map(fieldsOf) : [];
   return paths.map((path) => known.find((entry) => entry?.path === path) ?? { path });
 }
 
-/** The policy's text with what the form says. */
+/** Returns the policy's text with the form's values. */
 export function withForm(text: string, form: PolicyForm): string {
   const before = fieldsOf(JSON.parse(text)) ?? {};
   const policy: Fields = {
@@ -92,7 +92,10 @@ const NAMES = {
   excluded: DEFAULT_POLICY.excludedPaths.map(({ path }) => path),
 };
 
-/** Another mode. Where nothing is indexed there are no paths; where there are none, all are. */
+/**
+ * Changes the mode. Mode none removes all paths; another mode restores the default paths if there
+ * are none.
+ */
 export function withMode(form: PolicyForm, mode: Mode): PolicyForm {
   if (mode === 'none') return { mode, included: [], excluded: [], composites: [] };
   const isBare = form.included.length === 0 && form.excluded.length === 0;
@@ -101,7 +104,7 @@ export function withMode(form: PolicyForm, mode: Mode): PolicyForm {
 
 const PART = /^\/(?:\[\]|"[^"]*"|[^"*?[\]{}/]+)/;
 
-/** What is wrong with a path; null: nothing that is known here. A composite index ends at a value. */
+/** Returns the error of a path; null: none found. A composite index path must end at a scalar. */
 export function pathProblem(path: string, isComposite = false): string | null {
   if (path === '') return `Enter a path like /address/city${isComposite ? '' : '/?'}.`;
   if (!path.startsWith('/')) return 'A path begins with “/”.';

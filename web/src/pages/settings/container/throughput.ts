@@ -1,4 +1,4 @@
-// Request units per second: what an offer says, and what is typed for one. Pure.
+// Throughput in an offer, and as typed. Pure.
 import type { OfferRecord } from '../../../api/nosql';
 import { count } from '../../../pure/figures/amount';
 
@@ -43,7 +43,7 @@ export function readThroughput(draft: ThroughputDraft): { value: Throughput } | 
   return { value: { mode: draft.mode, units } };
 }
 
-/** The offer with another throughput; everything else of it stays. */
+/** Returns the offer with another throughput; the rest is preserved. */
 export function withThroughput(offer: OfferRecord, { mode, units }: Throughput): OfferRecord {
   const { offerThroughput: _, offerAutopilotSettings: __, ...others } = offer.content;
   const content =

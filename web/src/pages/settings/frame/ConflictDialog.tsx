@@ -1,5 +1,5 @@
-// Somebody else has saved since these settings were read: what was, what is, what is wanted, and
-// three ways to go on. Changes nothing itself.
+// Shown when a save conflicts with one by another user: base, theirs and mine, and three ways to
+// resolve it. Changes nothing itself.
 import { Button } from '../../../ui/Button';
 import { Dialog } from '../../../ui/Dialog';
 import { ThreeWay, type ThreeWayRow } from '../../../ui/ThreeWay';
@@ -15,7 +15,7 @@ export interface ConflictDialogProps {
   onEdit: () => void;
 }
 
-/** One row for each setting that somebody has changed; who has not, has left it as it was. */
+/** Returns one row per changed setting; a side without a change keeps the base value. */
 function rowsOf(theirs: readonly Difference[], mine: readonly Difference[]): ThreeWayRow[] {
   const rows = new Map<string, ThreeWayRow>();
   for (const [side, changes] of [

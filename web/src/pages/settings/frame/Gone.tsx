@@ -1,4 +1,4 @@
-// A collection that is not there any more.
+// A notice that the collection was deleted.
 
 import type { Target } from '../../../state/place';
 import { useStore } from '../../../state/store';
@@ -9,12 +9,12 @@ import { Button } from '../../../ui/Button';
 export interface GoneProps {
   target: Target;
   place: string;
-  /** It may have been made anew. */
+  /** Checks again: it may have been recreated. */
   onReload: () => Promise<void>;
 }
 
 export function Gone({ target, place, onReload }: GoneProps) {
-  // The tree says it above every page, when it has been read again.
+  // The banner above every page reports it once the tree is reloaded.
   if (isAbsent(useStore(tree), { page: 'collection', view: 'settings', ...target })) return null;
   const reload = async () => {
     await Promise.all([loadTreeWith(target), onReload()]);

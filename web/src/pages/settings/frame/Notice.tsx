@@ -1,4 +1,4 @@
-// What happened to a collection while its settings are edited: it was deleted, or somebody else saved.
+// A notice while settings are edited: the collection was deleted, or another user has saved.
 import type { Target } from '../../../state/place';
 import { Banner } from '../../../ui/Banner';
 import { Button } from '../../../ui/Button';
@@ -11,7 +11,7 @@ export interface NoticeProps {
   place: string;
   loaded: Pick<Loaded<unknown>, 'failure' | 'gone' | 'reload'>;
   saving: Saving<unknown>;
-  /** What somebody else has changed. */
+  /** The object that another user has changed. */
   what: string;
 }
 

@@ -1,5 +1,5 @@
-// The command bar and the sections of the pane: Save, Discard, what is unsaved, what is wrong. What
-// a section holds and how it is saved is the caller's.
+// Command bar and sections of the settings: Save, Discard, unsaved changes, errors. The caller
+// provides sections and saving.
 import { type ReactNode, type RefObject, useEffect, useRef } from 'react';
 import { setQuery, useLeaveGuard, usePlace } from '../../../state/router';
 import { Banner } from '../../../ui/Banner';
@@ -18,18 +18,18 @@ export interface Section<K extends string> {
 
 export interface SettingsFrameProps<K extends string> {
   sections: readonly Section<K>[];
-  /** Why nothing may be changed; null: it may. */
+  /** Why changes are disabled; null: enabled. */
   locked: string | null;
-  /** There is nothing any more that could be saved. */
+  /** Whether the collection was deleted. */
   gone: boolean;
   saving: boolean;
-  /** Saving waits for a person. */
+  /** Whether saving waits for a confirmation. */
   asks: boolean;
-  /** What the last attempt to save came to. */
+  /** Outcome of the last save. */
   outcome: { good: boolean; text: string } | null;
   onSave: () => void;
   onDiscard: () => void;
-  /** Above the sections. */
+  /** Shown above the sections. */
   notice?: ReactNode;
 }
 
@@ -43,7 +43,7 @@ function stateInWords<K extends string>(sections: readonly Section<K>[]): string
   return changed.length === 0 ? 'No unsaved changes.' : `Unsaved changes: ${names(changed)}.`;
 }
 
-/** Controls are disabled while something is saved; afterwards the focus is where it was. */
+/** Restores the focus after saving, during which controls are disabled. */
 function useFocusKept(saving: boolean, otherwise: RefObject<HTMLElement | null>): void {
   const held = useRef<Element | null>(null);
   const before = useRef(saving);

@@ -1,5 +1,5 @@
-// What the settings of both APIs are shown in: the frame with its sections, what happened meanwhile, and
-// the two dialogs that may stop a save. What the sections hold and how they are saved is the caller's.
+// The settings page of both APIs: the frame with its sections, notices, and the two dialogs that
+// can interrupt a save. The caller provides sections and saving.
 import type { ReactNode } from 'react';
 import { mayWrite, session } from '../../../api/session';
 import type { Target } from '../../../state/place';
@@ -15,14 +15,14 @@ import type { Loaded } from './useLoaded';
 export interface SettingsPaneProps<K extends string> {
   target: Target;
   nouns: Nouns;
-  /** What somebody else may have changed: "this container". */
+  /** Name of the object for notices: "this container". */
   what: string;
   loaded: Pick<Loaded<unknown>, 'failure' | 'gone' | 'reload'>;
   saving: Saving<unknown>;
   gate: ExpiryGate;
-  /** `disabled`: nothing may be changed now. */
+  /** `disabled`: changes are disabled now. */
   sections: (disabled: boolean) => readonly Section<K>[];
-  /** The dialog while a person has to choose between two versions. */
+  /** The conflict dialog, if open. */
   conflict: ReactNode;
 }
 

@@ -1,4 +1,4 @@
-// In place of settings that are not there: not read yet, not readable, or of a collection that is gone.
+// Shown instead of settings that are loading, failed to load, or belong to a deleted collection.
 import type { Target } from '../../../state/place';
 import { Banner } from '../../../ui/Banner';
 import { Button } from '../../../ui/Button';

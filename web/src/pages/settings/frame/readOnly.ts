@@ -1,3 +1,3 @@
-// What a session without the right to write is told.
+// Reason for disabled settings in a read-only session.
 export const READ_ONLY =
   'This session may only read: it was signed in with a read-only key. Nothing here can be changed.';

@@ -1,18 +1,18 @@
-// What saving is like, whatever is saved: under way, ended, or held up by what somebody else saved.
+// State of a save: pending, completed, or interrupted by a conflict.
 
-/** How the last save ended. */
+/** Outcome of the last save. */
 export interface Outcome {
   good: boolean;
   text: string;
 }
 
-/** The state of saving, and what a person may do; `C` is what somebody else saved. */
+/** State and actions of saving; `C` is the conflicting version. */
 export interface Saving<C> {
   saving: boolean;
   outcome: Outcome | null;
-  /** There while a person has to choose. */
+  /** Set while the user must resolve a conflict. */
   conflict: C | null;
-  /** Somebody else has saved meanwhile. */
+  /** Whether another user has saved meanwhile. */
   stale: boolean;
   discard: () => void;
   save: () => void;

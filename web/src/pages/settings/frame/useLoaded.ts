@@ -1,5 +1,5 @@
-// Something read from the server when a page opens, and again after a silence or a moved clock. What
-// was read last stays while it is read again.
+// Loads a value when a page opens, and again after an outage or a move of the clock. The last value
+// stays during a reload.
 import { useCallback, useEffect, useRef, useState } from 'react';
 import { ApiError, words } from '../../../api/http';
 import { useRequest } from '../../../state/request';
@@ -8,16 +8,16 @@ import { useServerChanges } from '../../../state/server';
 export interface Loaded<T> {
   value: T | null;
   failure: string | null;
-  /** It is not there any more. */
+  /** Whether it was deleted. */
   gone: boolean;
   reload: () => Promise<void>;
-  /** What is known of it now, from an answer to something else. */
+  /** Sets the value from another response. */
   put: (value: T) => void;
-  /** A failure of another request about it: answers whether that says that it is gone. */
+  /** Checks an error of another request; returns whether it means that the value was deleted. */
   notice: (error: unknown) => boolean;
 }
 
-/** MongoDB's number for a namespace that is not there. */
+/** MongoDB's error code for a missing namespace. */
 const NO_NAMESPACE = 26;
 
 function saysGone(error: unknown): boolean {

@@ -1,9 +1,8 @@
-// How far an index is that is being built: a bar with per cent, what a dialog says while it waits for
-// one, and what a table says of one.
+// Progress of an index build: a bar with percentage for tables, and a text for a waiting dialog.
 import { useEffect, useState } from 'react';
 import { type Build, perCent } from './builds';
 
-/** `build` is undefined where nobody has said anything yet. */
+/** `build` undefined: no progress known yet. */
 export function BuildBar({ label, build }: { label: string; build: Build | undefined }) {
   const known = build === undefined ? null : perCent(build);
   return (
@@ -14,7 +13,7 @@ export function BuildBar({ label, build }: { label: string; build: Build | undef
   );
 }
 
-/** Says how far it is, and for how long it has been built; there may be many documents. */
+/** Shows the progress and duration of a build. */
 export function Building({ build }: { build: Build | undefined }) {
   const [seconds, setSeconds] = useState(0);
   useEffect(() => {
@@ -32,7 +31,7 @@ export function Building({ build }: { build: Build | undefined }) {
   );
 }
 
-/** In the line of an index; nothing where it is complete. */
+/** Progress in a table row; renders nothing once complete. */
 export function BuildCell({ name, builds }: { name: string; builds: ReadonlyMap<string, Build> }) {
   if (!builds.has(name)) return null;
   return (

@@ -1,4 +1,4 @@
-// Making a date TTL index, or giving one another time. Runs nothing: it hands the values over, and
+// Dialog to create a TTL index on a date or change its time. Passes the values to the caller, and
 // shows why they were refused.
 import { useState } from 'react';
 import type { IndexRecord } from '../../../api/mongo';
@@ -16,9 +16,9 @@ import { dateIndexName } from './ttlIndex';
 
 export interface DateIndexDialogProps {
   target: Target;
-  /** null: a new one. */
+  /** null: a new index. */
   index: IndexRecord | null;
-  /** Indexes that are being built. */
+  /** Running index builds by name. */
   builds: ReadonlyMap<string, Build>;
   onSave: (field: string, seconds: number) => Promise<void>;
   onClose: () => void;

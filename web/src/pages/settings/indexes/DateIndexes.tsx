@@ -1,5 +1,5 @@
-// The date TTL indexes of a MongoDB collection: a table, and dialogs that make, change and drop one
-// at once, apart from Save and Discard.
+// TTL indexes on dates of a MongoDB collection: a table, and dialogs to create, change and drop one
+// immediately, independent of Save and Discard.
 import { Int32 } from 'bson';
 import { useState } from 'react';
 import { words } from '../../../api/http';
@@ -111,7 +111,7 @@ export function DateIndexes({ target, loaded, indexes, disabled }: DateIndexesPr
   const apply = async (field: string, seconds: number) => {
     if (asked === null) return;
     setNotice(null);
-    // A dialog that was opened meanwhile stays.
+    // Does not close a dialog that was opened meanwhile.
     const close = () => ask((known) => (known === asked ? null : known));
     setRunning((known) => known + 1);
     try {
@@ -120,7 +120,7 @@ export function DateIndexes({ target, loaded, indexes, disabled }: DateIndexesPr
       const gone = loaded.notice(error);
       if (!gone && !somebodyWasFaster(error)) throw error;
       await loaded.reload();
-      // A new index of a name that is taken: the dialog stays, with what was typed.
+      // If the name of a new index exists, the dialog keeps its input.
       if (!gone && asked.kind === 'new') throw error;
       close();
       setNotice(

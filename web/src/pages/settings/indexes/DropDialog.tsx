@@ -1,4 +1,4 @@
-// Dropping an index: what that means, before it is done. Drops nothing itself.
+// Confirmation of dropping an index, with the effect. Drops nothing itself.
 import { useEffect, useState } from 'react';
 import { forecast } from '../../../api/admin';
 import type { IndexRecord } from '../../../api/mongo';
@@ -14,7 +14,7 @@ export interface DropDialogProps {
   onClose: () => void;
 }
 
-/** How many documents are in the collection; null: not known. */
+/** Returns the number of documents in the collection; null: not known. */
 function useLive({ door, database, collection }: Target): number | null {
   const [live, setLive] = useState<number | null>(null);
   useEffect(() => {

@@ -1,5 +1,5 @@
-// What a date TTL index makes expire at once, before it is saved. Where that is anything, or is not known,
-// a person types the collection's name.
+// Counts the documents that a TTL index would expire immediately. If there are any, or the count is
+// unknown, the user must type the collection's name.
 import { useState } from 'react';
 import { count, counted } from '../../../pure/figures/amount';
 import type { Target } from '../../../state/place';
@@ -10,20 +10,22 @@ export interface Consent {
   due: Due;
   typed: string;
   type: (text: string) => void;
-  /** Documents would disappear, or nobody knows whether they would. */
+  /** Whether documents would expire, or the count is unknown. */
   isAsked: boolean;
-  /** Nothing would disappear, or the name was typed. */
+  /** Whether no confirmation is needed, or it was given. */
   may: boolean;
-  /** Counts once more, as time has gone on; false: there is more to agree to, which is shown now. */
+  /**
+   * Counts again, since time has passed; returns false if the confirmed number no longer covers it.
+   */
   holds: () => Promise<boolean>;
-  /** It is counted once more. */
+  /** Whether the repeated count is pending. */
   isCounting: boolean;
 }
 
-/** For a rule that may be saved; null: there is none yet. */
+/** State of the confirmation for a rule; null: not valid yet. */
 export function useConsent(target: Target, rule: Rule | null): Consent {
   const [due, count] = useDue(target, rule);
-  // What was typed is meant for the number beside it, and not for that of another rule.
+  // A confirmation is void for another rule.
   const about = JSON.stringify(rule);
   const [answer, setAnswer] = useState({ about, typed: '' });
   const typed = answer.about === about ? answer.typed : '';
@@ -74,7 +76,7 @@ export function DueNow({ consent, collection }: { consent: Consent; collection: 
   );
 }
 
-/** What the button says that saves it. */
+/** Returns the label of the save button. */
 export function labelWith(consent: Consent, label: string): string {
   const { due } = consent;
   return due.kind === 'known' && due.documents > 0

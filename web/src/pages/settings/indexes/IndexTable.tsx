@@ -1,4 +1,4 @@
-// All indexes of a MongoDB collection as a table, with what can be done to each. Does nothing itself.
+// Table of all indexes of a MongoDB collection, with actions. Executes nothing itself.
 import type { IndexRecord } from '../../../api/mongo';
 import { count } from '../../../pure/figures/amount';
 import { utc } from '../../../pure/time/utc';
@@ -10,9 +10,9 @@ import type { Uses } from './useUses';
 
 export interface IndexTableProps {
   indexes: readonly IndexRecord[];
-  /** null: the server does not say. */
+  /** null: not reported by the server. */
   uses: ReadonlyMap<string, Uses> | null;
-  /** Those that are being built. */
+  /** Running index builds by name. */
   builds: ReadonlyMap<string, Build>;
   disabled: boolean;
   onHide: (index: IndexRecord) => void;

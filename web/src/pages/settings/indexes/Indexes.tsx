@@ -1,5 +1,5 @@
-// All indexes of a MongoDB collection: making one, hiding, showing and dropping them at once, apart from
-// Save and Discard.
+// All indexes of a MongoDB collection: create, hide, show and drop immediately, independent of Save
+// and Discard.
 import { useState } from 'react';
 import { words } from '../../../api/http';
 import { type Document, type IndexRecord, run } from '../../../api/mongo';
@@ -34,7 +34,7 @@ export function Indexes({ target, loaded, indexes, disabled }: IndexesProps) {
   const builds = useBuilds(target, running > 0, () => void loaded.reload());
   const change = async (command: Document, done: string) => {
     setNotice(null);
-    // A dialog that was opened meanwhile stays.
+    // Does not close a dialog that was opened meanwhile.
     const close = () => ask((known) => (known === asked ? null : known));
     try {
       await run(database, command);

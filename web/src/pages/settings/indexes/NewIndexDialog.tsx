@@ -1,5 +1,5 @@
-// Making an ordinary index: its fields with their order, and what it is beside them. Runs nothing: it
-// hands the specification over, and shows why it was refused.
+// Dialog to create an index: fields with order, and options. Passes the specification to the
+// caller, and shows why it was refused.
 import { useState } from 'react';
 import type { Document } from '../../../api/mongo';
 import type { Target } from '../../../state/place';
@@ -23,7 +23,7 @@ import {
 
 export interface NewIndexDialogProps {
   target: Target;
-  /** Indexes that are being built. */
+  /** Running index builds by name. */
   builds: ReadonlyMap<string, Build>;
   onSave: (index: Document) => Promise<void>;
   onClose: () => void;
@@ -48,7 +48,7 @@ function Fields({ fields, error, onFields }: FieldsProps) {
     <fieldset className="settings-group">
       <legend>Fields, in their order</legend>
       {fields.map(({ path, order }, at) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: a field is its place.
+        // biome-ignore lint/suspicious/noArrayIndexKey: a field is identified by its position.
         <div key={at} className="row settings-line">
           <input
             className="mono"

@@ -1,14 +1,14 @@
-// How far indexes are that are being built, as the server says it of its operations. Pure.
+// Extracts the progress of index builds from `currentOp`. Pure.
 import { type Document, numberOf } from '../../../api/mongo';
 
 export interface Build {
-  /** Documents that were looked at. */
+  /** Documents processed so far. */
   done: number;
-  /** Documents that there are; 0: nobody knows yet. */
+  /** Total number of documents; 0: not known yet. */
   total: number;
 }
 
-/** By the names of indexes, of the operations that `currentOp` lists. One that is done has no progress. */
+/** Returns builds by index name. A completed build has no progress. */
 export function buildsOf(operations: readonly Document[]): ReadonlyMap<string, Build> {
   const builds = new Map<string, Build>();
   for (const { command, msg, progress } of operations) {
@@ -20,7 +20,7 @@ export function buildsOf(operations: readonly Document[]): ReadonlyMap<string, B
   return builds;
 }
 
-/** Below 100 as long as it is not through; null: nobody knows yet. */
+/** Returns the percentage, below 100 until complete; null: not known yet. */
 export function perCent({ done, total }: Build): number | null {
   return total === 0 ? null : Math.min(99, Math.floor((100 * done) / total));
 }

@@ -1,4 +1,4 @@
-// What the dialogs of indexes share: sending once, why it was refused, and the two buttons at their foot.
+// Common parts of the index dialogs: a single submission, its error, and the buttons.
 import { type FormEvent, useState } from 'react';
 import { words } from '../../../api/http';
 import { Button } from '../../../ui/Button';

@@ -1,15 +1,15 @@
-// Indexes in words. Pure.
+// Formats indexes. Pure.
 import { EJSON } from 'bson';
 import type { Document, IndexRecord } from '../../../api/mongo';
 import { inWords } from '../../../pure/time/duration';
 import { isTtlIndex } from './ttlIndex';
 
-/** A document on one line, with plain numbers. */
+/** Formats a document on one line with plain numbers. */
 export function documentText(value: Document): string {
   return EJSON.stringify(value, { relaxed: true });
 }
 
-/** Its partial filter; null: it has none. */
+/** Returns the partial filter; null: none. */
 export function partialOf(index: IndexRecord): Document | null {
   return (index.all.partialFilterExpression as Document | undefined) ?? null;
 }
@@ -23,21 +23,21 @@ export function isHidden(index: IndexRecord): boolean {
   return index.all.hidden === true;
 }
 
-/** `-1` is only there on `_ts`. */
+/** Formats seconds; -1 occurs only on `_ts`. */
 export function secondsInWords(seconds: number | null): string {
   if (seconds === null) return '';
   if (seconds === -1) return '-1 (no default)';
   return seconds === 0 ? '0 s = at the date itself' : `${seconds} s = ${inWords(seconds)}`;
 }
 
-/** What an index is beside its key: "unique, hidden". */
+/** Lists the options of an index: "unique, hidden". */
 export function traits(index: IndexRecord): string {
   const { all } = index;
   const named = ['unique', 'sparse', 'hidden'].filter((name) => all[name] === true);
   return named.join(', ');
 }
 
-/** Why an index can be neither hidden nor dropped here; null: it can. */
+/** Returns why an index cannot be hidden or dropped here; null: it can. */
 export function whyKept(index: IndexRecord): string | null {
   if (index.name === '_id_') return 'The index on “_id” is there always.';
   return isTtlIndex(index)
@@ -45,7 +45,7 @@ export function whyKept(index: IndexRecord): string | null {
     : null;
 }
 
-/** What is wrong with the name of a field for a date index; null: nothing that is known here. */
+/** Returns the error of a field name for a TTL index; null: none found. */
 export function fieldProblem(field: string): string | null {
   if (field.trim() === '') return 'Enter the name of a field that holds dates.';
   if (field === '_ts') return '“_ts” is the default of the collection: set it under Time to live.';

@@ -1,5 +1,4 @@
-// An ordinary index that is about to be made: what was typed, what is wrong with it, and its
-// specification. Pure: the server's own word is the last one.
+// A new index: input, validation, and specification. Pure; the server validates again.
 import { Int32 } from 'bson';
 import type { Document } from '../../../api/mongo';
 import { parseShell } from '../../../pure/shell';
@@ -14,12 +13,12 @@ export interface IndexField {
 
 export interface IndexDraft {
   fields: readonly IndexField[];
-  /** Empty: made of the fields. */
+  /** Empty: derived from the fields. */
   name: string;
   unique: boolean;
   sparse: boolean;
   hidden: boolean;
-  /** An object as the shell writes it; empty: none. */
+  /** Filter in shell syntax; empty: none. */
   filter: string;
   expires: boolean;
   seconds: SecondsTyped;
@@ -44,7 +43,7 @@ export interface Problems {
 
 export type ReadIndex = { index: Document } | { problems: Problems };
 
-/** The name that MongoDB gives an index of such fields. */
+/** Returns MongoDB's default name of an index on these fields. */
 export function nameOf(fields: readonly IndexField[]): string {
   const named = fields.filter(({ path }) => path.trim() !== '');
   return named.map(({ path, order }) => `${path.trim()}_${order}`).join('_');
@@ -95,7 +94,7 @@ export function readIndex(draft: IndexDraft): ReadIndex {
   return { index };
 }
 
-/** By what documents expire of an index that is about to be made; null: they do not. */
+/** Returns the TTL rule of a new index; null: not a TTL index. */
 export function ruleOf(index: Document): Rule | null {
   const [field] = Object.keys(index.key as Document);
   const seconds = index.expireAfterSeconds as Int32 | undefined;
@@ -104,7 +103,7 @@ export function ruleOf(index: Document): Rule | null {
   return { field, seconds: seconds.value, filter };
 }
 
-/** A list with one of its entries a place further up. */
+/** Moves an entry one position up. */
 export function movedUp<T>(list: readonly T[], at: number): T[] {
   const [before, one] = [list[at - 1], list[at]];
   if (before === undefined || one === undefined) return [...list];

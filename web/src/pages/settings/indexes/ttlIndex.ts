@@ -1,5 +1,5 @@
-// The index on `_ts`, which is a MongoDB collection's default time to live, and the commands that
-// give it another. Pure: the commands are run elsewhere.
+// The index on `_ts`, which represents a MongoDB collection's default TTL, and the commands that
+// change it. Pure: does not execute them.
 import { Int32 } from 'bson';
 import type { DefaultTtl } from '../../../api/admin';
 import type { Document, IndexRecord } from '../../../api/mongo';
@@ -9,20 +9,22 @@ export function isTtlIndex(index: IndexRecord): boolean {
   return first === '_ts' && more.length === 0;
 }
 
-/** An index that makes documents expire by a date in them. */
+/** Returns whether an index is a TTL index on a date. */
 export function isDateIndex(index: IndexRecord): boolean {
   return !isTtlIndex(index) && index.expireAfterSeconds !== null;
 }
 
-/** The default that the indexes make. An index on `_ts` without seconds makes none. */
+/**
+ * Returns the default TTL that the indexes define. An index on `_ts` without seconds defines none.
+ */
 export function defaultOf(indexes: readonly IndexRecord[]): DefaultTtl {
   const active = indexes.find((index) => isTtlIndex(index) && index.expireAfterSeconds !== null);
   return active?.expireAfterSeconds ?? null;
 }
 
 /**
- * The commands from what there is to another default. An index that is there is changed, whatever
- * its direction and name, also one without seconds; by its name, since a key may occur twice.
+ * Returns the commands that change the default. An existing index on `_ts` is modified by name,
+ * since a key may occur twice, whatever its direction, and even without seconds.
  */
 export function commandsFor(
   collection: string,
@@ -47,7 +49,7 @@ export function commandsFor(
   return [{ createIndexes: collection, indexes: [made] }];
 }
 
-/** What a new date TTL index of a field is called. */
+/** Returns the name of a new TTL index on a field. */
 export function dateIndexName(field: string): string {
   return `${field}_1`;
 }

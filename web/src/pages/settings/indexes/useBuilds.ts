@@ -1,15 +1,18 @@
-// Which indexes of a collection are being built, looked at again as long as there are any.
+// Polls index builds of a collection while there are any.
 import { useEffect, useRef, useState } from 'react';
 import { type Document, run } from '../../../api/mongo';
 import type { Target } from '../../../state/place';
 import { type Build, buildsOf } from './builds';
 
-/** From one answer to the next question. */
+/** Delay between a response and the next request. */
 const EVERY_MS = 1000;
 
 const NONE: ReadonlyMap<string, Build> = new Map();
 
-/** `running`: this page waits for one. `onChange`: one has begun that was not known, or has ended. */
+/**
+ * `running`: this page waits for a build. `onChange`: a build by others has started, or one has
+ * ended.
+ */
 export function useBuilds(
   { database, collection }: Target,
   running: boolean,
@@ -25,7 +28,7 @@ export function useBuilds(
     const ns = `${database}.${collection}`;
     const look = async () => {
       const command = { currentOp: 1, ns, 'command.createIndexes': collection };
-      // Who may not see the operations of others sees no progress, which is nobody's failure.
+      // Without the privilege to list operations there is no progress; this is not an error.
       const found = await run('admin', command, { quiet: true, aside: true }).then(
         ({ inprog }) => buildsOf(inprog as Document[]),
         () => NONE,

@@ -19,7 +19,7 @@ test('consent to a number covers a few more, and to none nothing', () => {
     [known(3), known(6), true],
     [known(3), known(7), false],
     [known(3), known(1), true],
-    // Who agreed to what nobody could count has agreed to anything.
+    // Confirming an unknown number covers any number.
     [failed, known(9), true],
     [failed, failed, true],
     [known(3), failed, false],

@@ -1,5 +1,5 @@
-// How many documents a date TTL index would make expire at once, asked of the server a moment after the
-// last change, and once more when it is to be saved; an earlier question is cancelled.
+// Counts the documents that a TTL index would expire immediately: debounced after each change, and
+// again before saving. A new request cancels the previous one.
 import { useCallback, useEffect, useState } from 'react';
 import { words } from '../../../api/http';
 import { type Document, numberOf, run } from '../../../api/mongo';
@@ -13,17 +13,20 @@ export type Due =
   | { kind: 'known'; documents: number }
   | { kind: 'failed'; text: string };
 
-/** A field of dates, how long after one a document expires, and which documents are meant. */
+/** A TTL rule: a date field, the time after the date, and a filter. */
 export interface Rule {
   field: string;
   seconds: number;
-  /** The partial filter of the index; null: all. */
+  /** The partial filter of the index; null: all documents. */
   filter: Document | null;
 }
 
 const PAUSE_MS = 300;
 
-/** Those whose date lies so far back. An array of dates counts by its earliest, which `$lte` finds. */
+/**
+ * Returns the query for due documents. An array of dates expires by its earliest one, which `$lte`
+ * matches too.
+ */
 export function dueQuery({ field, seconds, filter }: Rule, nowMs: number): Document {
   const due = { [field]: { $lte: new Date(nowMs - seconds * 1000) } };
   return filter === null ? due : { $and: [filter, due] };
@@ -39,20 +42,20 @@ async function count({ database, collection }: Target, rule: Rule): Promise<Due>
   }
 }
 
-/** Asks for what a rule would do; null: there is none yet. The second asks once more, and answers that. */
+/** Returns the count for a rule (null: none yet) and a function that counts again. */
 export function useDue(target: Target, rule: Rule | null): [Due, () => Promise<Due>] {
   const changes = useServerChanges();
   const [due, set] = useState<Due>({ kind: 'none' });
   const { send, cancel } = useRequest();
   const key = JSON.stringify([target, rule]);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: a rule is what its text says.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a rule is identified by its JSON.
   useEffect(() => {
     if (rule === null) {
       set({ kind: 'none' });
       return;
     }
     set({ kind: 'asking' });
-    // Counting answers a failure, too.
+    // The count also resolves on failure.
     const ask = () =>
       send(
         () => count(target, rule),
@@ -76,8 +79,8 @@ export function useDue(target: Target, rule: Rule | null): [Due, () => Promise<D
 }
 
 /**
- * Whether what a person has agreed to covers what was counted when it came to be saved. Time goes on
- * while a dialog is open, so that a few more may have expired than were told, but none where none was.
+ * Returns whether the confirmed number covers the current one. Time passes while a dialog is open,
+ * so up to twice as many may expire, but none if none was confirmed.
  */
 export function covers(told: Due, now: Due): boolean {
   if (now.kind === 'failed' || told.kind === 'failed') return told.kind === 'failed';

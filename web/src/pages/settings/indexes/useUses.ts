@@ -1,4 +1,4 @@
-// How often each index was used and how large all are, where the server tells that.
+// Loads usage counts of each index and the total size, if the server reports them.
 import { useCallback, useEffect, useState } from 'react';
 import { type Document, numberOf, open, run } from '../../../api/mongo';
 import type { Target } from '../../../state/place';
@@ -18,12 +18,12 @@ export function usesOf(documents: readonly Document[]): ReadonlyMap<string, Uses
   );
 }
 
-/** Asked again with `indexes`; null: the server does not say, or not to this person. */
+/** Reloads when `indexes` changes; null: not reported, or not permitted. */
 function useAsked<T>(ask: () => Promise<T>, indexes: readonly unknown[]): T | null {
   const [found, set] = useState<T | null>(null);
   useEffect(() => {
     let over = indexes.length === 0;
-    // Who may not ask hears so, which is nobody's failure.
+    // Missing privileges are not an error here.
     ask().then(
       (known) => !over && set(known),
       () => !over && set(null),
@@ -37,7 +37,7 @@ function useAsked<T>(ask: () => Promise<T>, indexes: readonly unknown[]): T | nu
 
 const ASIDE = { quiet: true, aside: true };
 
-/** By the names of indexes. */
+/** Returns usage counts by index name. */
 export function useUses({ database, collection }: Target, indexes: readonly unknown[]) {
   const ask = useCallback(async () => {
     const pipeline = [{ $indexStats: {} }];
@@ -47,7 +47,10 @@ export function useUses({ database, collection }: Target, indexes: readonly unkn
   return useAsked(ask, indexes);
 }
 
-/** How many bytes all indexes take together: the store keeps them in one tree, and cannot tell each. */
+/**
+ * Returns the size of all indexes together in bytes: the store keeps them in one tree and has no
+ * separate sizes.
+ */
 export function useIndexBytes({ database, collection }: Target, indexes: readonly unknown[]) {
   const ask = useCallback(async () => {
     const { totalIndexSize } = await run(database, { collStats: collection }, ASIDE);

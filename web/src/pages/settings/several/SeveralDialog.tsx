@@ -1,5 +1,5 @@
-// The default time to live of several collections at once: what it is to be, what disappears by that in
-// each, and how each came out.
+// Sets the default TTL of several collections: the value, the documents that expire in each, and
+// the outcome of each.
 import { type FormEvent, useId, useState } from 'react';
 import { count, counted } from '../../../pure/figures/amount';
 import { NO_SECONDS, readDraft, TTL_OPTIONS, type TtlDraft } from '../../../pure/ttl/input';
@@ -54,7 +54,7 @@ function Choice({ draft, onDraft }: ChoiceProps) {
 
 type Shown = { several: Several; state: SeveralState };
 
-/** What would disappear, in a sentence. */
+/** Describes the documents that would expire. */
 function Effect({ several, state, draft }: Shown & { draft: TtlDraft }) {
   const read = readDraft(draft);
   const { looks } = state;
@@ -79,7 +79,7 @@ function Effect({ several, state, draft }: Shown & { draft: TtlDraft }) {
   );
 }
 
-/** While it runs, and when it has ended. */
+/** Progress and outcome of the change. */
 function Ended({ several, state, onClose }: Shown & { onClose: () => void }) {
   const nouns = NOUNS[several.door];
   const { results, phase } = state;

@@ -1,4 +1,4 @@
-// Collections one by one: their default now, what disappears at once, and how the change of each ended.
+// Table of collections: current default, documents that expire immediately, and outcome.
 import { count } from '../../../pure/figures/amount';
 import { defaultInWords } from '../../../pure/ttl/input';
 import type { Nouns } from '../ttl/impact';
@@ -21,7 +21,7 @@ export interface SeveralTableProps {
   nouns: Nouns;
   names: readonly string[];
   looks: Looks | null;
-  /** null: nothing has begun. */
+  /** null: not started. */
   results: ReadonlyMap<string, Result> | null;
 }
 

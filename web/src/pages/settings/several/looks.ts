@@ -1,19 +1,19 @@
-// What another default would do in several collections, and how each of them came out of it. Pure.
+// Previews and outcomes of setting another default in several collections. Pure.
 import type { CollectionFacts, DefaultTtl, Preview } from '../../../api/admin';
 import { count, counted } from '../../../pure/figures/amount';
 import { mustAskAgain, type Nouns } from '../ttl/impact';
 
-/** What is known of one collection before the change. */
+/** Preview of one collection. */
 export type Look = { facts: CollectionFacts; preview: Preview } | { failure: string };
 export type Looks = ReadonlyMap<string, Look>;
 
-/** How the change of one collection ended. */
+/** Outcome of one collection. */
 export type Result = { kind: 'set' | 'same' } | { kind: 'failed'; text: string };
 
 const known = (looks: Looks) =>
   [...looks.values()].filter((look): look is Exclude<Look, { failure: string }> => 'facts' in look);
 
-/** How many documents disappear at once, in all of them. */
+/** Returns the total number of documents that expire immediately. */
 export function dyingOf(looks: Looks): number {
   return known(looks).reduce((sum, { preview }) => sum + preview.dies_now.documents, 0);
 }
@@ -37,7 +37,7 @@ export function dyingWords(looks: Looks, value: DefaultTtl, nouns: Nouns): strin
   return said.charAt(0).toUpperCase() + said.slice(1);
 }
 
-/** Whether what was agreed to is not what would happen now. */
+/** Returns whether the previews differ from the confirmed ones. */
 export function haveMoved(agreed: Looks, now: Looks, runs: boolean): boolean {
   return [...now].some(([name, look]) => {
     const before = agreed.get(name);
@@ -46,7 +46,7 @@ export function haveMoved(agreed: Looks, now: Looks, runs: boolean): boolean {
   });
 }
 
-/** What is said when all is done. */
+/** Describes the overall outcome. */
 export function resultWords(results: ReadonlyMap<string, Result>, nouns: Nouns): string {
   const failed = [...results.values()].filter(({ kind }) => kind === 'failed').length;
   const good = results.size - failed;

@@ -1,4 +1,4 @@
-// The default time to live of collections and containers as it is asked for and set, one after the other.
+// Reads and sets the default TTL of several collections, one after another.
 import { collectionsOf, type DefaultTtl, preview } from '../../../api/admin';
 import { ApiError, words } from '../../../api/http';
 import { listIndexes, run } from '../../../api/mongo';
@@ -15,7 +15,7 @@ export interface Several {
   names: readonly string[];
 }
 
-/** What a default would do in each of them; in the order of the names. */
+/** Returns a preview of each collection in order. */
 export async function lookAt(
   { door, database, names }: Several,
   value: DefaultTtl,
@@ -40,7 +40,7 @@ export async function lookAt(
   return looks;
 }
 
-/** Whether there was anything to change. */
+/** Sets the default; returns whether it was changed. */
 async function change({ door, database, collection }: Target, value: DefaultTtl): Promise<boolean> {
   if (door === 'mongo') {
     const indexes = await listIndexes(database, collection);
@@ -57,7 +57,7 @@ async function change({ door, database, collection }: Target, value: DefaultTtl)
 
 const FASTER = 'Somebody else has changed it at the same moment, and nothing was set. Try again.';
 
-/** Sets the default of one; says how that ended. */
+/** Sets the default of one collection; returns the outcome. */
 export async function setDefault(target: Target, value: DefaultTtl): Promise<Result> {
   try {
     return { kind: (await change(target, value)) ? 'set' : 'same' };

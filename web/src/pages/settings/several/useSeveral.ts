@@ -1,5 +1,4 @@
-// The change of several collections' default: what it would do, whether it may begin, and how it went. Shows
-// nothing.
+// State of setting several defaults: previews, confirmation, and progress. Renders nothing.
 import { useEffect, useRef, useState } from 'react';
 import type { DefaultTtl } from '../../../api/admin';
 import { words } from '../../../api/http';
@@ -13,15 +12,15 @@ import { lookAt, type Several, setDefault } from './setDefault';
 const PAUSE_MS = 300;
 
 export interface SeveralState {
-  /** null: they are asked for, or there is nothing to ask. */
+  /** null: loading, or nothing to preview. */
   looks: Looks | null;
   failure: string | null;
-  /** The numbers were others a moment ago, so that nothing was set. */
+  /** The previews have changed since the confirmation, so nothing was set. */
   hasMoved: boolean;
   results: ReadonlyMap<string, Result>;
   phase: 'before' | 'checking' | 'running' | 'ended';
   begin: () => Promise<void>;
-  /** Does those once more that failed. */
+  /** Retries those that failed. */
   again: () => Promise<void>;
   stop: () => void;
 }
@@ -36,7 +35,8 @@ export function useSeveral(several: Several, value: DefaultTtl | undefined): Sev
   const stopped = useRef(false);
   const changes = useServerChanges();
   const { send, cancel } = useRequest();
-  // biome-ignore lint/correctness/useExhaustiveDependencies: what moved the clock makes the numbers old.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a move of the clock makes the previews
+  // outdated.
   useEffect(() => {
     setLooks(null);
     setMoved(false);

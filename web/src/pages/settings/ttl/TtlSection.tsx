@@ -1,4 +1,4 @@
-// Time to live of either door: the three options, the seconds, and what a change would do.
+// Default TTL in either API: the three options, the seconds, and the effect of a change.
 import type { ReactNode } from 'react';
 import type { DefaultTtl } from '../../../api/admin';
 import {
@@ -15,17 +15,17 @@ import type { Nouns } from './impact';
 export interface TtlSectionProps {
   nouns: Nouns;
   draft: TtlDraft;
-  /** What holds on the server. */
+  /** The current value on the server. */
   saved: DefaultTtl;
   disabled: boolean;
   onDraft: (draft: TtlDraft) => void;
-  /** What else is wrong, beside the field's own errors. */
+  /** Errors besides those of the input. */
   problems?: readonly string[];
-  /** What the change would do. */
+  /** The preview of the change. */
   effect: ReactNode;
 }
 
-/** Names that people's scripts know. */
+/** Element names that users' scripts rely on. */
 const NAMES: Readonly<Record<TtlOption, string>> = {
   off: 'ttl-off-option',
   'on-nodefault': 'ttl-on-no-default-option',
@@ -57,7 +57,8 @@ function Options({ draft, saved, disabled, nouns, onDraft }: TtlSectionProps) {
   return (
     <fieldset
       id="timeToLive"
-      // biome-ignore lint/a11y/noNoninteractiveElementToInteractiveRole: radio buttons with a legend.
+      // biome-ignore lint/a11y/noNoninteractiveElementToInteractiveRole: a radio group with a
+      // legend.
       role="radiogroup"
       aria-labelledby="timeToLive-legend"
       aria-describedby="timeToLive-meaning"
@@ -70,7 +71,7 @@ function Options({ draft, saved, disabled, nouns, onDraft }: TtlSectionProps) {
       </legend>
       {TTL_OPTIONS.map(({ option, label }) => {
         const name = NAMES[option];
-        // The visible text names the option; the other name is there for scripts that look for it.
+        // The visible text is the accessible name; the other name is for scripts.
         return (
           <label key={option} className="settings-option">
             <input

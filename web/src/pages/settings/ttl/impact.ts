@@ -1,8 +1,8 @@
-// What a preview says, in sentences. Asks nothing.
+// Formats a preview. No requests.
 import type { Amount, DefaultTtl, Preview } from '../../../api/admin';
 import { bytes, count, counted } from '../../../pure/figures/amount';
 
-/** What a door calls its documents and collections. */
+/** The API's names of documents and collections. */
 export interface Nouns {
   one: 'item' | 'document';
   many: 'items' | 'documents';
@@ -14,7 +14,7 @@ export const NOUNS: Record<'nosql' | 'mongo', Nouns> = {
   mongo: { one: 'document', many: 'documents', place: 'collection' },
 };
 
-/** "Of what": all that live, where that is known. */
+/** Formats a count, as a fraction of all live documents if known. */
 function among(dying: number, live: Amount | null, nouns: Nouns): string {
   if (live === null || live.documents < dying) return counted(dying, nouns.one);
   return `${count(dying)} of ${counted(live.documents, nouns.one)}`;
@@ -57,14 +57,14 @@ export function expiresNow(
   return said.charAt(0).toUpperCase() + said.slice(1);
 }
 
-/** How far a preview has moved from the one a person agreed to, in documents. */
+/** Returns how many more documents expire than in the confirmed preview. */
 export function moved(agreed: Preview, now: Preview): number {
   return now.dies_now.documents - agreed.dies_now.documents;
 }
 
 /**
- * Whether to ask again before something is saved. A clock that runs makes documents older while a
- * person types, so there a hundredth more is let pass; one that stands still moves no number.
+ * Returns whether to confirm again. With a running clock documents become due while the user types,
+ * so 1 % more is tolerated; with a manual clock nothing changes.
  */
 export function mustAskAgain(agreed: Preview, now: Preview, runs: boolean): boolean {
   const more = moved(agreed, now);

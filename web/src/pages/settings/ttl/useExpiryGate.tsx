@@ -1,5 +1,5 @@
-// Before a default is saved that makes something disappear at once: the number is shown, and a person
-// types the collection's name. When the number has moved meanwhile it is shown and asked again.
+// Confirms a default that expires documents immediately: shows their number, and the user types the
+// collection's name. If the number changes meanwhile, asks again.
 import { type FormEvent, type ReactNode, useRef, useState } from 'react';
 import {
   type DefaultTtl,
@@ -21,14 +21,14 @@ interface Asking {
   value: DefaultTtl;
   preview: Preview;
   now: Forecast;
-  /** How often it was asked: from the second time on, because the number has moved. */
+  /** Number of confirmations asked; repeated if the number has changed. */
   round: number;
 }
 
 export interface ExpiryGate {
-  /** Answers whether to save. Throws when the effect cannot be worked out. */
+  /** Returns whether to save. Throws if the effect cannot be determined. */
   pass: (value: DefaultTtl) => Promise<boolean>;
-  /** Whether a person is being asked. */
+  /** Whether the dialog is open. */
   asks: boolean;
   dialog: ReactNode;
 }

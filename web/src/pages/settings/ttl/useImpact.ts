@@ -1,5 +1,4 @@
-// What another default would do, asked of the server a moment after the last change; an earlier
-// question is cancelled.
+// Loads the effect of another default, debounced; a new request cancels the previous one.
 import { useEffect, useState } from 'react';
 import {
   type DefaultTtl,
@@ -14,10 +13,10 @@ import { useRequest } from '../../../state/request';
 import { useServerChanges } from '../../../state/server';
 
 export interface Impact {
-  /** For which default. */
+  /** The previewed default. */
   value: DefaultTtl;
   preview: Preview;
-  /** What holds now, to compare with. */
+  /** The current forecast for comparison. */
   now: Forecast;
 }
 
@@ -29,7 +28,7 @@ export type ImpactState =
 
 const PAUSE_MS = 300;
 
-/** Asks for the effect of a default. `undefined`: there is nothing to ask. */
+/** Loads the effect of a default; `undefined`: nothing to preview. */
 export function useImpact(target: Target, value: DefaultTtl | undefined): ImpactState {
   const changes = useServerChanges();
   const [state, set] = useState<ImpactState>({ kind: 'none' });
