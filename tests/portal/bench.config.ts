@@ -1,8 +1,8 @@
-// Measures instead of testing; see docs/performance.md. Nothing here runs with the tests.
+// Benchmarks, separate from the tests; see docs/performance.md.
 import { defineConfig } from '@playwright/test';
 import tests from './playwright.config';
 
-// Frames as fast as they can be drawn: at the screen's rate no frame is shorter than 16.7 ms.
+// Uncapped frame rate: at the screen's rate no frame is shorter than 16.7 ms.
 const launch = tests.use?.launchOptions;
 const args = [...(launch?.args ?? []), '--disable-frame-rate-limit', '--disable-gpu-vsync'];
 

@@ -1,5 +1,4 @@
-// The browser is Debian's own chromium; Playwright downloads none. What a run leaves behind goes into
-// EBB_PORTAL_OUT.
+// Uses Debian's chromium; Playwright downloads none. Output goes to EBB_PORTAL_OUT.
 import { defineConfig } from '@playwright/test';
 
 const out = process.env.EBB_PORTAL_OUT ?? '/tmp/ebb-portal-tests';

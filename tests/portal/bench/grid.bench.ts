@@ -1,4 +1,4 @@
-// Frames while a grid of 100,000 rows scrolls from its top to its end, and how long loading them took.
+// Frame times while a grid of 100,000 rows scrolls from top to end, and the time to load them.
 import { expect, test } from '../lib/fixtures';
 
 const ROWS = 100_000;

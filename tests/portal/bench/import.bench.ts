@@ -1,5 +1,5 @@
-// Importing a million documents of JSON Lines through the portal, and exporting them again: how long it
-// takes, what it takes of the browser's and the server's memory, and how long the page stands still.
+// Imports a million documents of JSON Lines through the portal and exports them again: duration,
+// memory of browser and server, and long tasks of the page.
 import { createWriteStream, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page } from '@playwright/test';
@@ -18,14 +18,14 @@ async function file(path: string, id: string): Promise<void> {
   await new Promise<void>((done) => out.end(() => done()));
 }
 
-/** Kilobytes of memory of a process, and the most that it ever had. */
+/** Returns current and peak memory of a process in kilobytes. */
 function memory(pid: number): { now: number; most: number } {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8');
   const of = (name: string) => Number(new RegExp(`${name}:\\s+(\\d+)`).exec(status)?.[1] ?? 0);
   return { now: of('VmRSS'), most: of('VmHWM') };
 }
 
-/** Notes the largest heap and the longest tasks of the page from now on. */
+/** Records the maximum heap size and long tasks of the page from now on. */
 async function watch(page: Page): Promise<() => Promise<string>> {
   await page.evaluate(() => {
     const seen = { heap: 0, tasks: 0, longest: 0 };

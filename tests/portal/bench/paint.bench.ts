@@ -1,4 +1,4 @@
-// How long the portal takes to its first paint on loopback, with an empty cache and again.
+// Time to first paint of the portal on loopback, with an empty and a warm cache.
 import { expect, test } from '../lib/fixtures';
 
 const ROUNDS = 9;

@@ -1,5 +1,5 @@
-// The two doors as a test sees them: a container and a collection that are filled, changed and asked
-// by their official clients.
+// Uniform test access to both APIs through their official clients: fill, change and query a
+// container or collection.
 import type { Container } from '@azure/cosmos';
 import type { Collection } from 'mongodb';
 import type { Server } from './server';
@@ -11,28 +11,28 @@ export interface Door {
   name: 'nosql' | 'mongo';
   noun: 'item' | 'document';
   Noun: 'Item' | 'Document';
-  /** Makes app › log; a default of null is off. */
+  /** Creates app › log; default null: TTL off. */
   create(server: Server, defaultTtl: number | null): Promise<void>;
   setDefault(server: Server, defaultTtl: number | null): Promise<void>;
-  /** Writes an item or replaces it. */
+  /** Inserts or replaces an item. */
   put(server: Server, id: string, fields: Fields): Promise<void>;
   remove(server: Server, id: string): Promise<void>;
-  /** Its fields without id and what the server sets; null: it is not there. */
+  /** Returns its fields without id and system fields; null if it does not exist. */
   get(server: Server, id: string): Promise<Fields | null>;
-  /** Sorted. */
+  /** Returns all ids, sorted. */
   ids(server: Server): Promise<string[]>;
-  /** The text of an item with an id and other fields, as the editor takes it. */
+  /** Returns the text of an item with an id and other fields for the editor. */
   text(id: string, fields: string): string;
-  /** What the grid calls it. */
+  /** Returns the item's label in the grid. */
   label(id: string): string;
 }
 
-/** The container that `create` of the NoSQL door makes; its partition key is the id. */
+/** Returns the container created by `create` of the NoSQL API; its partition key is the id. */
 export function container(server: Server): Container {
   return server.cosmos.database('app').container('log');
 }
 
-/** The collection that `create` of the MongoDB door makes. */
+/** Returns the collection created by `create` of the MongoDB API. */
 export async function collection(server: Server): Promise<Collection<Stored>> {
   return (await server.mongo()).db('app').collection<Stored>('log');
 }
@@ -101,7 +101,10 @@ export const mongo: Door = {
 
 export const DOORS: readonly Door[] = [nosql, mongo];
 
-/** Writes n items: `n` counts from 0, every tenth is ada's, the others bob's; ids n000, n001, … */
+/**
+ * Inserts n items with ids n000, n001, …: `n` counts from 0; every tenth has user ada, the others
+ * bob.
+ */
 export async function fillWith(server: Server, door: Door, n: number): Promise<void> {
   const made = Array.from({ length: n }, (_, at) => ({
     n: at,

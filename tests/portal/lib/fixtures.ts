@@ -1,5 +1,5 @@
-// What every test has: a server of its own, and a page that fails the test when the browser refuses
-// something by policy, when a script throws, or when a dialog opens that nobody expects.
+// Fixtures of every test: a server of its own, and a page that fails the test on a violated content
+// security policy, a script error, or an unexpected dialog.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { type BrowserContext, test as base, expect } from '@playwright/test';
@@ -8,13 +8,16 @@ import { type Options, Server } from './server';
 interface Fixtures {
   options: Options;
   server: Server;
-  /** Complaints that a test provokes on purpose. */
+  /** Console errors that the test expects. */
   expected: RegExp[];
 }
 
 const API = /^\/(_portal|_ebb|_explorer|metrics$|status$|livez$|readyz$)/;
 
-/** For work on the pages: EBB_PORTAL_PAGES names a built folder, served in place of the binary's. */
+/**
+ * For development: EBB_PORTAL_PAGES names a build folder that is served instead of the binary's
+ * pages.
+ */
 async function replacePages(context: BrowserContext): Promise<void> {
   const folder = process.env.EBB_PORTAL_PAGES;
   if (folder === undefined) return;
@@ -46,7 +49,7 @@ export const test = base.extend<Fixtures>({
     page.on('pageerror', (error) => wrong.push(`threw: ${error.message}`));
     page.on('console', (message) => {
       const text = message.text();
-      // The browser notes every refused request; the portal shows those itself.
+      // The browser logs every failed request; the portal reports those itself.
       if (message.type() !== 'error' || /Failed to load resource/.test(text)) return;
       wrong.push(`console: ${text}`);
     });

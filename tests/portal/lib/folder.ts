@@ -1,5 +1,5 @@
-// Removes a test's folder, also where something is added to it meanwhile: it was once found not to be empty
-// after the server that used it had ended.
+// Removes a test's folder with retries: files may be added meanwhile, and it was once found not
+// empty after its server had ended.
 import { rmSync } from 'node:fs';
 
 export function removeFolder(folder: string, attempts = 10): void {

@@ -1,41 +1,44 @@
-// What is shown has no violation of WCAG 2.2 AA that axe finds: light and dark, at 100 and 200 %.
+// Asserts that the page has no violation of WCAG 2.2 AA that axe finds: light and dark, at 100 and
+// 200 % zoom.
 import type { Page } from '@playwright/test';
 import axe, { type RunOptions } from 'axe-core';
 import { expect } from './fixtures';
 
 const WCAG = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
-/** Without what only other results than violations need, and what would load the style sheets anew. */
+/** Computes only violations, and does not reload style sheets. */
 const ALWAYS: RunOptions = { resultTypes: ['violations'], preload: false };
 const ALL: RunOptions = {
   ...ALWAYS,
   runOnly: { type: 'tag', values: WCAG },
-  // Switched on by itself: axe counts it among its experiments.
+  // Enabled explicitly: axe considers it experimental.
   rules: { 'label-content-name-mismatch': { enabled: true } },
 };
 const COLOURS: RunOptions = { ...ALWAYS, runOnly: { type: 'rule', values: ['color-contrast'] } };
-/** 200 % of zoom halves what fits. */
+/** 200 % zoom halves the viewport. */
 const [ZOOMED, WHOLE] = [
   { width: 640, height: 400 },
   { width: 1280, height: 800 },
 ];
-/** From one scheme to the other only colours change. */
+/** The other colour scheme changes only colours, so only contrast is checked. */
 const LOOKS = [
   { size: ZOOMED, scheme: 'light', options: ALL },
   { size: WHOLE, scheme: 'dark', options: COLOURS },
   { size: WHOLE, scheme: 'light', options: ALL },
 ] as const;
 
-/** The list of completions, which scrolls where the window is low. The arrows go through it from the editor, as
- * they do in the list of a combobox; of that axe knows that nothing in it has to take the keyboard. */
+/**
+ * The completion list, which scrolls in a low window. Arrow keys in the editor move through it, as
+ * in a combobox, so its content need not be focusable; axe does not recognize that.
+ */
 const COMPLETIONS = { rule: 'scrollable-region-focusable', node: /#cm-ac-\w+$/ };
 
-/** What is shown, at both sizes and in both schemes. */
+/** Checks the current page at both sizes and in both schemes. */
 export async function innocent(page: Page, where: string) {
-  // Its half a megabyte goes into each document once.
+  // Injected once per document, since it has half a megabyte.
   if (!(await page.evaluate(() => 'axe' in window))) await page.evaluate(axe.source);
   for (const { size, scheme, options } of LOOKS) {
     await page.setViewportSize(size);
-    // A colour on its way from one scheme to the other is not what is shown.
+    // Without transitions, whose intermediate colours would be checked.
     await page.emulateMedia({ colorScheme: scheme, reducedMotion: 'reduce' });
     const found = await page.evaluate(async (asked) => {
       const { violations } = await (window as unknown as { axe: typeof axe }).axe.run(asked);

@@ -1,9 +1,9 @@
-// What a person does on the page of items: rows of the grid, the item beside it, its editor.
+// User actions on the items page: rows of the grid, the item pane, its editor.
 import { expect, type Locator, type Page } from '@playwright/test';
 import type { Door } from './door';
 import { noted } from './pane';
 
-/** Rows that have these ids. */
+/** Returns the rows with these ids. */
 export function row(page: Page, door: Door, id: string): Locator {
   const cell = page.getByRole('gridcell', { name: door.label(id), exact: true });
   return page.getByRole('grid').getByRole('row').filter({ has: cell });
@@ -16,12 +16,12 @@ export function rows(page: Page): Locator {
     .filter({ has: page.getByRole('gridcell') });
 }
 
-/** What the row says of the end. */
+/** Returns the expiry cell of a row. */
 export function expires(page: Page, door: Door, id: string): Locator {
   return row(page, door, id).locator('[role=gridcell][data-column="\\\\expires"]');
 }
 
-/** Opens an item by its row; gives what stands beside the grid then. */
+/** Opens an item by its row; returns the item pane. */
 export async function openItem(page: Page, door: Door, id: string): Promise<Locator> {
   await row(page, door, id).click();
   const pane = page.getByRole('region', { name: `${door.Noun} ${door.label(id)}`, exact: true });
@@ -29,19 +29,19 @@ export async function openItem(page: Page, door: Door, id: string): Promise<Loca
   return pane;
 }
 
-/** The same whichever door it is of, and the row found by any of its text, which a cell may shorten. */
+/** Opens an item of either API by any text of its row, which a cell may shorten. */
 export async function open(page: Page, text: string): Promise<void> {
   const shortened = rows(page).filter({ has: page.getByTitle(text, { exact: true }) });
   await rows(page).filter({ hasText: text }).or(shortened).first().click();
   await expect(editor(page)).toBeVisible();
 }
 
-/** The editor of the item that is open. */
+/** Returns the editor of the open item. */
 export function editor(within: Page | Locator): Locator {
   return within.getByRole('textbox', { name: /^(Item|Document)$/ });
 }
 
-/** Puts properties before the others of the item that is open. */
+/** Inserts properties in front of the open item's others. */
 export async function edit(page: Page, properties: string): Promise<void> {
   const text = editor(page);
   await text.focus();
@@ -59,7 +59,7 @@ export async function write(page: Page, box: Locator, text: string): Promise<voi
   else await page.keyboard.insertText(text);
 }
 
-/** Saves, and waits for a note of what was done: "updated item one". */
+/** Saves, and waits for a console message such as "updated item one". */
 export async function saveItem(page: Page, pane: Locator, what: string): Promise<void> {
   await pane.getByRole('button', { name: 'Save', exact: true }).click();
   await noted(page, `Successfully ${what}`);

@@ -1,18 +1,18 @@
-// A person without a mouse: goes from stop to stop with Tab, and sees at each where the keyboard is.
+// Keyboard-only user: moves by Tab, and checks at each stop that the focus is visible.
 import { expect, type Locator, type Page } from '@playwright/test';
 
 const MOST_STOPS = 150;
 
 interface Stop {
-  /** What has the focus, for messages. */
+  /** The focused element, for messages. */
   name: string;
-  /** Nothing covers it and it is in the window. */
+  /** Whether it is in the window and not covered. */
   inSight: boolean;
-  /** It, or the frame of the editor around it, is outlined. */
+  /** Whether it, or the frame of its editor, is outlined. */
   outlined: boolean;
 }
 
-/** What has the focus; null: nothing has, the window's end was passed. */
+/** Returns the focused element; null: none, the end of the page was passed. */
 async function stop(page: Page): Promise<Stop | null> {
   return page.evaluate(() => {
     let element = document.activeElement;
@@ -27,7 +27,7 @@ async function stop(page: Page): Promise<Stop | null> {
     const label = element.closest('label');
     const near = (one: Element | null) =>
       one !== null && at !== null && (one.contains(at) || at.contains(one));
-    // A control may be drawn by its parts: a radio's frame is its label's.
+    // A control may be drawn by its label: a radio button's outline is its label's.
     const drawn = label === null ? [frame] : [frame, label];
     const style = (one: Element) => getComputedStyle(one);
     return {
@@ -48,12 +48,12 @@ function words(found: Stop | null): string {
   return found.outlined ? SEEN : `not outlined: ${found.name}`;
 }
 
-/** Whoever looks sees where the keyboard is. */
+/** Asserts that the focus is visible. */
 export async function focusSeen(page: Page): Promise<void> {
   await expect.poll(async () => words(await stop(page))).toBe(SEEN);
 }
 
-/** Presses Tab, or Shift and Tab, until the element has the focus; every stop on the way shows itself. */
+/** Presses Tab or Shift+Tab until the element has the focus, and checks every stop on the way. */
 export async function tabTo(
   page: Page,
   element: Locator,
@@ -63,7 +63,7 @@ export async function tabTo(
   for (let stops = 0; stops < MOST_STOPS; stops += 1) {
     if (await isFocused(element)) return;
     await page.keyboard.press(key);
-    // Behind the last stop is the browser's own bar.
+    // After the last stop the focus is in the browser's own bar.
     const found = await stop(page);
     if (found !== null && words(found) !== SEEN) await focusSeen(page);
   }
@@ -77,7 +77,7 @@ function isFocused(element: Locator): Promise<boolean> {
   });
 }
 
-/** Replaces what a field holds. */
+/** Replaces the content of a field. */
 export async function typeOver(page: Page, text: string): Promise<void> {
   await page.keyboard.press('Control+A');
   await page.keyboard.type(text);

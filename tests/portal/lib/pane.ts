@@ -1,4 +1,4 @@
-// What a person does in the tree and in settings, by roles and names.
+// User actions in the tree and in settings, by roles and names.
 import { expect, type Locator, type Page } from '@playwright/test';
 
 /** Opens a collection through the tree. */
@@ -14,13 +14,13 @@ export async function openFromTree(page: Page, door: string, database: string, c
   await expect(page).toHaveURL(new RegExp(`/${door}/${database}/${collection}`));
 }
 
-/** Opens the dialog for a new database, by the menu above the tree. */
+/** Opens the dialog for a new database by the menu above the tree. */
 export async function newDatabase(page: Page) {
   await page.getByRole('button', { name: 'New', exact: true }).click();
   await page.getByRole('menuitem', { name: 'New database' }).click();
 }
 
-/** Chooses an option of Time to live, with seconds where it takes some. */
+/** Selects a TTL option, and enters seconds if given. */
 export async function chooseTtl(page: Page, option: string, seconds?: string) {
   await page.getByRole('radio', { name: option, exact: true }).check();
   if (seconds !== undefined) {
@@ -29,17 +29,17 @@ export async function chooseTtl(page: Page, option: string, seconds?: string) {
   }
 }
 
-/** What the pane says that Save would do. */
+/** Returns the preview of what saving would expire. */
 export function impact(page: Page): Locator {
   return page.locator('[data-test="ttl-impact"]');
 }
 
-/** Waits for a note in the console. */
+/** Waits for a message in the console. */
 export async function noted(page: Page, note: string | RegExp) {
   await expect(page.getByRole('region', { name: 'Console' }).getByText(note).first()).toBeVisible();
 }
 
-/** Saves what kills nothing, and waits until that is noted and nothing is left to save. */
+/** Saves a change that expires nothing; waits for the message and for the disabled button. */
 export async function save(page: Page, note: string) {
   const button = page.getByRole('button', { name: 'Save', exact: true });
   await button.click();

@@ -1,5 +1,5 @@
-// A server of its own for a test: free ports, a manual clock, nothing kept unless asked. Ends with
-// the test.
+// A server per test: free ports, a manual clock, in memory unless a data directory is given. Ends
+// with the test.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -14,17 +14,17 @@ interface Ready {
   admin: string;
 }
 
-/** The key that everybody knows, of Microsoft's documentation of its emulator. */
+/** The well-known key from the documentation of Microsoft's emulator. */
 export const WELL_KNOWN_KEY =
   'C2y6yDjf5/R+ob0N8A7Cgv30VRDJIWEHLM+4QDU5DE2nQ9nDuVTqobD4b8mGGyPMbIZnqyMsEcaGQy67XIw/Jw==';
 
 export interface Options {
   clock?: 'manual' | 'system';
   flags?: string[];
-  /** Keys of the account, if not the well-known one. */
+  /** Key of the account, if not the well-known one. */
   key?: string;
   dataDir?: string;
-  /** Free ones unless named; 'off' closes a door. */
+  /** Free ports by default; 'off' disables an API. */
   ports?: { mongo?: string; cosmos?: string; admin?: string };
 }
 
@@ -73,12 +73,12 @@ export class Server {
     throw new Error(`the server did not start: ${said}`);
   }
 
-  /** Of its process, to be measured. */
+  /** Process id, for measurements. */
   get pid(): number {
     return this.process.pid ?? 0;
   }
 
-  /** Address of the portal. */
+  /** URL of the portal. */
   get url(): string {
     return `http://${this.ready.admin}`;
   }
@@ -97,25 +97,25 @@ export class Server {
     return this.mongoClient;
   }
 
-  /** Moves the manual clock. */
+  /** Advances the manual clock. */
   async advance(seconds: number): Promise<void> {
     const client = await this.mongo();
     await client.db('admin').command({ ebbClock: 1, advanceSeconds: seconds });
   }
 
-  /** Stops or continues the process, as a server that hangs. */
+  /** Sends a signal, e.g. to suspend the process like a server that hangs. */
   signal(name: NodeJS.Signals): void {
     this.process.kill(name);
   }
 
-  /** Ends the process at once, as a crash does. */
+  /** Kills the process, like a crash. */
   async kill(): Promise<void> {
     const ended = new Promise((done) => this.process.once('exit', done));
     this.process.kill('SIGKILL');
     await ended;
   }
 
-  /** What starts it again, where it was. */
+  /** Returns options to start it again on the same ports. */
   sameAgain(): Options {
     const { mongo, cosmos, admin } = this.ready;
     return { ...this.options, ports: { mongo, cosmos, admin } };

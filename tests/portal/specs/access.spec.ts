@@ -1,4 +1,4 @@
-// With keys of its own the account asks for one: signing in, wrong keys, read-only mode, signing out.
+// An account with its own keys requires a login: login, wrong keys, read-only mode, logout.
 import { expect, test } from '../lib/fixtures';
 import { KEYED, PRIMARY, READER, signIn } from '../lib/login';
 
@@ -40,7 +40,7 @@ test('a read-only key sees and changes nothing', async ({ page, server }) => {
   await expect(page.getByRole('radio', { name: 'Off', exact: true })).toBeDisabled();
   await page.goto('/features');
   await expect(page.getByRole('switch')).toBeDisabled();
-  // Whatever the page allows, the server does not.
+  // The server refuses it whatever the page allows.
   const csrf = await page.evaluate(async () => {
     const asked = await fetch('/_portal/api/session');
     return ((await asked.json()) as { csrf: string }).csrf;

@@ -1,4 +1,4 @@
-// Everything that is shown has an address that shows it again elsewhere; back and forward go through it.
+// Everything that is shown has a URL that reproduces it; back and forward work.
 import { mongo } from '../lib/door';
 import { expect, test } from '../lib/fixtures';
 import { open } from '../lib/items';
@@ -42,7 +42,7 @@ test('the filter of a database, and the open console', async ({ page, server }) 
   await page.getByRole('button', { name: /^\W*Console/ }).click();
   await expect(page).toHaveURL(/\/mongo\/app\?filter=sess&console=open$/);
   const address = page.url();
-  // It goes along from page to page.
+  // The parameter is kept across pages.
   await page.getByRole('link', { name: 'Home' }).click();
   await expect(page).toHaveURL(/\/\?console=open$/);
   const lines = page.getByRole('list', { name: 'Requests and outcomes' });

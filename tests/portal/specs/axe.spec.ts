@@ -1,5 +1,5 @@
-// No violation of WCAG 2.2 AA that axe finds, on any page and in any dialog, light and dark, at 100
-// and 200 %.
+// No violation of WCAG 2.2 AA that axe finds on any page and in any dialog, light and dark, at 100
+// and 200 % zoom.
 import type { Page } from '@playwright/test';
 import { expect, test } from '../lib/fixtures';
 import { innocent } from '../lib/innocent';
@@ -42,7 +42,7 @@ const VIEWS: Record<string, (page: Page) => Promise<void>> = {
   metrics: async (page) => expect(page.getByRole('heading').nth(1)).toBeVisible(),
 };
 
-/** Looks at the dialog that is open, and closes it. */
+/** Checks the open dialog, and closes it. */
 async function look(page: Page, name: string) {
   await expect(page.getByRole('dialog').last()).toBeVisible();
   await innocent(page, name);
@@ -50,7 +50,7 @@ async function look(page: Page, name: string) {
   await expect(page.getByRole('dialog')).toHaveCount(0);
 }
 
-/** Dialogs of import and export. */
+/** Checks the dialogs of import and export. */
 async function transfers(page: Page, door: string) {
   const main = page.getByRole('main');
   await page.goto(`/${door}/app/log/items`);
@@ -67,7 +67,7 @@ async function transfers(page: Page, door: string) {
   await look(page, `${door}: export`);
 }
 
-/** Every dialog: opened, looked at, and closed. */
+/** Opens, checks and closes every dialog. */
 async function dialogs(page: Page, server: Server, door: string) {
   const main = page.getByRole('main');
   await page.goto(`/${door}/app`);
@@ -103,7 +103,7 @@ async function dialogs(page: Page, server: Server, door: string) {
 }
 
 for (const door of ['nosql', 'mongo']) {
-  // Each a test of its own: an analysis takes seconds on a machine that does other work too.
+  // One test per view: an analysis takes seconds on a busy machine.
   for (const [view, prepare] of Object.entries(VIEWS)) {
     test(`the view of ${view}, ${door}`, async ({ page, server }) => {
       await fill(server);

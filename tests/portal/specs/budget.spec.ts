@@ -1,4 +1,4 @@
-// The whole portal fits into 600 KiB, gzipped, and what the front page needs into 150.
+// Size budget, gzipped: 600 KiB for the whole portal, 150 for the home page.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
@@ -21,7 +21,7 @@ test('the whole portal stays within its budget', () => {
   expect(total).toBeLessThanOrEqual(BUDGET_BYTES);
 });
 
-/** A file and everything that it cannot begin without. */
+/** Returns a file with its static imports. */
 function withImports(name: string, known: Set<string>): Set<string> {
   if (known.has(name)) return known;
   known.add(name);

@@ -1,4 +1,4 @@
-// The day that the clock is set to, chosen from a calendar in UTC with the keyboard alone.
+// Setting the clock to a day chosen from the calendar, in UTC, with the keyboard only.
 import { expect, test } from '../lib/fixtures';
 import { innocent } from '../lib/innocent';
 import { focusSeen, tabTo } from '../lib/keyboard';
@@ -20,7 +20,7 @@ test('a day, chosen by keyboard', async ({ page, server }) => {
   await expect(day('Thursday 31 January 2030')).toHaveAttribute('aria-current', 'date');
   await focusSeen(page);
   await innocent(page, 'calendar');
-  // A day that is over cannot be chosen: the clock never goes back.
+  // A past day cannot be chosen: the clock never goes back.
   await page.keyboard.press('ArrowLeft');
   await expect(day('Wednesday 30 January 2030')).toBeFocused();
   await page.keyboard.press('Enter');
@@ -33,7 +33,7 @@ test('a day, chosen by keyboard', async ({ page, server }) => {
   await page.keyboard.press('Enter');
   await expect(calendar).toHaveCount(0);
   await expect(button).toBeFocused();
-  // The time of day stays.
+  // The time of day is kept.
   await expect(field).toHaveValue('2030-02-25 23:30:00');
   await page.keyboard.press('Enter');
   await expect(day('Monday 25 February 2030')).toBeFocused();

@@ -1,5 +1,4 @@
-// Cells of the grid that are typed over: by keyboard as in a spreadsheet, with what is wrong in sight,
-// and with a way back.
+// Editing cells of the grid: keyboard as in a spreadsheet, visible errors, undo.
 import type { Page } from '@playwright/test';
 import { Binary, Code } from 'mongodb';
 import { DOORS, type Door, mongo, nosql } from '../lib/door';
@@ -16,7 +15,7 @@ const field = (page: Page, column: string) =>
 const toasts = (page: Page) => page.getByRole('region', { name: 'Notifications' });
 const undo = (page: Page) => toasts(page).getByRole('button', { name: /^Undo/ });
 
-/** Presses keys one after the other. */
+/** Presses keys one after another. */
 async function press(page: Page, ...keys: string[]) {
   for (const key of keys) await page.keyboard.press(key);
 }
@@ -37,7 +36,7 @@ for (const door of DOORS) {
     const alert = grid(page).getByRole('alert');
     await expect(alert).toHaveText(/^Type a number/);
     await expect(field(page, 'balance')).toHaveAccessibleDescription(/^Type a number/);
-    // Nothing covers it or cuts it, at any of its corners.
+    // It is neither covered nor clipped at any corner.
     const isRead = () =>
       alert.evaluate((one) => {
         const { left, right, top, bottom } = one.getBoundingClientRect();
@@ -48,7 +47,7 @@ for (const door of DOORS) {
       });
     expect(await isRead()).toBe(true);
     await innocent(page, 'a cell with an error');
-    // A press on it leaves nothing.
+    // A click on it does not end editing.
     await alert.click();
     await expect(field(page, 'balance')).toBeFocused();
     await page.setViewportSize({ width: 390, height: 700 });
@@ -67,7 +66,7 @@ for (const door of DOORS) {
     await page.goto(list);
     await expect(row(page, door, 'one')).toBeVisible();
     await grid(page).focus();
-    // The id, and the first that is edited.
+    // The id column, then the first editable one.
     await press(page, 'ArrowDown', 'ArrowRight', 'ArrowRight');
     const active = page.locator('.items-cell-active');
     await expect(active).toHaveAttribute('data-column', 'a');
@@ -77,7 +76,7 @@ for (const door of DOORS) {
     await expect(field(page, 'a')).toBeFocused();
     await page.keyboard.type('10');
     await page.keyboard.press('Tab');
-    // What is typed at once belongs to the next.
+    // Keys typed immediately go to the next cell.
     await page.keyboard.type('20');
     await page.keyboard.press('Tab');
     await page.keyboard.type('y');
@@ -87,7 +86,7 @@ for (const door of DOORS) {
     await expect
       .poll(() => door.get(server, 'one'))
       .toEqual({ a: 10, b: { c: 20 }, d: [1], e: 'y' });
-    // What is wrong stays.
+    // Invalid input keeps the cell open.
     await typeOver(page, 'many');
     await page.keyboard.press('Tab');
     await expect(grid(page).getByRole('alert')).toBeVisible();
@@ -95,7 +94,7 @@ for (const door of DOORS) {
     await page.keyboard.press('Escape');
     await expect(grid(page)).toBeFocused();
     await expect(active).toHaveAttribute('data-column', 'b.c');
-    // Behind the last there is none: it is saved.
+    // After the last cell, Tab only saves.
     await page.keyboard.press('Enter');
     await press(page, 'Tab', 'Tab');
     await expect(grid(page)).toBeFocused();
@@ -105,7 +104,7 @@ for (const door of DOORS) {
     await page.keyboard.press('Enter');
     await expect(cell(page, door, 'e')).toHaveText('z');
     expect(await door.get(server, 'one')).toEqual({ a: 10, b: { c: 20 }, d: [1], e: 'z' });
-    // On the id Enter opens the row.
+    // On the id, Enter opens the row.
     await press(page, 'Home', 'ArrowLeft', 'ArrowLeft', 'ArrowLeft', 'ArrowLeft', 'ArrowLeft');
     await press(page, 'ArrowRight', 'Enter');
     await expect(
@@ -132,7 +131,7 @@ for (const door of DOORS) {
     await aside.click();
     await expect(toasts(page)).toContainText(/^.*n of .*one.* was not changed: .*Typed was: five/);
     await expect(field(page, 'n')).toHaveCount(0);
-    // Somebody else was faster, and one has left already.
+    // A concurrent change, after the cell was left.
     await cell(page, door, 'n').dblclick();
     await typeOver(page, '6');
     await door.put(server, 'one', { n: 7 });
@@ -156,7 +155,7 @@ for (const door of DOORS) {
       await expect(cell(page, door, 'n')).toHaveText(text);
     };
     await change('2');
-    // Another field is nobody's business.
+    // Changes of other fields do not prevent undo.
     await door.put(server, 'one', { n: 2, user: 'grace' });
     await undo(page).click();
     await expect(cell(page, door, 'n')).toHaveText('1');
@@ -201,7 +200,7 @@ for (const [door, kinds] of [
       await expect(editor(pane), column).toBeFocused();
       await expect(grid(page).getByRole('textbox')).toHaveCount(0);
     }
-    // What is one is typed over in its place.
+    // A scalar is edited in place.
     await page.goto(`/${door.name}/app/log/items`);
     await cell(page, door, 'n').dblclick();
     await expect(field(page, 'n')).toBeFocused();

@@ -1,4 +1,4 @@
-// A manual clock far ahead: every instant is right beyond 32 bits of seconds.
+// A manual clock in the far future: instants are correct beyond 32 bits of seconds.
 import { DOORS, mongo, nosql } from '../lib/door';
 import { expect, test } from '../lib/fixtures';
 import { open } from '../lib/items';
@@ -90,7 +90,7 @@ test('a move by which documents expire is asked about first', async ({ page, ser
   await expect(clock).toHaveText(before);
   expect(await mongo.ids(server)).toHaveLength(3);
 
-  // Nothing expires by this one, so that it is done at once.
+  // This move expires nothing, so it is executed at once.
   await moves.getByRole('button', { name: '+1 h' }).click();
   await expect(clock).not.toHaveText(before);
   await expect(page.getByRole('dialog')).toHaveCount(0);

@@ -1,5 +1,5 @@
-// An item that two people have changed: the differences field by field, a choice where both have changed
-// one, and what is saved of it, of either API, with the keyboard and on a phone.
+// An item changed by two users: field-by-field differences, a choice for conflicts, and the merged
+// result, in either API, by keyboard and on a phone.
 import type { Locator, Page } from '@playwright/test';
 import { DOORS, type Door, type Fields } from '../lib/door';
 import { expect, test } from '../lib/fixtures';
@@ -10,7 +10,7 @@ import type { Server } from '../lib/server';
 
 const BEFORE = { user: 'ada', n: 1, at: { city: 'Bonn', zip: 1 }, tags: ['a'], old: true };
 
-/** Opens an item, changes it behind the page's back, and saves other changes on the page. */
+/** Opens an item, changes it through the client, and saves other changes on the page. */
 async function collide(
   page: Page,
   server: Server,
@@ -38,7 +38,7 @@ const cell = (conflict: Locator, path: string, at: number) =>
 const saveMerged = (conflict: Locator) =>
   conflict.getByRole('button', { name: 'Save merged', exact: true });
 
-/** Theirs has another n, city, and a new field; mine another n, zip and tags, and no `old`. */
+/** Theirs changes n and city and adds a field; mine changes n, zip and tags and removes `old`. */
 const BOTH = {
   theirs: { ...BEFORE, n: 2, at: { city: 'Kiel', zip: 1 }, by: 'bob' },
   mine: '"user": "ada", "n": 3, "at": { "city": "Bonn", "zip": 9 }, "tags": ["a", "b"]',
@@ -73,7 +73,7 @@ for (const door of DOORS) {
     await conflict.getByRole('button', { name: 'Go on editing' }).click();
     await expect(conflict).toHaveCount(0);
     await expect(editor(pane)).toBeFocused();
-    // Once with what was seen, and once with a further change.
+    // Once with the known change, and once after a further one.
     for (const n of [2, 8]) {
       if (n === 8) await door.put(server, 'one', { ...BOTH.theirs, n });
       await page.keyboard.press('Control+s');
@@ -116,7 +116,7 @@ for (const door of DOORS) {
     await conflict.getByRole('radio', { name: 'Mine, n: 3' }).check();
     await door.put(server, 'one', { ...BOTH.theirs, n: 7 });
     await saveMerged(conflict).click();
-    // What was chosen was chosen of another value, so it is asked again.
+    // The choice was made for another value, so it is asked again.
     await expect(cell(conflict, 'n', 1)).toContainText('7');
     await expect(conflict).toContainText('1 to choose');
     expect(await door.get(server, 'one')).toMatchObject({ n: 7 });

@@ -1,5 +1,4 @@
-// The console: what failed stands there with the server's own id of it. And choices of a person that
-// outlive a reload.
+// The console: failures with the server's activity id. Also settings that survive a reload.
 import { mongo } from '../lib/door';
 import { expect, test } from '../lib/fixtures';
 import { edit, open, write } from '../lib/items';
@@ -69,7 +68,7 @@ test('what was said of one collection does not stand under another', async ({ pa
   await edit(page, 'n: 1');
   await page.locator('.items-commands').getByRole('button', { name: 'Save' }).click();
   await expect(said).toHaveText(/updated document/);
-  // The same page with another address.
+  // The same page with another URL.
   await page.getByRole('button', { name: 'Close' }).click();
   await expect(page).not.toHaveURL(/item=/);
   await expect(said).toHaveCount(1);
@@ -79,7 +78,7 @@ test('what was said of one collection does not stand under another', async ({ pa
   await page.goBack();
   await expect(page).toHaveURL(/log/);
   await expect(said).toHaveCount(0);
-  // What is said of the act that led to a page stands there.
+  // The outcome of the action that led to a page is shown there.
   await page.getByRole('button', { name: 'Delete collection' }).click();
   await page.getByRole('dialog').getByRole('textbox').fill('log');
   await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
@@ -100,8 +99,8 @@ test('the bar forgets a failure when the same succeeds, and counts what failed u
   const filter = page.getByRole('textbox', { name: 'Filter', exact: true });
   await write(page, filter, '{ a: { $nope: 1 } }');
   await filter.press('Enter');
-  // The list is read again with the filter before, so that the bar may have forgotten it already. The
-  // reason stays at the filter.
+  // The list is loaded again with the previous filter, so the bar may have been updated. The reason
+  // stays at the filter.
   await expect(page.getByText('unknown operator: $nope').first()).toBeVisible();
   await expect(badge).toHaveText('1 failed');
   await write(page, filter, '{ n: 1 }');

@@ -1,4 +1,4 @@
-// The portal holds a cursor at the server only while somebody may still read on.
+// The portal keeps a cursor open on the server only while it can still be read.
 
 import { fillWith, mongo } from '../lib/door';
 import { expect, test } from '../lib/fixtures';
@@ -8,7 +8,7 @@ import type { Server } from '../lib/server';
 
 const MANY = 250;
 
-/** How many cursors are open at the MongoDB door. */
+/** Returns the number of open cursors of the MongoDB API. */
 async function cursors(server: Server, headers: Record<string, string> = {}): Promise<number> {
   const status = (await (await fetch(`${server.url}/status`, { headers })).json()) as {
     mongo: { cursors: number };
@@ -52,7 +52,7 @@ test('of the list of documents', async ({ page, server }) => {
   await page.goto('/mongo/app/log/items');
   await expect(loaded).toBeVisible();
   await expect.poll(() => cursors(server)).toBe(1);
-  // Its first page is under way when another filter is asked for.
+  // The first page is loading when another filter is applied.
   await page.getByRole('main').getByRole('button', { name: 'Refresh', exact: true }).click();
   await write(page, page.getByRole('search').getByRole('textbox'), '{ n: { $lt: 200 } }');
   await page.keyboard.press('Enter');
@@ -92,7 +92,7 @@ test('a page of a query that was lost is not passed over', async ({ page, server
   await page.route('**/_portal/api/mongo/app', async (route) => {
     if (isLost) return route.fallback();
     isLost = true;
-    // It has been read at the server; the answer gets lost on its way.
+    // The server has executed it; the response is lost.
     await route.fetch();
     return route.abort();
   });

@@ -1,5 +1,5 @@
-// The default time to live of several collections is set at once: what disappears by it is said of each, and
-// how each came out.
+// Setting the default TTL of several collections: the expirations in each are shown, and the
+// outcome of each.
 import type { Page } from '@playwright/test';
 import { expect, test } from '../lib/fixtures';
 import { innocent } from '../lib/innocent';
@@ -20,7 +20,7 @@ async function select(page: Page, names: readonly string[]) {
   }
 }
 
-/** Two old documents in `a` and one in `b`, and nothing but new ones in `c`. */
+/** Two old documents in `a` and one in `b`, and only new ones in `c`. */
 async function fill(server: Server) {
   const app = (await server.mongo()).db('app');
   await app.collection('a').insertMany([{ n: 1 }, { n: 2 }]);
@@ -58,7 +58,7 @@ test('of collections, with what disappears at once', async ({ page, server }) =>
   await innocent(page, 'the default of several collections');
   const go = dialog(page).getByRole('button', { name: 'Set it and let documents disappear' });
   await expect(go).toBeDisabled();
-  // The number moves before it is agreed to.
+  // The number changes before the confirmation.
   await dialog(page)
     .getByLabel(/^Type the name of the database, app/)
     .fill('app');
@@ -106,7 +106,7 @@ test('of containers, one of which refuses', async ({ page, server }) => {
     const { resource } = await database.container(id).read();
     expect(resource?.defaultTtl).toBe(90 * 86_400);
   }
-  // What is in its way is taken away, and those that failed are tried again.
+  // The obstacle is removed, and the failed ones are retried.
   await database.container('unindexed').replace({ id: 'unindexed', partitionKey });
   await dialog(page).getByRole('button', { name: 'Try 1 again' }).click();
   await expect(dialog(page)).toContainText('3 containers have the new default.');

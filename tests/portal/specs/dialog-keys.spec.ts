@@ -1,4 +1,4 @@
-// Dialogs by keyboard: Enter does what is asked, Escape closes, and the focus is where it was before.
+// Dialogs by keyboard: Enter acts, Escape closes, and the focus is restored.
 import type { Page } from '@playwright/test';
 import { fillWith, mongo, nosql } from '../lib/door';
 import { expect, test } from '../lib/fixtures';
@@ -10,7 +10,7 @@ const grid = (page: Page) => page.getByRole('grid');
 const button = (page: Page, name: string | RegExp) =>
   page.getByRole('main').getByRole('button', { name, exact: true });
 
-/** Presses Enter on it, and Escape in what opens. */
+/** Presses Enter on the opener, and Escape in the dialog. */
 async function thereAndBack(page: Page, name: string | RegExp, title: string | RegExp) {
   const opener = button(page, name).first();
   await opener.focus();

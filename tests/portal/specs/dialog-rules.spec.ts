@@ -1,5 +1,5 @@
-// One rule for all dialogs: at the foot the buttons stand on the right, what is to be done first and what
-// closes the dialog last; the keyboard begins in the first field that is to be filled.
+// A rule of all dialogs: buttons are right-aligned at the foot, the main action first and the
+// closing button last; the first input has the focus.
 import type { Page } from '@playwright/test';
 import { mongo, nosql } from '../lib/door';
 import { expect, test } from '../lib/fixtures';
@@ -7,7 +7,7 @@ import { newDatabase } from '../lib/pane';
 
 const dialog = (page: Page) => page.getByRole('dialog');
 
-/** The names of the buttons at the foot, which has to end where the dialog does. */
+/** Returns the names of the buttons at the foot, which must be at the dialog's end. */
 async function foot(page: Page): Promise<string[]> {
   const row = dialog(page).locator('.row').last();
   await expect(row.getByRole('button').last()).toBeVisible();

@@ -1,5 +1,5 @@
-// Making and deleting through the dialogs: every option of time to live arrives as chosen, and nothing
-// is deleted whose name was not typed.
+// Creating and deleting by dialogs: every TTL option is stored as chosen, and deletion requires the
+// typed name.
 import type { Page } from '@playwright/test';
 import { expect, test } from '../lib/fixtures';
 import { newDatabase } from '../lib/pane';
@@ -37,7 +37,7 @@ test('containers with every time to live', async ({ page, server }) => {
   await create(page);
   await expect(dialog.getByText('Give the name of the database.')).toBeVisible();
   await dialog.getByLabel('Database name').fill('app');
-  // What was wrong is right now.
+  // The corrected field has no error any more.
   await expect(dialog.getByText('Give the name of the database.')).toHaveCount(0);
   await create(page);
   await expect(page).toHaveURL(/\/nosql\/app$/);
@@ -79,7 +79,7 @@ test('collections with every time to live', async ({ page, server }) => {
   }
 });
 
-/** The dialog for a new container beside one that is named there. */
+/** Opens the dialog for a new container beside an existing one of that name. */
 async function besideThere(page: Page, server: Server) {
   const { database } = await server.cosmos.databases.create({ id: 'app' });
   await database.containers.create({ id: 'there', partitionKey: { paths: ['/id'] } });
@@ -140,7 +140,7 @@ test('each wrong field says what is wrong with it until it is right', async ({ p
   await key.fill('user');
   await expect(key).toHaveAccessibleDescription(/Will be created as \/user/);
   await create(page);
-  // What only the server knows is said at the field too.
+  // Errors found by the server are shown at the field as well.
   await expect(name).toHaveAccessibleDescription(/already exists/i);
   await expect(name).toBeFocused();
   await name.fill('other');

@@ -1,4 +1,4 @@
-// A door that is off: the portal says so and works for the other one.
+// An API that is off: the portal reports it, and works for the other one.
 import { expect, test } from '../lib/fixtures';
 import { chooseTtl, newDatabase, save } from '../lib/pane';
 

@@ -1,4 +1,4 @@
-// Lists with nothing in them lead on; and what is listed is kept in the address and can be stopped.
+// Empty lists offer a next step; the list's state is in the URL, and loading can be stopped.
 import { DOORS, mongo } from '../lib/door';
 import { expect, test } from '../lib/fixtures';
 import { innocent } from '../lib/innocent';

@@ -1,5 +1,5 @@
-// Dates of MongoDB beyond those of JavaScript are kept to the millisecond, and Extended JSON is read without
-// quotes too.
+// MongoDB dates outside JavaScript's range are kept to the millisecond, and Extended JSON is parsed
+// with unquoted keys too.
 import { Long } from 'mongodb';
 import { collection, mongo } from '../lib/door';
 import { expect, test } from '../lib/fixtures';
@@ -8,7 +8,7 @@ import type { Server } from '../lib/server';
 
 const MOST = '9223372036854775807';
 
-/** Types and milliseconds of what is stored. */
+/** Returns types and milliseconds of the stored dates. */
 async function stored(server: Server) {
   const log = await collection(server);
   const facts = { type: { $type: '$at' }, ms: { $toLong: '$at' }, n: 1 };
@@ -47,7 +47,7 @@ test('another field is changed beside a date that JavaScript does not have', asy
   await write(page, editor(pane), `{ _id: "one", n: 2, at: ${text} }`);
   await saveItem(page, pane, 'updated document "one"');
   expect(await stored(server)).toEqual([{ type: 'date', ms: MOST, n: 2 }]);
-  // In place too, of which the whole document is a condition.
+  // Editing a cell works too, although its condition contains the whole document.
   const cell = (column: string) => row(page, mongo, 'one').locator(`[data-column="${column}"]`);
   await pane.getByRole('button', { name: 'Close' }).click();
   await cell('n').dblclick();

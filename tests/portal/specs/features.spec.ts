@@ -1,5 +1,5 @@
-// The switch of per-document TTL: off, a new document's own ttl means nothing through the MongoDB
-// door; what was written before keeps its own; the NoSQL door is not touched.
+// The switch of per-document TTL: when off, the ttl of a new document has no effect in the MongoDB
+// API; documents written before keep theirs; the NoSQL API is not affected.
 import { expect, test } from '../lib/fixtures';
 import { innocent } from '../lib/innocent';
 

@@ -1,5 +1,5 @@
-// What the filter above a list offers while somebody types: fields, operators, functions and values. Enter
-// applies the filter unless an arrow key has chosen something.
+// Completion in the filter of a list: fields, operators, functions and values. Enter applies the
+// filter unless an arrow key has selected a candidate.
 import type { Page } from '@playwright/test';
 import { fillWith, mongo, nosql } from '../lib/door';
 import { expect, test } from '../lib/fixtures';
@@ -9,12 +9,12 @@ const box = (page: Page) => page.getByRole('search').getByRole('textbox');
 const offers = (page: Page) => page.getByRole('search').getByRole('listbox').getByRole('option');
 const chosen = (page: Page) => page.getByRole('search').getByRole('option', { selected: true });
 
-/** The editor has taken the place of the plain field. */
+/** Waits until the editor has replaced the plain input. */
 async function ready(page: Page) {
   await expect(page.getByRole('search').locator('.cm-content')).toBeVisible();
 }
 
-/** Chooses by arrow keys and takes it; the list takes no key in its first 75 ms. */
+/** Selects by arrow keys and accepts; the list ignores keys in its first 75 ms. */
 async function take(page: Page, label: RegExp) {
   await expect(offers(page).filter({ hasText: label })).toHaveCount(1);
   await page.evaluate(() => new Promise((done) => setTimeout(done, 300)));
@@ -49,7 +49,7 @@ test('SQL: fields, functions and values', async ({ page, server }) => {
   await page.keyboard.type(' AND startsw');
   await take(page, /^STARTSWITH/);
   await expect(box(page)).toHaveText('WHERE c.user = "ada" AND STARTSWITH()');
-  // A text that is begun with a quote ends with it.
+  // A completed string ends with the quote that opened it.
   await write(page, box(page), 'WHERE c.user = ');
   await page.keyboard.type("'b");
   await take(page, /^bob/);
@@ -71,7 +71,7 @@ test('MongoDB: fields, operators and values', async ({ page, server }) => {
   await take(page, /ada/);
   await page.keyboard.type(', n: { $gt');
   await expect(offers(page)).toHaveText([/^\$gt/, /^\$gte/]);
-  // Nothing is chosen: Enter applies what is typed, and the list goes.
+  // Nothing is selected: Enter applies the text, and the list closes.
   await page.keyboard.type('e: 10 } }');
   await expect(box(page)).toHaveText('{ user: "ada", n: { $gte: 10 } }');
   await page.keyboard.press('Enter');
@@ -125,7 +125,7 @@ test('Enter applies while a list is shown, Escape closes it and then leaves', as
   await expect(box(page)).toBeFocused();
   await page.keyboard.press('Escape');
   await expect(page.getByRole('grid')).toBeFocused();
-  // Tab leads out of the box where nothing is chosen.
+  // Tab leaves the box if nothing is selected.
   await box(page).click();
   await page.keyboard.press('Tab');
   await expect(page.getByRole('button', { name: 'Apply filter' })).toBeFocused();
@@ -172,7 +172,7 @@ test('arrow up brings back filters that were applied', async ({ page, server }) 
     await page.keyboard.press('Enter');
     await expect(rows(page)).toHaveCount(n);
   }
-  // They outlive the page.
+  // They survive a page load.
   await page.goto('/mongo/app/log/items');
   await expect(rows(page)).toHaveCount(20);
   await ready(page);

@@ -1,4 +1,4 @@
-// The filter in each door's own language, what it says of a mistake, and rows beyond the first page.
+// The filter in the language of each API, its error messages, and rows beyond the first page.
 import type { Locator, Page } from '@playwright/test';
 import { type Door, fillWith, mongo, nosql, numbered } from '../lib/door';
 import { expect, test } from '../lib/fixtures';
@@ -9,7 +9,7 @@ const MANY = 250;
 interface Filters {
   door: Door;
   right: string;
-  /** A mistake, which leaves the list and the address as they are. */
+  /** Invalid filters, which leave the list and the URL unchanged. */
   wrong: [text: string, said: RegExp, isFoundHere: boolean][];
 }
 
@@ -48,9 +48,9 @@ for (const { door, right, wrong } of FILTERS) {
     await expect(page.getByText(`100 ${door.noun}s loaded, ${MANY} live`)).toBeVisible();
 
     let search = await apply(page, right);
-    // Every tenth is ada's.
+    // Every tenth has user ada.
     await expect(rows(page)).toHaveCount(3);
-    // What lives in the whole collection is no answer to the filter.
+    // The total of the collection is not shown beside a filter.
     await expect(page.getByText(`3 ${door.noun}s fit`, { exact: true })).toBeVisible();
     await expect(page.getByText(`${MANY} live`)).toHaveCount(0);
     await expect(page).toHaveURL(/[?&]filter=/);
@@ -71,7 +71,7 @@ for (const { door, right, wrong } of FILTERS) {
       await expect(page).toHaveURL(address);
       if (!isFoundHere)
         await expect(search.getByRole('alert')).toContainText('results of the previous filter');
-      // What is counted, exported or changed is what is listed.
+      // Count, export and bulk changes refer to the listed rows.
       await page.getByRole('button', { name: 'Export' }).click();
       const dialog = page.getByRole('dialog');
       await expect(dialog).toContainText('that fit the filter');
@@ -83,7 +83,7 @@ for (const { door, right, wrong } of FILTERS) {
     await expect(search.getByRole('alert')).toHaveCount(0);
     await expect(page.getByText(`100 ${door.noun}s loaded, ${MANY} live`)).toBeVisible();
 
-    // More come while one goes down; what is out of sight is not drawn.
+    // More rows load while scrolling; invisible rows are not rendered.
     await page.getByRole('grid').focus();
     await page.keyboard.press('End');
     await expect(page.getByText(`${MANY} ${door.noun}s loaded, ${MANY} live`)).toBeVisible();
@@ -105,7 +105,7 @@ test('a filter of the NoSQL API is completed, and never a name of the container'
   await fillWith(server, nosql, 30);
   await page.goto('/nosql/app/log/items');
   await expect(page.getByText('30 items loaded, 30 live')).toBeVisible();
-  // As it is, all items of a container with that name would fit.
+  // Taken literally, it would be an alias and match all items.
   const search = await apply(page, numbered(7));
   await expect(rows(page)).toHaveCount(1);
   await expect(search.getByRole('textbox')).toHaveText(`WHERE c.id = "${numbered(7)}"`);
@@ -189,7 +189,7 @@ test('another filter is taken while the last one is still under way', async ({ p
   const held = new Promise<void>((done) => (release = done));
   await page.route('**/_portal/api/mongo/app', async (route) => {
     if (route.request().postDataBuffer()?.includes('slow') === true) await held;
-    // The page may have given it up meanwhile.
+    // The page may have cancelled it.
     await route.fallback().catch(() => {});
   });
   await apply(page, '{ slow: 1 }');
@@ -210,13 +210,13 @@ test('a refused filter leaves the list and the address with the previous one', a
   const search = await apply(page, '{ n: { $nope: 1 } }');
   await expect(search.getByRole('alert')).toContainText('results of the previous filter');
   await expect(page).not.toHaveURL(/filter=/);
-  // The list goes on where it was.
+  // The list continues where it was.
   await expect(page.getByText(`100 documents loaded, ${MANY} live`)).toBeVisible();
   await page.getByRole('grid').focus();
   await page.keyboard.press('End');
   await expect(page.getByText(`${MANY} documents loaded, ${MANY} live`)).toBeVisible();
   await expect(search.getByRole('alert')).toBeVisible();
-  // A link with such a filter lists nothing.
+  // A link with an invalid filter lists nothing.
   await page.goto(`/mongo/app/log/items?filter=${encodeURIComponent('{ n: { $nope: 1 } }')}`);
   await expect(search.getByRole('alert')).toHaveText(/\$nope/);
   await expect(search.getByRole('alert')).not.toContainText('previous filter');
@@ -241,7 +241,7 @@ test('rows of one filter do not stand under another that was not answered', asyn
   await expect(rows(page)).toHaveCount(0);
 });
 
-/** Ids of all rows, read from top to bottom, page after page. */
+/** Returns the ids of all rows, read from top to bottom. */
 async function everyRow(page: Page): Promise<string[]> {
   const grid = page.getByRole('grid');
   await page.keyboard.press('Home');
@@ -260,13 +260,13 @@ async function everyRow(page: Page): Promise<string[]> {
     for (const [index, id] of drawn) seen.set(index, id);
     if (active === MANY + 1) return [...seen.values()];
     await page.keyboard.press('PageDown');
-    // Rows are drawn a frame after the key; the next key waits for those of this one.
+    // Rows are rendered one frame after the key, so wait before the next key.
     const before = active;
     await expect.poll(async () => (active = await activeRow(grid))).toBeGreaterThan(before);
   }
 }
 
-/** Index of the row that the keyboard is on; 0 while it is not drawn. */
+/** Returns the index of the active row; 0 while it is not rendered. */
 function activeRow(grid: Locator): Promise<number> {
   return grid.evaluate((one) => {
     const row = document.getElementById(one.getAttribute('aria-activedescendant') ?? '');

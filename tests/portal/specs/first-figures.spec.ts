@@ -1,5 +1,5 @@
-// Figures are true from the first moment: latencies that the server has measured before the page was opened,
-// and what a collection takes while its documents are in the journal alone.
+// Figures are correct at once: latencies measured before the page was opened, and the size of a
+// collection whose documents are only in the journal.
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -14,7 +14,7 @@ test('latencies are there at once, with when they were measured', async ({ page,
   await mongo.create(server, null);
   const log = await collection(server);
   for (let at = 0; at < 7; at += 1) await log.insertOne({ _id: `n${at}` });
-  // The page reads the metrics once and no more.
+  // The page can read the metrics only once.
   let reads = 0;
   await page.route('**/metrics', async (route) => {
     reads += 1;
@@ -33,7 +33,7 @@ test('latencies are there at once, with when they were measured', async ({ page,
   await expect(cells.nth(6)).toHaveText(/^until \d\d:\d\d:\d\d$/);
   await innocent(page, 'the first figures');
 
-  // What runs while the page is open is measured by the page.
+  // Operations that run while the page is open are measured by the page.
   await page.unroute('**/metrics');
   await page.reload();
   await expect(cells.nth(6)).toHaveText(/^until/);
@@ -47,7 +47,7 @@ test('latencies are there at once, with when they were measured', async ({ page,
 
 test.describe('with a folder', () => {
   test.use({
-    // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the names of fixtures from it.
+    // biome-ignore lint/correctness/noEmptyPattern: Playwright parses the fixture names from it.
     options: async ({}, use) => {
       const folder = mkdtempSync(join(tmpdir(), 'ebb-portal-figures-'));
       const options: Options = { dataDir: join(folder, 'data') };

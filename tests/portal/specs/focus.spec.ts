@@ -1,4 +1,4 @@
-// Where the keyboard is after something was taken away: never on the body, where no key does anything.
+// The focus after an element was removed: never on the body, where keys have no effect.
 import type { Page } from '@playwright/test';
 import { fillWith, mongo, nosql } from '../lib/door';
 import { expect, test } from '../lib/fixtures';
@@ -26,19 +26,19 @@ test('selected rows are deleted by mouse, and put back from the corner', async (
   await undo(page).click();
   await expect(rows(page)).toHaveCount(3);
   await expect(grid(page)).toBeFocused();
-  // From the item beside the list.
+  // From the item pane.
   await row(page, mongo, 'a').click();
   await page.getByRole('button', { name: 'Delete', exact: true }).click();
   await dialog(page).getByRole('button', { name: 'Delete' }).click();
   await expect(rows(page)).toHaveCount(2);
   await expect(grid(page)).toBeFocused();
-  // It was elsewhere: there it goes back to.
+  // The focus was elsewhere and returns there.
   const filter = page.getByRole('search').getByRole('textbox');
   await filter.click();
   await undo(page).click();
   await expect(rows(page)).toHaveCount(3);
   await expect(filter).toBeFocused();
-  // The selection goes by its own button, and by the one that ends it.
+  // The selection bar disappears by its own button, and by the action that ends the selection.
   await row(page, mongo, 'a').getByRole('checkbox').click();
   await bar(page).getByRole('button', { name: 'Clear selection' }).click();
   await expect(grid(page)).toBeFocused();
@@ -53,7 +53,7 @@ test('after a collection is deleted the focus is on nothing that deletes', async
   server,
 }) => {
   await mongo.create(server, null);
-  // A database lives as long as it has a collection.
+  // A database exists as long as it has a collection.
   await (await server.mongo()).db('app').createCollection('other');
   await page.goto(LIST);
   const remove = page.getByRole('button', { name: 'Delete collection' });

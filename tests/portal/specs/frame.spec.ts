@@ -1,4 +1,4 @@
-// The window around the pages: only its insides scroll, and it learns by itself what others have made.
+// The frame: only its parts scroll, and it detects collections that others create.
 import { expect, test } from '../lib/fixtures';
 
 test.describe('with tables that have a caption for screen readers', () => {
@@ -7,7 +7,7 @@ test.describe('with tables that have a caption for screen readers', () => {
   test('no page scrolls the window', async ({ page, server }) => {
     const logs = (await server.mongo()).db('app').collection('log');
     await logs.insertMany(Array.from({ length: 50 }, (_, n) => ({ n, text: 'x'.repeat(50) })));
-    // Many lines with words for screen readers, some below the window.
+    // Many rows with texts for screen readers, some below the window.
     for (let n = 0; n < 60; n += 1) await logs.findOne({ n });
     for (const path of ['/', '/monitor', '/features', '/mongo/app', '/mongo/app/log/metrics']) {
       await page.goto(path);

@@ -1,5 +1,4 @@
-// The grid as a tool: columns of one's choice, cells that are changed in place, rows that are copied
-// and duplicated, and the order of a column's head.
+// The grid: chosen columns, editing cells, copying and duplicating rows, sorting by headings.
 import type { Locator, Page } from '@playwright/test';
 import { Decimal128, Long } from 'mongodb';
 import { collection, container, DOORS, fillWith, mongo, nosql } from '../lib/door';
@@ -22,7 +21,7 @@ test('the time left is a column only where something can expire', async ({ page,
   const chooser = page.getByRole('region', { name: 'Columns', exact: true });
   await expect(chooser.getByRole('checkbox', { name: 'Expires' })).not.toBeChecked();
   await page.keyboard.press('Escape');
-  // By a date, and then for all.
+  // First one with a date, then all.
   const log = await collection(server);
   await log.createIndex({ at: 1 }, { expireAfterSeconds: 3600 });
   await mongo.put(server, 'two', { n: 2, at: new Date('2100-01-01T00:00:00Z') });
@@ -49,7 +48,7 @@ for (const door of DOORS) {
     await expect(chooser.getByRole('checkbox')).toHaveCount(2);
     await chooser.getByRole('checkbox', { name: /deep.er/ }).uncheck();
     await chooser.getByRole('searchbox').fill('');
-    // By keyboard a column goes up.
+    // Moving a column up by keyboard.
     await chooser.getByRole('checkbox', { name: 'user' }).focus();
     await page.keyboard.press('Alt+ArrowUp');
     await page.keyboard.press('Escape');
@@ -57,7 +56,7 @@ for (const door of DOORS) {
     await expect(page.getByRole('button', { name: 'Columns (4)' })).toBeFocused();
     expect(await heads(page)).toEqual([id, 'Expires', 'user', 'n']);
 
-    // By keyboard from its head: wider, and one to the left.
+    // By keyboard from the heading: wider, and one position to the left.
     const head = page.getByRole('columnheader', { name: 'n', exact: true });
     const width = async () => (await head.boundingBox())?.width ?? 0;
     await page.getByRole('grid').focus();
@@ -69,7 +68,7 @@ for (const door of DOORS) {
     const before = await width();
     await page.keyboard.press('Shift+ArrowRight');
     expect(await width()).toBe(before + 24);
-    // By mouse: its edge, and its menu.
+    // By mouse: the resize handle, and the menu.
     const edge = await head.locator('.items-edge').boundingBox();
     if (edge === null) throw new Error('there is no edge');
     await page.mouse.move(edge.x + 4, edge.y + 8);
@@ -101,7 +100,7 @@ for (const door of DOORS) {
     expect(await door.get(server, 'one')).toEqual({ n: 1, user: 'grace' });
     await expect(page.getByRole('grid')).toBeFocused();
 
-    // By keyboard: to the cell of n, which takes numbers alone.
+    // By keyboard to the numeric cell n.
     for (const key of ['ArrowLeft', 'F2']) await page.keyboard.press(key);
     await page.keyboard.type('many');
     await page.keyboard.press('Enter');
@@ -160,7 +159,7 @@ test('a field of documents behind the first page can be chosen', async ({ page, 
   await page.goto('/mongo/app/log/items');
   await page.getByRole('button', { name: 'Load all' }).click();
   await expect(page.getByText(/^1.?500 documents loaded/)).toBeVisible();
-  // It moves none of those that are shown.
+  // It does not change the shown columns.
   expect(await heads(page)).toEqual(['_id', 'n']);
   await page.getByRole('button', { name: 'Columns (2)' }).click();
   const chooser = page.getByRole('region', { name: 'Columns', exact: true });
@@ -173,7 +172,7 @@ test('the head of a column of numbers ends where they do', async ({ page, server
   await nosql.put(server, 'one', { n: 12345, user: 'ada' });
   await page.goto('/nosql/app/log/items?sort=n');
   await expect(row(page, nosql, 'one')).toBeVisible();
-  /** Where the text of something ends, px from the left. */
+  /** Returns the right end of a text, px. */
   const end = (what: Locator) =>
     what.evaluate((one) => {
       const range = document.createRange();
@@ -183,7 +182,7 @@ test('the head of a column of numbers ends where they do', async ({ page, server
   const name = (column: string) =>
     page.getByRole('columnheader', { name: column, exact: true }).locator('.items-head-name');
   expect(await end(name('n'))).toBeCloseTo(await end(cell(page, 'one', 'n', nosql)), 0);
-  // Others begin where their cells do.
+  // Other headings are aligned with their cells.
   const [head, under] = [
     await name('user').boundingBox(),
     await cell(page, 'one', 'user', nosql).boundingBox(),
@@ -228,7 +227,7 @@ for (const door of DOORS) {
       page.getByText(`Sorted by n ascending: index ${index} serves this order`),
     ).toBeVisible();
     await head.click();
-    // Of 251 only a hundred were loaded: the server has sorted.
+    // Only 100 of 251 were loaded: the server has sorted.
     await expect(rows(page).first()).toContainText('n249');
     await page.goBack();
     await page.goto(`/${door.name}/app/log/items?sort=-user`);
@@ -236,14 +235,14 @@ for (const door of DOORS) {
     await expect(page.getByText(/^Sorted by user descending/)).toContainText(
       door === mongo ? 'no index serves' : 'index /user/? serves',
     );
-    // By the time left the server lists what expires next, of which not all is loaded.
+    // Sorted by expiry, the server lists what expires next, and not everything is loaded.
     const expires = page.getByRole('columnheader', { name: 'Expires' });
     await expires.click();
     await expect(rows(page).first()).toContainText('00:30');
     await expect(
       page.getByText(/^Sorted by Expires ascending: next to expire first/),
     ).toBeVisible();
-    // What expires last is only known of the loaded rows.
+    // In descending order only the loaded rows are sorted.
     await expires.click();
     await expect(page.getByText(/loaded alone, since the server lists/)).toBeVisible();
     await page.getByRole('button', { name: 'Do not sort' }).click();
@@ -251,7 +250,7 @@ for (const door of DOORS) {
   });
 }
 
-// Others write while time goes on.
+// Other clients write while the clock runs.
 test.describe('others', () => {
   test.use({ options: { clock: 'system' } });
 
@@ -266,16 +265,16 @@ test.describe('others', () => {
       await page.goto(`/${door.name}/app/log/items`);
       await expect(rows(page)).toHaveCount(2);
       const told = page.locator('.items-news');
-      // The first question has been answered: from now on others are noticed.
+      // The first poll is complete: changes are detected from now on.
       await page.waitForResponse((response) => /docs$|mongo\/app/.test(response.url()));
-      // What one does oneself is no news.
+      // The user's own changes are not reported.
       await cell(page, 'two', 'n', door).dblclick();
       await page.keyboard.type('5');
       await page.keyboard.press('Enter');
       await expect(cell(page, 'two', 'n', door)).toHaveText('5');
       await door.put(server, 'three', { n: 3 });
       await expect(async () => {
-        // MongoDB tells of a write by its second, which has to be another one.
+        // MongoDB reports the time of a write in seconds, so it must be a later one.
         await door.put(server, 'one', { n: 2, at: Date.now() });
         await expect(told).toContainText('changed 1', { timeout: 4000 });
       }).toPass();
@@ -304,7 +303,7 @@ test('dates and numbers of MongoDB are read without their types', async ({ page,
     const cell = page.getByRole('gridcell', { name: text, exact: true });
     await expect(cell).toHaveAttribute('title', typed);
   }
-  // The seconds of a date are not cut.
+  // The seconds of a date are not truncated.
   const date = page.getByRole('gridcell', { name: '2026-01-31 12:00:00' });
   expect(await date.evaluate((at) => at.scrollWidth - at.clientWidth)).toBe(0);
 });

@@ -1,11 +1,11 @@
-// The front page: what to connect to, and the sample whose sessions die before the reader's eyes.
+// The home page: connection strings, and the sample whose sessions expire while one watches.
 import { CosmosClient } from '@azure/cosmos';
 import type { Page } from '@playwright/test';
 import { MongoClient } from 'mongodb';
 import { DOORS } from '../lib/door';
 import { expect, test } from '../lib/fixtures';
 
-/** What a button copies, with the browser's clipboard and without. */
+/** Returns the text that a button copies, with and without the clipboard API. */
 async function copied(page: Page, label: string): Promise<string> {
   const button = page.getByRole('button', { name: `Copy ${label}`, exact: true });
   await button.click();
@@ -29,7 +29,7 @@ test('connection strings work as they stand', async ({ page, server, context }) 
   await cosmos.databases.create({ id: 'app' });
   expect((await server.cosmos.database('app').read()).resource?.id).toBe('app');
 
-  // A page that came over plain http from another machine has no clipboard of its own.
+  // Pages loaded over plain http from another host have no clipboard API.
   await page.evaluate(() => {
     navigator.clipboard.writeText = () => Promise.reject(new Error('not here'));
   });
@@ -59,7 +59,7 @@ test('the sample dies within a minute', async ({ page, server }) => {
   expect(resources).toEqual([left]);
 });
 
-/** Each page asks anew every five or ten seconds: what was just done is seen before that. */
+/** Pages poll every five or ten seconds: own changes must show up earlier. */
 const AT_ONCE = { timeout: 3500 };
 
 test('what was just done is seen at once', async ({ page, server }) => {

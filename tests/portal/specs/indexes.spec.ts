@@ -1,5 +1,5 @@
-// Indexes: those of a collection are made, hidden and dropped, and the indexing policy of a container is
-// edited as a form beside its text.
+// Indexes of a collection are created, hidden and dropped, and the indexing policy of a container
+// is edited as a form beside its text.
 import type { Page, Route } from '@playwright/test';
 import { BSON, type Document } from 'mongodb';
 import { collection, container, mongo, nosql } from '../lib/door';
@@ -13,7 +13,7 @@ const dialog = (page: Page) => page.getByRole('dialog');
 const line = (page: Page, name: string) =>
   page.getByRole('row').filter({ has: page.getByRole('rowheader', { name, exact: true }) });
 
-/** The command that the page has sent. */
+/** The command that the page sent. */
 const asked = (route: Route): Document =>
   BSON.deserialize(route.request().postDataBuffer() ?? BSON.serialize({}));
 const reply = (answer: Document) => ({
@@ -21,14 +21,14 @@ const reply = (answer: Document) => ({
   body: Buffer.from(BSON.serialize(answer)),
 });
 
-/** An operation that makes an index of app.log, as `currentOp` lists it. */
+/** An index build on app.log as listed by `currentOp`. */
 function operation(name: string, done?: number, total?: number): Document {
   const command = { createIndexes: 'log', indexes: [{ key: { n: 1 }, name }], $db: 'app' };
   const progress = done === undefined ? {} : { progress: { done, total } };
   return { op: 'command', ns: 'app.log', command, msg: 'Index Build: …', ...progress };
 }
 
-/** Answers in the server's place which builds are under way: real ones are over before one can look. */
+/** Answers `currentOp` instead of the server: real builds are too fast. */
 async function builds(page: Page): Promise<{ operations: Document[]; questions: number }> {
   const known = { operations: [] as Document[], questions: 0 };
   await page.route('**/_portal/api/mongo/admin', async (route) => {
@@ -48,7 +48,7 @@ test('an index is made, hidden, shown and dropped', async ({ page, server }) => 
   await mongo.create(server, 3600);
   for (const n of [1, 2, 2]) await mongo.put(server, `n${Math.random()}`, { n, city: 'Rome' });
   await page.goto('/mongo/app/log/settings?section=indexes');
-  // The default of the collection has its own place, and the id its own index.
+  // The default TTL has its own section, and the index on the id cannot be dropped.
   for (const name of ['_id_', '_ts_1']) {
     await expect(line(page, name).getByRole('button', { name: `Drop ${name}` })).toBeDisabled();
     await expect(line(page, name).getByRole('button', { name: `Hide ${name}` })).toBeDisabled();
@@ -69,7 +69,7 @@ test('an index is made, hidden, shown and dropped', async ({ page, server }) => 
     'placeholder',
     'city_-1_n_1',
   );
-  // Two documents have these values: the server refuses, and what was typed stays.
+  // Two documents have equal values: the server refuses, and the input is kept.
   await dialog(page)
     .getByRole('checkbox', { name: /^Unique/ })
     .check();
@@ -130,7 +130,7 @@ test('how often each index was used', async ({ page, server }) => {
   const uses = (name: string) => line(page, name).getByTitle(/^Since \d{4}-/);
   await expect(uses('n_1')).toHaveText('2');
   expect(await log.find({ n: 3 }).toArray()).toHaveLength(1);
-  // A change of the indexes shows them as they are now, of a new one as well.
+  // A change reloads all indexes, including new ones.
   await page.getByRole('button', { name: 'New index' }).click();
   await dialog(page).getByRole('textbox', { name: 'Field 1' }).fill('city');
   await dialog(page).getByRole('button', { name: 'Create index' }).click();
@@ -202,12 +202,12 @@ test('how far an index is that the server goes on with', async ({ page, server }
   await expect(line(page, 'n_1')).toContainText('Being built33 %');
   await innocent(page, 'a build');
   await expect(line(page, '_id_').getByRole('progressbar')).toHaveCount(0);
-  // Another one is begun elsewhere: it appears by itself.
+  // A build started elsewhere appears by polling.
   await log.createIndex({ city: 1 });
   build.operations = [operation('n_1', 2, 3), operation('city_1', 0, 3)];
   await expect(bar).toHaveAttribute('value', '66');
   await expect(line(page, 'city_1').getByRole('progressbar')).toHaveAttribute('value', '0');
-  // Both end: nobody asks any more.
+  // When both have ended, polling stops.
   build.operations = [];
   await expect(page.getByRole('progressbar')).toHaveCount(0);
   await expect(line(page, 'city_1')).toBeVisible();
@@ -279,7 +279,7 @@ test('the indexing policy as a form', async ({ page, server }) => {
       ],
     ],
   });
-  // Without an index there are no paths that could be indexed.
+  // Mode none has no paths.
   await form.getByRole('combobox', { name: 'Indexing mode' }).selectOption('none');
   await expect(form.getByRole('textbox')).toHaveCount(0);
   await save(page, 'Successfully updated container log');

@@ -1,5 +1,4 @@
-// The address names the item that is open: it can be sent to somebody, survives a reload, and going
-// back closes it.
+// The URL names the open item: it can be shared, survives a reload, and going back closes it.
 
 import { DOORS, nosql } from '../lib/door';
 import { expect, test } from '../lib/fixtures';

@@ -1,5 +1,4 @@
-// The item that is open while somebody else changes or deletes it: the pane notices by itself, and nothing
-// that was typed is lost.
+// Another client changes or deletes the open item: the pane detects it, and no input is lost.
 import { DOORS } from '../lib/door';
 import { expect, test } from '../lib/fixtures';
 import { innocent } from '../lib/innocent';
@@ -19,11 +18,11 @@ for (const door of DOORS) {
     await expect(pane.getByText(/Changed elsewhere a moment ago/)).toBeVisible();
     await expect(editor(pane)).toContainText('blue');
     await expect(pane.getByText('unsaved')).toHaveCount(0);
-    // The list shows the same, and has nothing more to tell.
+    // The list shows the same and reports no further change.
     await expect(page.getByRole('gridcell', { name: 'blue', exact: true })).toBeVisible();
     await expect(page.locator('.items-news')).toHaveCount(0);
     await innocent(page, `${door.name}: an item that was changed elsewhere`);
-    // A change goes on top of what is shown.
+    // A save is based on the version shown.
     await write(page, editor(pane), door.text('one', '"color": "green"'));
     await pane.getByRole('button', { name: 'Save', exact: true }).click();
     await noted(page, /Successfully updated/);
@@ -67,7 +66,7 @@ for (const door of DOORS) {
     await openItem(page, door, 'one');
     await expect(editor(pane)).toContainText('red');
     await expect(pane.getByText(/was changed elsewhere/)).toBeVisible();
-    // Nor does one who saves at once.
+    // Nor is the change lost by an immediate save.
     await pane.getByRole('button', { name: 'Save', exact: true }).click();
     const conflict = pane.getByRole('region', { name: 'Conflict' });
     await expect(conflict).toContainText('Nobody has changed the same field');
@@ -75,7 +74,7 @@ for (const door of DOORS) {
     await conflict.getByRole('button', { name: 'Save merged', exact: true }).click();
     await noted(page, /Successfully updated/);
     expect(await door.get(server, 'one')).toEqual({ color: 'blue', n: 2 });
-    // What is typed now is made on that.
+    // Text typed now is based on the new version.
     await write(page, editor(pane), door.text('one', '"color": "blue", "n": 3'));
     await page.reload();
     await openItem(page, door, 'one');

@@ -1,4 +1,4 @@
-// The item beside the list: its keys, small windows, and what becomes of a text that is left.
+// The item pane: keys, small windows, and drafts.
 
 import { DOORS, mongo, nosql } from '../lib/door';
 import { expect, test } from '../lib/fixtures';
@@ -72,7 +72,7 @@ test('a click on what is open takes no place of what is typed', async ({ page, s
   await page.goto('/nosql/app/log/items?item=["one","one"]');
   const pane = page.getByRole('region', { name: 'Item one', exact: true });
   await expect(editor(pane)).toContainText('red');
-  // A click opens only when it is clear that it was not the first of two, so that this comes in between.
+  // A click opens the row after the double-click delay, so it arrives in between.
   await page.getByRole('gridcell', { name: 'red', exact: true }).click();
   await editor(pane).focus();
   await page.keyboard.press('Control+A');
@@ -131,7 +131,7 @@ test('leaving asks nothing, and keeps what was typed', async ({ page, server }) 
   await page.getByRole('tab', { name: /^Items/ }).click();
   await noted(page, /kept as a draft/);
   await openItem(page, nosql, 'one');
-  // Longer than the browser's store takes.
+  // Longer than session storage accepts.
   const long = 'x'.repeat(1_200_000);
   await edit(page, `"long": "${long}"`);
   await page.getByRole('tab', { name: /^(Scale & settings|Settings)/ }).click();
@@ -213,7 +213,7 @@ test('rows whose long ids differ at the end can be told apart', async ({ page, s
     const cell = page.getByRole('gridcell', { name: mongo.label(id), exact: true });
     const end = cell.getByText(id.slice(-6));
     await expect(end).toBeInViewport({ ratio: 1 });
-    // All of the end lies within the cell.
+    // The whole text is within the cell.
     const [outer, inner] = [await cell.boundingBox(), await end.boundingBox()];
     expect((inner?.x ?? 0) + (inner?.width ?? 0)).toBeLessThanOrEqual(
       (outer?.x ?? 0) + (outer?.width ?? 0),

@@ -1,5 +1,4 @@
-// Making, changing and deleting items and documents; and what happens when somebody else was faster,
-// or time was.
+// Creating, changing and deleting items and documents; conflicts with other clients, and expiry.
 
 import { DOORS } from '../lib/door';
 import { expect, test } from '../lib/fixtures';
@@ -29,7 +28,7 @@ for (const door of DOORS) {
     await write(page, editor(pane), '{ "n": ');
     await expect(pane.locator('.items-error')).toContainText('Line 1:');
     await pane.getByRole('button', { name: 'Save', exact: true }).click();
-    // It is seen once, and told again to who cannot see it.
+    // Shown once, and announced once more to screen readers.
     await expect(pane.getByRole('status').filter({ hasText: 'Line 1:' })).toHaveCount(2);
     await expect(pane.getByRole('alert')).toHaveCount(0);
     expect(await door.get(server, 'one')).toEqual({ n: 2, deep: { er: [1, 'two'] } });

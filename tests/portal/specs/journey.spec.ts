@@ -1,6 +1,6 @@
-// The journey of a person who sets time to live: find the container, its settings, Off, On (no
-// default), On, save, watch items die on the manual clock, turn it off, and nothing more dies. The
-// same for a MongoDB collection. What the page says is checked with official clients.
+// Acceptance test of TTL: find the container, open its settings, choose Off, On (no default), On,
+// save, watch items expire on the manual clock, turn TTL off, and nothing more expires. The same
+// for a MongoDB collection. Official clients verify what the page shows.
 import type { Page } from '@playwright/test';
 import { expect, test } from '../lib/fixtures';
 import { chooseTtl, openFromTree, save } from '../lib/pane';
@@ -10,9 +10,9 @@ interface Door {
   name: 'nosql' | 'mongo';
   noun: 'container' | 'collection';
   prepare(server: Server): Promise<void>;
-  /** Ids that the official client finds. */
+  /** Returns the ids that the official client finds. */
   alive(server: Server): Promise<string[]>;
-  /** What it says the default is: undefined off, -1, n. */
+  /** Returns its default TTL: undefined (off), -1 or n. */
   setting(server: Server): Promise<number | undefined>;
 }
 

@@ -1,5 +1,5 @@
-// The journey of journey.spec.ts for a container with the keyboard alone, the confirmation of deaths
-// and the editor of an item included. The focus is seen at every stop, and the mouse never moves.
+// The test of journey.spec.ts for a container by keyboard only, including the confirmation of
+// expirations and the item editor. The focus is visible at every stop.
 import type { Page } from '@playwright/test';
 import { expect, test } from '../lib/fixtures';
 import { focusSeen, tabTo, typeOver } from '../lib/keyboard';
@@ -20,7 +20,7 @@ async function prepare(server: Server) {
 const radio = (page: Page, name: string) => page.getByRole('radio', { name, exact: true });
 const saveButton = (page: Page) => page.getByRole('button', { name: 'Save', exact: true });
 
-/** From the checked option to another one of Time to live. */
+/** Moves from the checked TTL option to another one. */
 async function choose(page: Page, from: string, key: 'ArrowDown' | 'ArrowUp', to: string) {
   await tabTo(page, radio(page, from));
   for (let at = 0; at < 2 && !(await radio(page, to).isChecked()); at += 1)
@@ -35,11 +35,11 @@ async function saveByKey(page: Page) {
   await page.keyboard.press('Enter');
   await expect(saveButton(page)).not.toHaveAttribute('aria-busy');
   await expect(saveButton(page)).toBeDisabled();
-  // It is disabled now, and the focus is not lost with it.
+  // The disabled button keeps the focus.
   await focusSeen(page);
 }
 
-/** From a tab of the page to another one, past those between them. */
+/** Moves from a tab of the page to another one. */
 async function toTab(
   page: Page,
   by: 'Tab' | 'Shift+Tab',
@@ -66,7 +66,7 @@ const rows = (page: Page) =>
     .getByRole('row')
     .filter({ has: page.getByRole('gridcell') });
 
-/** Time to live of 30 seconds, by its radio and field. */
+/** Sets a TTL of 30 seconds by radio button and field. */
 async function turnOn(page: Page) {
   await choose(page, 'Off', 'ArrowDown', 'On (no default)');
   await saveByKey(page);
@@ -76,13 +76,13 @@ async function turnOn(page: Page) {
   await saveByKey(page);
 }
 
-/** Changes the open item in the editor, leaves that with Escape and Tab, and saves. */
+/** Changes the open item in the editor, leaves it with Escape and Tab, and saves. */
 async function editItem(page: Page) {
   const pane = page.getByRole('region', { name: /^Item / });
   const editor = pane.getByRole('textbox', { name: 'Item', exact: true });
   await expect(editor).toBeFocused();
   await typeOver(page, '{ "id": "plain", "user": "ada",');
-  // Inside, Tab is a character of the text.
+  // Inside the editor, Tab inserts a character.
   await page.keyboard.press('Tab');
   await expect(editor).toBeFocused();
   await page.keyboard.type('"typed": true }');
@@ -99,7 +99,9 @@ async function editItem(page: Page) {
   await expect(page.getByRole('grid')).toBeFocused();
 }
 
-/** A time to live that kills: the dialog keeps the keyboard, Escape leaves, the typed name confirms. */
+/**
+ * A TTL that expires items: the dialog traps the focus, Escape cancels, the typed name confirms.
+ */
 async function confirmDeaths(page: Page) {
   await tabTo(page, page.locator('#timeToLiveSeconds'));
   await typeOver(page, '1');
@@ -117,7 +119,7 @@ async function confirmDeaths(page: Page) {
   await expect(field).toBeFocused();
   const confirm = dialog.getByRole('button', { name: /^Save and let/ });
   await expect(confirm).toBeDisabled();
-  // Round the dialog and back, never behind it.
+  // Tab cycles within the dialog.
   for (let at = 0; at < 4; at += 1) {
     await page.keyboard.press('Tab');
     const behind = page.locator(':focus:not(dialog *):not(body)');
@@ -133,7 +135,7 @@ async function confirmDeaths(page: Page) {
 }
 
 test('a container, with the keyboard alone', async ({ page, server }) => {
-  // Some 200 stops, each of them looked at.
+  // Some 200 stops are checked.
   test.setTimeout(120_000);
   const container = await prepare(server);
   const ids = async () => {
@@ -149,7 +151,7 @@ test('a container, with the keyboard alone', async ({ page, server }) => {
   await page.keyboard.type('app');
   await page.keyboard.press('ArrowRight');
   await expect(tree.getByRole('treeitem', { name: 'sessions', exact: true })).toBeVisible();
-  // A pause ends a word of type-ahead.
+  // A pause ends a typeahead word.
   await page.keyboard.press('ArrowDown');
   await expect(async () => {
     await page.keyboard.type('sess');

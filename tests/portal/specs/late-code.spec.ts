@@ -1,5 +1,5 @@
-// Code that is needed while the server is away comes when it is back; nobody has to load the page
-// again, and nothing that was typed is lost.
+// Code that is needed during an outage loads when the server is back, without reloading the page or
+// losing input.
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ import { noted } from '../lib/pane';
 import { Server } from '../lib/server';
 
 test.use({
-  // biome-ignore lint/correctness/noEmptyPattern: Playwright reads what a fixture needs from it.
+  // biome-ignore lint/correctness/noEmptyPattern: Playwright parses the fixture names from it.
   options: async ({}, use) => {
     const folder = mkdtempSync(join(tmpdir(), 'ebb-late-'));
     await use({ dataDir: join(folder, 'data') });
@@ -19,13 +19,13 @@ test.use({
   },
 });
 
-/** What comes apart from the page of items. */
+/** Chunks separate from the items page. */
 const APART = /\/assets\/(editor|codemirror|pages)/;
 const silent = (page: Page) => page.getByText(/The server has not answered since/);
 const back = (page: Page) => page.getByText('The server answers again.');
 const anew = (page: Page) => page.getByRole('button', { name: 'New item' });
 
-/** The page of an empty container; nothing else has been loaded, nor is before the route is taken away. */
+/** Opens the items page of an empty container while the routes of the other chunks fail. */
 async function openItems(page: Page, server: Server, answer: 'none' | 'not found') {
   await page.route(APART, (route) =>
     answer === 'none' ? route.abort() : route.fulfill({ status: 404, body: '' }),
@@ -78,7 +78,7 @@ test('a page that is opened while the server is away is whole when it comes', as
     await page.unroute(APART);
     const chart = page.locator('.chart').first();
     await expect(chart).toBeVisible();
-    // Its looks have come too.
+    // Its styles have loaded too.
     await expect(chart.locator('.chart-title')).toHaveCSS('font-weight', '600');
   } finally {
     await again.stop();
@@ -87,7 +87,7 @@ test('a page that is opened while the server is away is whole when it comes', as
 
 test('code that a newer server has no more', async ({ page, server }) => {
   await openItems(page, server, 'not found');
-  // The filter needs no more than a plain field.
+  // The filter works as a plain input.
   await page.getByRole('search').getByRole('textbox').fill('WHERE c.kept = 1');
   await anew(page).click();
   const pane = page.getByRole('region', { name: 'New item' });
@@ -103,7 +103,7 @@ test('code that a newer server has no more', async ({ page, server }) => {
 });
 
 test.describe('missing', () => {
-  // React says in the console what a page failed with.
+  // React logs the page's error in the console.
   test.use({ expected: [/Failed to fetch dynamically imported module/] });
 
   test('a page whose code was missing is loaded when a person tries again', async ({
@@ -123,7 +123,7 @@ test('what was loaded early is shown while the server is away', async ({ page, s
   const { database } = await server.cosmos.databases.create({ id: 'app' });
   await database.containers.create({ id: 'log', partitionKey: { paths: ['/user'] } });
   await page.goto('/nosql/app/log/items');
-  // Whatever is loaded early: nothing more comes then.
+  // Waits for all chunks that are preloaded.
   const loaded = () =>
     page.evaluate(() => performance.getEntriesByType('resource').map(({ name }) => name));
   for (const name of ['editor', 'codemirror', 'pages', 'AccountMetrics', 'later']) {

@@ -1,5 +1,5 @@
-// The life of an item: it leaves at its second and not one earlier, Extend, Restart countdown and Never do what
-// they say, the last hour is amber and the last minute red.
+// Expiry of an item: it disappears at its second and not earlier; Extend, Restart countdown and
+// Never work; the last hour is amber and the last minute red.
 import type { Locator } from '@playwright/test';
 import { DOORS } from '../lib/door';
 import { expect, test } from '../lib/fixtures';
@@ -8,7 +8,7 @@ import { noted } from '../lib/pane';
 
 const DAYS = 86_400;
 
-/** Red has much more of red than of green and blue, amber has more of green than of blue. */
+/** Classifies a colour: red is far above green and blue; amber has green far above blue. */
 async function toneOf(text: Locator): Promise<'red' | 'amber' | 'plain'> {
   const color = await text.evaluate((element) => getComputedStyle(element).color);
   const [red = 0, green = 0, blue = 0] = (color.match(/[\d.]+/g) ?? []).map(Number);

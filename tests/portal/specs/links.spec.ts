@@ -1,5 +1,5 @@
-// The address bar names what is shown: every page can be opened by its address, reloaded, and reached
-// with back and forward.
+// The URL names the page: every page can be opened by URL, reloaded, and reached with back and
+// forward.
 import { expect, test } from '../lib/fixtures';
 
 test('every page by its address', async ({ page, server }) => {
@@ -65,7 +65,7 @@ test('what is not there says so', async ({ page, server }) => {
 test('a page asks together for what does not depend on each other', async ({ page, server }) => {
   const { database } = await server.cosmos.databases.create({ id: 'app' });
   await database.containers.create({ id: 'log', partitionKey: { paths: ['/id'] } });
-  // The definition is asked for although the forecast has not come.
+  // The definition is requested before the forecast has arrived.
   let giveForecast = () => {};
   const held = new Promise<void>((done) => {
     giveForecast = done;

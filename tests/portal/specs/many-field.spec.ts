@@ -1,5 +1,4 @@
-// A field of many items is set, removed or renamed: what is said before, what is refused, what comes of
-// it, and how it is put back.
+// Setting, removing or renaming a field of many items: preview, refusals, outcome, and undo.
 import type { Page } from '@playwright/test';
 import { Double, Int32, Long } from 'mongodb';
 import { collection, container, DOORS, fillWith, mongo, nosql, numbered } from '../lib/door';
@@ -45,7 +44,7 @@ for (const door of DOORS) {
     await page.keyboard.type('address.city');
     await page.keyboard.press('Escape');
     await expect(dialog(page)).toHaveCount(0);
-    // Escape gave it up, so that it is asked again.
+    // Escape cancelled it, so it is opened again.
     await expect(ask).toBeFocused();
     await page.keyboard.press('Enter');
     await page.keyboard.type('address.city');
@@ -72,13 +71,13 @@ for (const door of DOORS) {
     expect(await door.get(server, 'a')).toEqual({ address: { city: 'Jena' }, ttl: 3600 });
     expect(await door.get(server, 'c')).toEqual({ n: 1, address: { city: 'Jena' } });
     expect(await door.get(server, 'd')).toEqual({ address: 'unknown' });
-    // Somebody else has a use for one of them.
+    // A concurrent change of one of them.
     await door.put(server, 'a', { address: { city: 'Kiel' } });
     await toast(page).getByRole('button', { name: /^Undo/ }).click();
     await expect(toast(page)).toContainText(`Put back 1 ${noun}; 1 changed by others meanwhile`);
     expect(await door.get(server, 'a')).toEqual({ address: { city: 'Kiel' } });
     expect(await door.get(server, 'c')).toEqual({ n: 1 });
-    // The countdown of what was written began anew, that of the others went on.
+    // The countdown of written items restarted; that of the others continued.
     await server.advance(6700);
     expect(await door.ids(server)).toEqual(['a', 'c']);
   });
@@ -107,7 +106,7 @@ for (const door of DOORS) {
       await expect(begin).toBeDisabled();
     }
     await field.fill('n');
-    // What stands there says the type.
+    // The existing values determine the type.
     const type = dialog(page).getByLabel('Type');
     await expect(type).toHaveValue(door === nosql ? 'number' : 'int');
     await dialog(page).getByLabel('Value', { exact: true }).fill('one');
@@ -138,7 +137,7 @@ for (const door of DOORS) {
     await expect(toast(page)).toContainText(`Changed a field of 25 ${noun}s`);
     expect(await door.get(server, numbered(10))).toEqual({ user: 'ada', facts: { count: 10 } });
     expect(await door.get(server, numbered(11))).toEqual({ n: 11, user: 'bob' });
-    // The filter asks for what is renamed, so that no row of the second page is left out.
+    // The filter refers to the renamed field; rows of the second page must not be skipped.
     await askOfAll(page);
     await dialog(page).getByLabel('Field', { exact: true }).fill('user');
     await dialog(page).getByRole('radio', { name: 'Rename the field' }).check();
@@ -208,7 +207,7 @@ test('all that fit are changed beyond the first thousand, while they leave the f
   await dialog(page).getByLabel('Value', { exact: true }).fill('eve');
   await dialog(page).getByRole('button', { name: 'Change 1,035 items' }).click();
   await expect(toast(page)).toContainText('Changed a field of 1,035 items', { timeout: 60_000 });
-  // So many are not put back.
+  // Undo is not offered for so many.
   await expect(toast(page).getByRole('button', { name: /^Undo/ })).toHaveCount(0);
   const left = 'SELECT VALUE COUNT(1) FROM c WHERE c.user = "eve"';
   const { resources } = await container(server).items.query(left).fetchAll();
@@ -240,7 +239,7 @@ test('a change of a field is stopped', async ({ page, server }) => {
   await dialog(page).getByRole('button', { name: 'Stop' }).click();
   release();
   await expect(dialog(page)).toHaveCount(0);
-  // The first part may have reached the server; the second was never sent.
+  // The first batch may have reached the server; the second was never sent.
   const changed = await (await collection(server)).countDocuments({ user: 'eve' });
   expect(changed).toBeLessThanOrEqual(500);
   expect(asked).toBe(1);

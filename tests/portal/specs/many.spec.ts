@@ -1,5 +1,5 @@
-// Many items at once: selected by mouse and keyboard or chosen by a filter, deleted with a way back
-// where TTL is on, given another ttl, saved as a file.
+// Bulk changes: items selected by mouse, keyboard or filter are deleted with undo if TTL is on, get
+// another ttl, or are exported.
 import type { Page } from '@playwright/test';
 import { DOORS, fillWith, mongo, numbered } from '../lib/door';
 import { expect, test } from '../lib/fixtures';
@@ -19,7 +19,7 @@ for (const door of DOORS) {
     await door.put(server, 'never', { ttl: -1 });
     await page.goto(`/${door.name}/app/log/items`);
     await expect(rows(page)).toHaveCount(3);
-    // By keyboard alone.
+    // By keyboard only.
     await page.getByRole('grid').focus();
     await page.keyboard.press('ArrowDown');
     await page.keyboard.press('Shift+ArrowDown');
@@ -33,7 +33,7 @@ for (const door of DOORS) {
     await expect(rows(page)).toHaveCount(0);
     await expect(page.getByText('0 live')).toBeVisible();
     expect(await door.get(server, 'inherits')).toEqual({ n: 1, ttl: 60 });
-    // Somebody else has a use for one of them.
+    // A concurrent change of one of them.
     await door.put(server, 'never', { ttl: 60, n: 2 });
     await toast(page).getByRole('button', { name: /^Undo/ }).click();
     await expect(rows(page)).toHaveCount(2);
@@ -42,14 +42,14 @@ for (const door of DOORS) {
     expect(await door.get(server, 'inherits')).toEqual({ n: 1 });
     expect(await door.get(server, 'never')).toEqual({ ttl: 60, n: 2 });
 
-    // What is deleted can be looked for until it expires.
+    // Deleted items can be shown until they expire.
     await row(page, door, 'keeps').click({ button: 'right' });
     await page.getByRole('menuitem', { name: 'Delete' }).click();
     await dialog(page).getByRole('button', { name: 'Delete' }).click();
     await expect(rows(page)).toHaveCount(1);
     await page.getByRole('button', { name: 'Show', exact: true }).click();
     await expect(row(page, door, 'keeps')).toContainText('01:00');
-    // A reload brings nothing back.
+    // A reload does not show deleted items again.
     await page.reload();
     await expect(page.getByText(/^2 deleted, expiring within \d+ s/)).toBeVisible();
     await expect(rows(page)).toHaveCount(1);
@@ -89,7 +89,7 @@ for (const door of DOORS) {
     await expect(toast(page)).toContainText(`Set ttl of 25 ${noun}s`);
     expect(await door.get(server, numbered(10))).toEqual({ n: 10, user: 'ada', ttl: 7200 });
     expect(await door.get(server, numbered(11))).toEqual({ n: 11, user: 'bob' });
-    // Gone before anybody could take it back: not by one press.
+    // They would expire before undo: needs a typed confirmation.
     await all.click();
     await page.getByRole('menuitem', { name: 'Set ttl of all…' }).click();
     await expect(dialog(page).getByRole('button', { name: 'Set ttl' })).toBeDisabled();
@@ -145,7 +145,7 @@ test('a change of many is stopped', async ({ page, server }) => {
   });
   await page.getByRole('button', { name: 'All that fit…' }).click();
   await page.getByRole('menuitem', { name: 'Delete all…' }).click();
-  // Nothing brings so many back: one press is not enough.
+  // Undo is impossible for so many: needs a typed confirmation.
   const begin = dialog(page).getByRole('button', { name: 'Delete 600 documents' });
   await expect(begin).toBeDisabled();
   await dialog(page)
@@ -156,7 +156,7 @@ test('a change of many is stopped', async ({ page, server }) => {
   await dialog(page).getByRole('button', { name: 'Stop' }).click();
   release();
   await expect(dialog(page)).toHaveCount(0);
-  // The first part may have reached the server; the second was never sent.
+  // The first batch may have reached the server; the second was never sent.
   expect((await mongo.ids(server)).length).toBeGreaterThanOrEqual(100);
   expect(asked).toBe(1);
 });
@@ -187,7 +187,7 @@ test('what another server has deleted hides nothing here', async ({ page, server
   });
   await page.reload();
   await expect(rows(page)).toHaveCount(1);
-  // Nor does what is no list of them.
+  // Malformed storage is ignored.
   await page.evaluate(() => sessionStorage.setItem('ebb-bin', '{"a": 1, "b": [[2]]}'));
   await page.reload();
   await expect(rows(page)).toHaveCount(1);

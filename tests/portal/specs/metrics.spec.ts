@@ -1,5 +1,5 @@
-// Figures and charts say what the clients see; the clock moves by the page, forward alone; the
-// account's page counts what the doors do.
+// Figures and charts match what clients observe; the page advances the clock, only forward; the
+// account page counts operations.
 import type { Page } from '@playwright/test';
 import { collection, container, DOORS, fillWith, mongo, nosql } from '../lib/door';
 import { expect, test } from '../lib/fixtures';
@@ -7,7 +7,10 @@ import { innocent } from '../lib/innocent';
 import type { Server } from '../lib/server';
 
 const [MINUTE, HOUR, DAY] = [60, 3600, 86_400];
-/** How many live how long; a death on the full hour belongs to the hour that it ends. */
+/**
+ * Numbers of documents with their lifetimes; an expiry on the full hour belongs to the hour that it
+ * ends.
+ */
 const LIVES: [count: number, seconds: number][] = [
   [3, 30 * MINUTE],
   [5, 5 * HOUR],
@@ -26,7 +29,7 @@ function chart(page: Page, title: RegExp) {
   return page.getByRole('figure', { name: title });
 }
 
-/** The numbers of a chart's bars, as their names say them. */
+/** Returns the values of a chart's bars from their accessible names. */
 async function bars(page: Page, title: RegExp): Promise<number[]> {
   const names = await chart(page, title)
     .locator('.chart-slot')
@@ -60,7 +63,7 @@ for (const door of DOORS) {
     expect(await bars(page, hours)).toHaveLength(24);
     expect(await bars(page, days)).toHaveLength(30);
     const [inHours, inDays] = [sum(await bars(page, hours)), sum(await bars(page, days))];
-    // The table has the numbers of the bars.
+    // The table has the same numbers as the bars.
     await chart(page, hours).getByText('As a table').click();
     const cells = await chart(page, hours)
       .getByRole('row')
@@ -68,7 +71,7 @@ for (const door of DOORS) {
       .allInnerTexts();
     expect(cells.map(Number)).toEqual(await bars(page, hours));
 
-    // And so it comes to pass.
+    // The forecast comes true.
     const born = (await door.ids(server)).length;
     await server.advance(DAY);
     expect(born - (await door.ids(server)).length).toBe(inHours);
@@ -84,7 +87,7 @@ async function clockOf(server: Server): Promise<number> {
   return (now as Date).getTime();
 }
 
-/** "2026-01-31T12:00:00", as a field of date and time takes it. */
+/** Formats an instant for a datetime input: "2026-01-31T12:00:00". */
 const typed = (ms: number) => new Date(ms).toISOString().slice(0, 19);
 
 test('the clock moves by the page, and never back', async ({ page, server }) => {

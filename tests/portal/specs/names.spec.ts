@@ -1,11 +1,11 @@
-// Names with every odd character that the doors take work in every view, in the tree and in the
-// dialogs. What a browser would turn into another address is not asked for.
+// Names with every special character that the APIs allow work in all views, in the tree and in the
+// dialogs. Names that a browser would resolve to another URL are not requested.
 import type { Page } from '@playwright/test';
 import { expect, test } from '../lib/fixtures';
 import { editor, open } from '../lib/items';
 import { chooseTtl, save } from '../lib/pane';
 
-/** Of databases and containers of the NoSQL door, and of items. */
+/** Names of NoSQL databases, containers and items. */
 const NOSQL = [`it's "a b"`, 'ü 雪 🙂', 'a.b...', '100%a%20b%2Fc', 'a+b&c=d<i>;,@:$!*~|^`{}[]()'];
 /** Of collections; those of databases take fewer. */
 const MONGO = [

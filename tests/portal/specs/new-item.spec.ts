@@ -1,10 +1,10 @@
-// A new item: what is typed goes into its editor at once, and none takes the id of another.
+// A new item: typing goes into its editor immediately, and no item takes the id of another.
 import type { Locator, Page } from '@playwright/test';
 import { DOORS, mongo } from '../lib/door';
 import { expect, test } from '../lib/fixtures';
 import { editor, rows, saveItem } from '../lib/items';
 
-/** What is selected in the editor that has the keyboard; its own, since it lies in a shadow root. */
+/** Returns the selection in the focused editor, which is in a shadow root. */
 function typedOver(page: Page): Promise<string> {
   return page.evaluate(() => {
     const root = document.activeElement?.shadowRoot as

@@ -1,10 +1,10 @@
-// A slow way to the server: the frame is there at once, and what the page needs is asked for together.
+// A slow connection: the frame appears at once, and the page's requests are sent in parallel.
 import type { Page } from '@playwright/test';
 import { DOORS } from '../lib/door';
 import { expect, test } from '../lib/fixtures';
 import { rows } from '../lib/items';
 
-/** Nobody hears who is signed in until it is let go. */
+/** Delays the session response until the returned function is called. */
 async function holdSession(page: Page): Promise<() => void> {
   let letGo = () => {};
   const held = new Promise<void>((done) => {
@@ -43,7 +43,7 @@ for (const door of DOORS) {
     }
     letGo();
     await expect(rows(page)).toHaveCount(1);
-    // What was asked ahead was of use: nobody asked a second time.
+    // Prefetched responses were used: no request was sent twice.
     const twice = NEEDED[door.name]
       .filter((url) => !url.source.includes('expiry'))
       .filter((url) => asked.filter((one) => url.test(one)).length > 1);

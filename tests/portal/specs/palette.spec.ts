@@ -1,5 +1,4 @@
-// The palette: found by some letters and chosen by keyboard, what it does, and where the keyboard is
-// afterwards.
+// The palette: searching and choosing by keyboard, its actions, and the focus afterwards.
 import type { Page } from '@playwright/test';
 import { DOORS, mongo, nosql } from '../lib/door';
 import { expect, test } from '../lib/fixtures';
@@ -13,7 +12,7 @@ const options = (page: Page) => page.getByRole('listbox', { name: 'Found' }).get
 const chosen = (page: Page) =>
   page.getByRole('listbox', { name: 'Found' }).getByRole('option', { selected: true });
 
-/** Opens it and types; the first that is found is chosen. */
+/** Opens it and types; the first match is selected. */
 async function find(page: Page, text: string) {
   await page.keyboard.press('Control+K');
   await expect(field(page)).toBeFocused();
@@ -51,7 +50,7 @@ test('collections, pages and views by some letters', async ({ page, server }) =>
   await (await server.mongo()).db('other').createCollection('sessions');
   await page.goto('/');
   await expect(page.getByRole('treeitem')).toHaveCount(3);
-  // Also in a database that nobody has opened.
+  // Also in a database that was never opened.
   await find(page, 'othsess');
   await expect(chosen(page)).toContainText('other › sessions');
   await page.keyboard.press('Enter');
@@ -63,7 +62,7 @@ test('collections, pages and views by some letters', async ({ page, server }) =>
   await page.keyboard.press('Enter');
   await expect(page).toHaveURL(/\/mongo\/other\/sessions\/query$/);
 
-  // From inside an editor, whose keyboard comes back.
+  // From an editor, which gets the focus back.
   const text = page.getByRole('textbox', { name: 'Filter', exact: true });
   await text.focus();
   await find(page, 'nothing that is there');
@@ -76,7 +75,7 @@ test('collections, pages and views by some letters', async ({ page, server }) =>
   await find(page, 'features');
   await page.keyboard.press('Enter');
   await expect(page).toHaveURL(/\/features$/);
-  // The pointer does it too, and the arrows go round.
+  // The mouse works too, and arrows wrap around.
   await page.getByRole('button', { name: /^Find/ }).click();
   const first = await chosen(page).innerText();
   await page.keyboard.press('ArrowUp');
@@ -110,7 +109,7 @@ test('actions: make, change the theme, copy a link', async ({ page, server, cont
   await find(page, 'new collection');
   await page.keyboard.press('Enter');
   const dialog = page.getByRole('dialog', { name: 'New collection' });
-  // The database of what is shown.
+  // The database of the current page is preselected.
   await expect(dialog.getByRole('combobox').first()).toHaveValue('at app');
   await page.keyboard.press('Escape');
   await expect(dialog).toHaveCount(0);
@@ -139,7 +138,7 @@ test('import, export and indexes of a collection are found on every page', async
   await page.keyboard.press('Escape');
   await expect(dialog).toHaveCount(0);
 
-  // From one list to the other.
+  // From one list to another.
   await find(page, 'export carts');
   await page.keyboard.press('Enter');
   await expect(page.getByRole('dialog', { name: 'Export from app › carts' })).toBeVisible();
@@ -272,7 +271,7 @@ test('saved queries and slow operations', async ({ page, server }) => {
   await expect(page.getByRole('treeitem').first()).toBeVisible();
   await find(page, '5,808');
   await expect(chosen(page)).toContainText('c.slow = 1');
-  // Those of the portal itself are none of anybody's.
+  // The portal's own operations are not listed.
   await field(page).fill('7,919');
   await expect(page.getByText('No results')).toBeVisible();
   await field(page).fill('5,808');

@@ -1,4 +1,5 @@
-// 20 MB pasted into a field: refused with its size, what was there stays, and the page lives on.
+// Pasting 20 MB into a field: refused with its size, the content stays, and the page remains
+// responsive.
 import type { Locator, Page } from '@playwright/test';
 import { expect, test } from '../lib/fixtures';
 import { edit, editor, open, write } from '../lib/items';
@@ -23,7 +24,7 @@ test.beforeEach(async ({ page, server }) => {
   await page.evaluate((n) => navigator.clipboard.writeText('x'.repeat(n)), CHARACTERS);
 });
 
-/** Pastes, and does what a person does next, which has to be answered soon. */
+/** Pastes, then performs an action that must complete soon. */
 async function paste(page: Page, into: Locator, next: () => Promise<void>) {
   await into.focus();
   await page.keyboard.press('Control+V');
@@ -33,7 +34,7 @@ async function paste(page: Page, into: Locator, next: () => Promise<void>) {
   expect(Date.now() - began).toBeLessThan(ALIVE_MS);
 }
 
-/** The console opens and closes. */
+/** Opens and closes the console. */
 async function click(page: Page) {
   const button = page.getByRole('button', { name: /^\W*Console/ });
   const was = (await button.getAttribute('aria-expanded')) === 'true';

@@ -1,4 +1,4 @@
-// A telephone: the list keeps most of the height, and what has no room above it is in one menu.
+// Phones: the list keeps most of the height, and the bar's overflow is in one menu.
 import type { Locator, Page } from '@playwright/test';
 import { DOORS, fillWith, mongo } from '../lib/door';
 import { expect, test } from '../lib/fixtures';
@@ -8,7 +8,7 @@ import { KEYED, READER, signIn } from '../lib/login';
 
 test.use({ viewport: { width: 390, height: 844 } });
 
-/** On how many lines the parts of a bar stand. */
+/** Returns the number of lines of a bar. */
 async function lines(bar: Locator): Promise<number> {
   return bar.evaluate((element) => {
     const boxes = [...element.querySelectorAll('button, input, select, .items-count, .hint')]
@@ -22,7 +22,7 @@ async function lines(bar: Locator): Promise<number> {
 
 const more = (page: Page) => page.getByRole('button', { name: 'More', exact: true });
 
-/** Opens the menu by keyboard and chooses what stands there. */
+/** Opens the menu by keyboard and chooses an entry. */
 async function chooseByKey(page: Page, name: string | RegExp): Promise<void> {
   await more(page).focus();
   await page.keyboard.press('Enter');
@@ -105,7 +105,7 @@ test('what is selected, and an item that lies over the list', async ({ page, ser
   await expect(page.getByRole('dialog').getByRole('textbox')).toBeFocused();
   await page.keyboard.press('Escape');
   await expect(rest).toBeFocused();
-  // The bars of the list are not those of the item.
+  // The list's bars are hidden while an item is open.
   await row(page, mongo, 'n003').locator('[data-column="_id"]').click();
   await expect(page.getByRole('heading', { name: '"n003"' })).toBeFocused();
   await expect(bar).toBeHidden();
@@ -128,12 +128,12 @@ test('no page is wider than the window, and all views of a collection are in sig
   }
   for (const name of ['Items', 'Schema', 'Settings', 'Query', 'Metrics'])
     await expect(page.getByRole('tab', { name, exact: true })).toBeInViewport({ ratio: 1 });
-  // Two figures stand beside each other.
+  // Two figures are side by side.
   const [first, second] = [page.locator('.figure').first(), page.locator('.figure').nth(1)];
   expect((await first.boundingBox())?.y).toBe((await second.boundingBox())?.y);
 });
 
-/** Chooses from the menu in the head of the portal, by keyboard. */
+/** Chooses an entry of the top bar's menu by keyboard. */
 async function fromHead(page: Page, name: string): Promise<void> {
   const button = page.getByRole('banner').getByRole('button', { name: 'Menu' });
   await button.focus();

@@ -1,4 +1,4 @@
-// What Save would do is said before, and then exactly that happens.
+// The preview of a save equals its effect.
 import type { Page } from '@playwright/test';
 import { expect, test } from '../lib/fixtures';
 import { chooseTtl, impact, noted } from '../lib/pane';
@@ -6,7 +6,7 @@ import type { Server } from '../lib/server';
 
 const COUNT = 40;
 
-/** One document every 10 seconds, so that the ages are 0, 10, … 390 s; every eighth is pinned. */
+/** Inserts a document every 10 seconds, for ages 0, 10, … 390 s; every eighth never expires. */
 async function age(server: Server, write: (id: string, ttl: number | undefined) => Promise<void>) {
   for (let at = 0; at < COUNT; at += 1) {
     await write(`item-${at}`, at % 8 === 0 ? -1 : undefined);
@@ -14,7 +14,7 @@ async function age(server: Server, write: (id: string, ttl: number | undefined) 
   }
 }
 
-/** With a default of n seconds what was written n seconds ago or longer is dead, if not pinned. */
+/** Returns how many documents are expired with a default of n seconds. */
 function deadAt(seconds: number): number {
   const ages = Array.from({ length: COUNT }, (_, at) => ({ at, age: (COUNT - 1 - at) * 10 }));
   return ages.filter(({ at, age }) => at % 8 !== 0 && age >= seconds).length;
@@ -36,7 +36,7 @@ async function check(page: Page, door: string, count: () => Promise<number>) {
     const dying = deadAt(seconds);
     const said = dying > 0 ? `${dying} of ${COUNT} ` : `None of the ${COUNT} `;
     await expect(impact(page)).toContainText(said);
-    // The table does not leave out what the sentence says.
+    // The table includes the number in the sentence.
     const atOnce = impact(page)
       .getByRole('row', { name: /^At once/ })
       .getByRole('cell')
@@ -80,7 +80,7 @@ test('what changed between preview and Save is asked again', async ({ page, serv
   await page.goto('/mongo/app/log/settings');
   await chooseTtl(page, 'On', '100');
   await expect(impact(page)).toContainText('None of the 2 ');
-  // The page does not hear of the step.
+  // The page does not notice the step.
   const known: unknown = await (await page.request.get(`${server.url}/status`)).json();
   await page.route('**/status', (route) => route.fulfill({ json: known }));
   await server.advance(100);

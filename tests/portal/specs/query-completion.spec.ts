@@ -1,4 +1,4 @@
-// What the editor of queries offers while somebody types, and what it underlines.
+// Completion and error marks in the query editor.
 import type { Page, Request } from '@playwright/test';
 import { mongo, nosql } from '../lib/door';
 import { expect, test } from '../lib/fixtures';
@@ -6,17 +6,17 @@ import { write } from '../lib/items';
 
 const box = (page: Page, name: string) => page.getByRole('textbox', { name, exact: true });
 const offers = (page: Page) => page.getByRole('main').getByRole('listbox').getByRole('option');
-/** The one that Enter takes. */
+/** The selected candidate. */
 const chosen = (page: Page) => page.getByRole('main').getByRole('option', { selected: true });
 
-/** A key for a list, which takes none in its first 75 ms, so that nobody takes what just came. */
+/** Presses a key for a list, which ignores keys in its first 75 ms. */
 async function pressInList(page: Page, key: 'Enter' | 'Tab' | 'ArrowDown') {
   await expect(chosen(page)).toBeVisible();
   await page.evaluate(() => new Promise((done) => setTimeout(done, 300)));
   await page.keyboard.press(key);
 }
 
-/** Takes what is chosen. */
+/** Accepts the selected candidate. */
 async function take(page: Page, box: ReturnType<typeof page.getByRole>, want: string) {
   await pressInList(page, 'Enter');
   await expect(box).toHaveText(want);
@@ -46,7 +46,7 @@ test('SQL: words, functions and fields, by the keyboard alone', async ({ page, s
   await page.keyboard.press('Control+Enter');
   await expect(page.locator('.query-bar').getByRole('status')).toContainText('1 result,');
 
-  // What is whole already is in nobody's way: Enter ends the line.
+  // A completed word is not offered: Enter ends the line.
   await write(page, query, 'SELECT * FROM ');
   await page.keyboard.type('c');
   await expect(offers(page)).toHaveCount(0);
@@ -127,7 +127,7 @@ test('what is typed into a filter that is empty goes between its braces', async 
   await page.keyboard.type(' amount: 7 ');
   await expect(filter).toHaveText('{ amount: 7 }');
 
-  // The key that leads to the filter of a list leads here too; where the mouse pressed it stays.
+  // The shortcut of a list's filter works here too; a mouse press sets the cursor.
   await write(page, filter, '{}');
   await page.getByRole('heading').first().click();
   await page.keyboard.press('/');
@@ -183,7 +183,7 @@ test('who types on while fields are read is offered those of the place that was 
   await page.goto('/nosql/app/log/query');
   await write(page, box(page, 'Query'), 'SELECT * FROM c WHERE');
   const asked = page.waitForRequest(isSample);
-  // Nothing is offered behind a whole word.
+  // No candidates after a whole word.
   await page.keyboard.type(' c');
   await asked;
   await page.keyboard.type('.');
@@ -204,7 +204,7 @@ test('the colon that a completion has put in is typed over', async ({ page, serv
   await page.keyboard.type(': "ada"');
   await page.keyboard.press('Escape');
   await expect(filter).toHaveText(/^\{ customer: "ada"/);
-  // Only at once: one that is typed later is written.
+  // Only immediately: a colon typed later is inserted.
   await page.keyboard.press('ArrowLeft');
   await page.keyboard.press('ArrowRight');
   await page.keyboard.type(':');

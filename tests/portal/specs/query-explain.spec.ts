@@ -1,4 +1,5 @@
-// Explain: what a query examined and returned, its plan, and the index it lacks, made with one click.
+// Explain: documents examined and returned, the plan, and the missing index, created with one
+// click.
 import type { Page } from '@playwright/test';
 import { collection, container, fillWith, mongo, nosql } from '../lib/door';
 import { expect, test } from '../lib/fixtures';

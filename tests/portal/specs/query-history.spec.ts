@@ -1,4 +1,4 @@
-// The history of queries says what came of each run, keeps that over a reload, and lists the failed ones alone.
+// The query history shows each run's outcome, survives a reload, and can be filtered by failures.
 import type { Page } from '@playwright/test';
 import { DOORS, fillWith, nosql } from '../lib/door';
 import { expect, test } from '../lib/fixtures';
@@ -34,10 +34,10 @@ for (const door of DOORS) {
 
     await page.getByRole('tab', { name: 'History' }).click();
     await expect(past(page)).toHaveCount(2);
-    // A run that was given up is none that failed.
+    // A cancelled run is not a failed one.
     const link = door === nosql ? '**/_portal/api/nosql/**/docs' : '**/_portal/api/mongo/app';
     await page.route(link, () => {
-      // It is never answered.
+      // Never responds.
     });
     await run(good);
     await expect(summary(page)).toHaveText('Running…');

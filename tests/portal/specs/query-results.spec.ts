@@ -1,5 +1,5 @@
-// Results of a query as a table, JSON or a tree: the choice is kept, a row opens its item, and all that
-// was read can be copied and downloaded.
+// Query results as table, JSON or tree: the choice is kept, a row opens its item, and all results
+// read can be copied and downloaded.
 import { readFileSync } from 'node:fs';
 import type { Page } from '@playwright/test';
 import { Decimal128 } from 'mongodb';
@@ -17,7 +17,7 @@ async function open(page: Page, door: Door) {
   await expect(summary(page)).toContainText('Not run yet');
 }
 
-/** All of its fields, by their number from above. */
+/** All fields, by their index from above. */
 async function run(page: Page, door: Door, filter: string) {
   const [field, text] =
     door === nosql ? ['Query', `SELECT * FROM c ${filter}`] : ['Filter', filter];
@@ -25,7 +25,7 @@ async function run(page: Page, door: Door, filter: string) {
   await page.keyboard.press('Control+Enter');
 }
 
-/** What is saved when a form is chosen. */
+/** Returns the file that is downloaded for a format. */
 async function download(
   page: Page,
   form: string,
@@ -54,7 +54,7 @@ for (const door of DOORS) {
     const names = [door === nosql ? 'id' : '_id', 'n', 'at.city'];
     for (const name of names) await expect(head.filter({ hasText: name }).first()).toBeVisible();
     const row = table(page).getByRole('row').filter({ hasText: 'Ulm' });
-    // Numbers stand on the right, and the number of a row takes no room that columns could have.
+    // Numbers are right-aligned, and the row number column is narrow.
     await expect(head.filter({ hasText: /^n$/ })).toHaveCSS('text-align', 'right');
     await expect(row.getByRole('cell', { name: '1', exact: true })).toHaveCSS(
       'text-align',
@@ -98,7 +98,7 @@ for (const door of DOORS) {
     await expect(pane).toBeVisible();
     await expect(page).toHaveURL(/items\?item=/);
 
-    // What was read is still there on the way back.
+    // Results are restored on return.
     await page.goBack();
     await expect(summary(page)).toContainText('1 result,');
     const link = table(page).getByRole('link', { name: `Open ${door.noun} of row 1` });
@@ -114,7 +114,7 @@ for (const door of DOORS) {
     await open(page, door);
     await run(page, door, door === nosql ? 'WHERE c.n >= 0' : '{ n: { $gte: 0 } }');
     await expect(summary(page)).toContainText('Page 1: 1 to 100');
-    // All of them, though one page was read.
+    // All results, although one page was read.
     const whole = await download(page, 'JSON', 'All results');
     expect(JSON.parse(whole.text)).toHaveLength(150);
     await expect(page.getByText('Downloaded 150 results as app.log.json.').first()).toBeVisible();
@@ -180,7 +180,7 @@ for (const door of DOORS) {
     await expect(table(page).getByRole('cell', { name: '99', exact: true })).toBeVisible();
     expect((await download(page, 'JSON Lines')).text.trimEnd().split('\n')).toHaveLength(150);
 
-    // They are there on the way back as well.
+    // They are restored on return as well.
     await page.getByRole('tab', { name: 'Items' }).click();
     await page.goBack();
     await expect(summary(page)).toContainText('Page 1 of 2 read');

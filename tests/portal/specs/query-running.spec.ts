@@ -1,4 +1,4 @@
-// What runs: a part that is selected, a query that takes long and is stopped at the server too.
+// Executing a selection, and cancelling a long query, which also ends on the server.
 import type { Page } from '@playwright/test';
 import { fillWith, mongo, nosql } from '../lib/door';
 import { expect, test } from '../lib/fixtures';
@@ -29,7 +29,7 @@ test('NoSQL: what is selected runs alone', async ({ page, server }) => {
   await page.keyboard.press('Control+Enter');
   await expect(summary(page)).toHaveText('');
 
-  // A mistake is underlined where it is in the whole.
+  // An error is underlined at its position in the whole text.
   await write(page, query, 'SELECT VALUE 1\nSELECT NOPE(c.n) FROM c');
   await selectLast(page);
   await button(page, 'Execute selection').click();
@@ -51,7 +51,7 @@ interface Operation {
   command?: { comment?: unknown };
 }
 
-/** Operations of the portal that run at the server. */
+/** Returns the number of the portal's operations on the server. */
 async function running(server: Server): Promise<number> {
   const reply = await (await server.mongo()).db('admin').command({ currentOp: 1 });
   const all = reply.inprog as Operation[];

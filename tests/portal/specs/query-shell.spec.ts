@@ -1,5 +1,5 @@
-// Lines of MongoDB's shell in the page of queries: pasted ones and typed ones become the fields of the
-// form, and the way from Find to Pipeline and back takes along what was asked.
+// MongoDB shell calls in the query page: pasted and typed ones are converted to the form's fields,
+// and switching between Find and Pipeline keeps the query.
 import type { Page } from '@playwright/test';
 import { fillWith, mongo } from '../lib/door';
 import { expect, test } from '../lib/fixtures';
@@ -19,7 +19,7 @@ async function open(page: Page, server: Server) {
   await expect(box(page, 'Filter')).toHaveText('{}');
 }
 
-/** The fields of a find, as they are shown. */
+/** Checks the fields of a find. */
 async function find(page: Page, filter: string, rest: [string, string, string, string]) {
   const [projection, sort, limit, skip] = rest;
   await expect(box(page, 'Filter')).toHaveText(filter);
@@ -81,7 +81,7 @@ test('counts and distinct values are those of the database', async ({ page, serv
     { _id: 'c', tags: null },
   ]);
   await write(page, box(page, 'Filter'), 'db.log.distinct("tags", { n: { $exists: false } })');
-  // The keyboard goes along to the other box.
+  // The focus moves to the other input.
   await expect(box(page, 'Pipeline')).toBeFocused();
   await page.keyboard.press('Control+Enter');
   const want = await log.distinct('tags', { n: { $exists: false } } as never);
@@ -137,7 +137,7 @@ test('from Find to Pipeline and back', async ({ page, server }) => {
   await write(page, pipeline, '[{ $match: { n: 5 } }, { $limit: 1 }]');
   await page.getByRole('radio', { name: 'Filter' }).check();
   await find(page, '{ n: 5 }', ['', '', '1', '']);
-  // A pipeline that no find can say is not lost.
+  // A pipeline that a find cannot express is kept.
   await page.getByRole('radio', { name: 'Pipeline' }).check();
   await write(page, pipeline, '[{ $group: { _id: "$user" } }]');
   await page.getByRole('radio', { name: 'Filter' }).check();

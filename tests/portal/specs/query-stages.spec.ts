@@ -1,5 +1,5 @@
-// The stages of a pipeline: left out, moved, added, looked behind and run up to, while the text in the
-// editor stays what counts; what writes is never run.
+// The stages of a pipeline: disabled, moved, added, inspected and run up to, while the editor's
+// text is authoritative; writing stages are never run.
 import type { Locator, Page } from '@playwright/test';
 import { collection, fillWith, mongo } from '../lib/door';
 import { expect, test } from '../lib/fixtures';
@@ -49,7 +49,7 @@ test('a stage is left out, and taken in again', async ({ page, server }) => {
   );
   await page.getByRole('button', { name: 'Execute query' }).click();
   await expect(summary(page)).toContainText('7 results');
-  // Its own undo takes a change of the panel back.
+  // The editor's undo reverts a change by the panel.
   await box(page).focus();
   await page.keyboard.press('Control+Z');
   await expect(box(page)).toContainText('/* { $limit: 7 } */');
@@ -62,7 +62,7 @@ test('stages are moved and added by keyboard', async ({ page, server }) => {
   await expect(box(page)).toHaveText(
     '[ { $match: { n: { $gte: 10 } } }, /* few */ { $limit: 7 }, { $sort: { n: -1 } } ]',
   );
-  // The keyboard goes with the stage.
+  // The focus follows the stage.
   await expect(page.getByRole('button', { name: 'Move stage 2 up' })).toBeFocused();
   await page.keyboard.press('Enter');
   await expect(page.getByRole('button', { name: 'Move stage 1 down' })).toBeFocused();
@@ -78,7 +78,7 @@ test('stages are moved and added by keyboard', async ({ page, server }) => {
   await expect(stage(page, 4)).toContainText('$count');
   await expect(box(page)).toContainText('{ $sort: { n: -1 } }, { $count: "count" } ]');
   await page.getByRole('button', { name: 'Execute query' }).click();
-  // The first seven are none of those that match, and what is not there is not counted.
+  // The first seven do not match, and the result is empty.
   await expect(summary(page)).toContainText('0 results');
 });
 
@@ -91,7 +91,7 @@ test('what is there after a stage', async ({ page, server }) => {
   await documents(stage(page, 3)).click();
   await expect(stage(page, 3)).toContainText('7 documents; the first 5 are shown.');
   await expect(documents(stage(page, 2))).toHaveAttribute('aria-expanded', 'false');
-  // What was shown is of another pipeline now.
+  // The shown documents belong to another pipeline now.
   await stage(page, 1).getByRole('checkbox').uncheck();
   await expect(stage(page, 3)).toContainText('is another one now');
   await stage(page, 3).getByRole('button', { name: 'Show anew' }).click();
@@ -125,7 +125,7 @@ test('what writes is never run from here', async ({ page, server }) => {
   await expect(stage(page, 2)).toContainText('writes');
   await expect(documents(stage(page, 2))).toBeDisabled();
   await expect(runUpTo(stage(page, 2))).toBeDisabled();
-  // Moved to the front it is before every other stage.
+  // Moved to the front, it precedes every other stage.
   await stage(page, 2).getByRole('button', { name: 'Move stage 2 up' }).click();
   await expect(documents(stage(page, 2))).toBeDisabled();
   await stage(page, 1).getByRole('checkbox').uncheck();

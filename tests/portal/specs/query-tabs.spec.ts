@@ -1,4 +1,4 @@
-// Several queries on a collection, kept over a reload; saved ones; the address that names what is shown.
+// Query tabs of a collection, kept across reloads; saved queries; the URL of the current query.
 import type { Page } from '@playwright/test';
 import { DOORS, type Door, fillWith, mongo, nosql } from '../lib/door';
 import { expect, test } from '../lib/fixtures';
@@ -17,13 +17,13 @@ const TEXTS = {
   mongo: ['{}', '{ n: 1 }', '{ n: 2 }'],
 } as const;
 
-/** Chooses from the menu of the tab that is shown. */
+/** Chooses from the menu of the current tab. */
 async function menu(page: Page, item: string) {
   await button(page, 'More for this query').click();
   await page.getByRole('menuitem', { name: item, exact: true }).click();
 }
 
-/** Answers the name that is asked for. */
+/** Enters a name in the dialog. */
 async function name(page: Page, text: string, action: string) {
   const dialog = page.getByRole('dialog');
   await dialog.getByLabel('Name').fill(text);
@@ -45,7 +45,7 @@ for (const door of DOORS) {
     await button(page, 'New query').click();
     await expect(tab(page, 'Query 2')).toHaveAttribute('aria-selected', 'true');
     await expect(box(page, door)).toHaveText(first);
-    // What is typed next goes into its text.
+    // The new tab's text has the focus.
     await expect(box(page, door)).toBeFocused();
     await write(page, box(page, door), two);
     await menu(page, 'Rename tab');
@@ -112,7 +112,7 @@ for (const door of DOORS) {
     const link = await page.evaluate(() => navigator.clipboard.readText());
     expect(link).toBe(page.url());
 
-    // In another window, and where something else was typed.
+    // In another window, and over other unsaved text.
     const other = await context.newPage();
     await other.goto(link);
     await expect(box(other, door)).toHaveText(one);
@@ -126,7 +126,7 @@ for (const door of DOORS) {
     await expect(box(other, door)).toHaveText(two);
     await expect.poll(() => new URL(other.url()).searchParams.get('q')).toBe(two);
 
-    // Whoever leaves before the address says what was typed comes back to what it says.
+    // If the user leaves before the URL was updated, returning restores the URL's query.
     await box(other, door).focus();
     await other.evaluate(() => {
       document.execCommand('insertText', false, 'x');

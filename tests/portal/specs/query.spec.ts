@@ -1,5 +1,5 @@
-// Queries of both doors: results and pages, figures as the official clients have them, errors with
-// their place, history, the keys that run and the button that stops.
+// Queries in both APIs: results and pages, figures equal to those of the official clients, errors
+// with positions, history, keys, and cancellation.
 import type { Page } from '@playwright/test';
 import { collection, container, DOORS, type Door, fillWith, mongo, nosql } from '../lib/door';
 import { expect, test } from '../lib/fixtures';
@@ -11,7 +11,7 @@ const box = (page: Page, name: string) => page.getByRole('textbox', { name, exac
 const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
 const summary = (page: Page) => page.locator('.query-bar').getByRole('status');
 
-/** The lines of the results that are drawn. */
+/** Returns the rendered lines of the results. */
 async function results(page: Page): Promise<string> {
   await button(page, 'JSON').click();
   await expect(box(page, 'Results')).toBeVisible();
@@ -31,7 +31,7 @@ async function start(page: Page, door: Door) {
   await expect(summary(page)).toContainText('Not run yet');
 }
 
-/** Three pages forth and two back. */
+/** Three pages forward and two back. */
 async function turnPages(page: Page) {
   await expect(summary(page)).toContainText('Page 1: 1 to 100');
   await expect(button(page, 'Previous')).toBeDisabled();
@@ -70,7 +70,7 @@ test('SQL: results, pages, figures', async ({ page, server }) => {
     `${Number(answer.requestCharge.toFixed(2))} RU`,
   );
   expect(await figure(page, 'Documents returned')).toBe(String(answer.resources.length));
-  // The client's types call this a text.
+  // The client's type declaration says string.
   const metrics = Object.values(
     answer.queryMetrics as unknown as Record<string, { retrievedDocumentCount: number }>,
   )[0];
@@ -184,14 +184,14 @@ for (const door of DOORS) {
     await button(page, 'Clear history').click();
     await expect(past).toHaveCount(0);
 
-    // A server that does not answer is not waited for.
+    // Cancelling does not wait for an unresponsive server.
     const link = door === nosql ? '**/_portal/api/nosql/**/docs' : '**/_portal/api/mongo/**';
     let release = () => {};
     const held = new Promise<void>((done) => (release = done));
     await page.route(link, async (route) => {
       await held;
       await route.abort().catch(() => {
-        // The page has given it up.
+        // The page has cancelled it.
       });
     });
     await button(page, 'Execute query').click();

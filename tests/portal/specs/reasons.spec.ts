@@ -1,11 +1,11 @@
-// Why an item dies or does not: the column Expires for every kind of ttl, under every kind of default.
+// The Expires column for every kind of ttl under every kind of default.
 import type { Page } from '@playwright/test';
 import { Decimal128, Double, Int32, Long } from 'mongodb';
 import { collection, type Door, mongo, nosql } from '../lib/door';
 import { expect, test } from '../lib/fixtures';
 import { expires } from '../lib/items';
 
-/** What Expires says under no TTL, without a default, with one of a minute. */
+/** Expected text with TTL off, without a default, and with a default of a minute. */
 type Said = [off: string, noDefault: string, minute: string | RegExp];
 
 const OFF = 'ttl ignored: TTL is off';
@@ -50,7 +50,7 @@ const ITEMS: Kind[] = [
 
 test('items', async ({ page, server }) => {
   await nosql.create(server, null);
-  // Where TTL is on, the door refuses a ttl that means nothing; these are from before.
+  // While TTL is on, the API refuses an invalid ttl; these were written before.
   for (const [id, ttl] of ITEMS) await nosql.put(server, id, ttl === undefined ? {} : { ttl });
   await page.goto('/nosql/app/log/items');
   await check(page, nosql, ITEMS, 0);

@@ -1,4 +1,4 @@
-// Queries that were run in this browser are found by the palette, and taken into the form.
+// The palette finds queries run in this browser and opens them in the form.
 import { DOORS } from '../lib/door';
 import { expect, test } from '../lib/fixtures';
 
@@ -19,7 +19,7 @@ for (const door of DOORS) {
     await page.keyboard.insertText('another');
     await expect(page).toHaveURL(/another/);
     await page.goto('/');
-    // The database that was open, and its collection.
+    // The open database, and its collection.
     await expect(page.getByRole('treeitem')).toHaveCount(2);
     await page.keyboard.press('Control+K');
     await expect(page.getByRole('combobox', { name: /^Find/ })).toBeFocused();

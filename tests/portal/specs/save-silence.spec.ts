@@ -1,5 +1,5 @@
-// A save to which the server does not answer: it is said within a second, can be stopped, and can be done
-// again when the server is back.
+// A save without response: reported within a second, can be cancelled, and can be repeated when the
+// server is back.
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -16,7 +16,7 @@ const NO_ANSWER = 'The server has not answered yet.';
 const save = (pane: Locator) => pane.getByRole('button', { name: 'Save', exact: true });
 const stop = (pane: Locator) => pane.getByRole('button', { name: 'Stop', exact: true });
 
-/** An item that is open, and has something typed. */
+/** Opens an item and types a change. */
 async function typed(page: Page, server: Server, door: Door): Promise<Locator> {
   await door.create(server, null);
   await door.put(server, 'one', { n: 1 });
@@ -55,7 +55,7 @@ for (const door of DOORS) {
     await expect(save(pane)).toBeFocused();
     await expect(editor(pane)).toContainText('2');
     server.signal('SIGCONT');
-    // As if the save that was stopped had come through.
+    // As if the cancelled save had succeeded.
     await door.put(server, 'one', { n: 2 });
     await noted(page, `Successfully updated ${door.noun} ${door.label('one')}`);
     await expect(pane.getByText(/may have been done|is back/)).toHaveCount(0);
@@ -80,7 +80,7 @@ for (const door of DOORS) {
         door === nosql ? door.text('one', fields) : `{ ${fields} }`;
       await write(page, editor(pane), text('"word": "planted"'));
       let lost = 0;
-      // It comes through, and its answer does not.
+      // The request succeeds, but its response is lost.
       await page.route('**/_portal/api/**', async (route) => {
         const body = route.request().postDataBuffer();
         if (lost > 0 || body?.includes('planted') !== true) return route.fallback();
@@ -132,7 +132,7 @@ test.describe('killed', () => {
   test('what failed while the server was away says that it is back', async ({ page, server }) => {
     const door = nosql;
     const pane = await typed(page, server, door);
-    // The pane does not find out by itself what is stored.
+    // Prevents the pane from polling the stored version.
     await page.route('**/docs/one', (route) =>
       route.request().headers()['if-none-match'] === undefined ? route.fallback() : route.abort(),
     );
@@ -145,7 +145,7 @@ test.describe('killed', () => {
     try {
       await expect(pane.getByText('The server is back: save again.')).toBeVisible();
       await expect(pane.getByText('No answer came')).toHaveCount(0);
-      // As if the save had come through when its answer did not.
+      // As if the save had succeeded without its response.
       await door.put(back, 'one', { n: 2 });
       await pane.getByRole('button', { name: 'Save again' }).press('Enter');
       await noted(page, `Successfully updated ${door.noun} ${door.label('one')}`);

@@ -1,5 +1,4 @@
-// The schema of a collection: its fields, and how its documents expire, each class with a way to its
-// documents.
+// The schema page: fields, and how documents expire, with a link to each class.
 import type { Page } from '@playwright/test';
 import { Decimal128, Long } from 'mongodb';
 import { collection, DOORS, type Door, mongo, nosql } from '../lib/door';
@@ -11,7 +10,7 @@ const classes = (page: Page) => page.getByRole('region', { name: /^How (items|do
 const fields = (page: Page) => page.getByRole('region', { name: 'Table of fields' });
 
 async function fill(server: Server, door: Door): Promise<void> {
-  // Where TTL is on, the NoSQL API refuses a ttl without a meaning.
+  // While TTL is on, the NoSQL API refuses an invalid ttl.
   await door.create(server, null);
   const kinds: [string, unknown, number][] = [
     ['plain', undefined, 5],
@@ -136,7 +135,7 @@ test('a sample of many is chosen at random, and its size is remembered', async (
     }
     await expect(size).toHaveValue('100');
     await expect(status).toHaveText(said);
-    // It reaches over all of them, not over the first.
+    // It covers all values, not only the first.
     const range = fields(page)
       .getByRole('row')
       .filter({ has: page.getByRole('rowheader', { name: 'at', exact: true }) })

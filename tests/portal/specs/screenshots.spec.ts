@@ -1,5 +1,5 @@
-// The pictures of the README and docs/operations.md, made of a real sample on a clock that stands still. They are written to
-// docs/images with EBB_SCREENSHOTS=1, else to the run's own folder.
+// Pictures for README and docs/operations.md, taken of a real sample with a manual clock. Written
+// to docs/images with EBB_SCREENSHOTS=1, else to the output folder of the run.
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '../lib/fixtures';

@@ -1,5 +1,4 @@
-// Every form that asks for a time of so many seconds offers the same units, reads the same short forms, says
-// the same of what is typed, and refuses the same.
+// Every input of a duration in seconds has the same units, abbreviations, messages and errors.
 import type { Locator, Page } from '@playwright/test';
 import { mongo } from '../lib/door';
 import { expect, test } from '../lib/fixtures';
@@ -23,7 +22,7 @@ const WRONG = [
 
 const dialog = (page: Page) => page.getByRole('dialog');
 
-/** Opens each of them; what it says where the field stands is in what is returned. */
+/** Opens each form; the returned locator contains the field's messages. */
 const FORMS: [name: string, open: (page: Page) => Promise<Locator>][] = [
   [
     'a new collection',
@@ -87,7 +86,7 @@ for (const [name, open] of FORMS) {
       await expect(field).toHaveAccessibleDescription(new RegExp(`^${said}`));
       await expect(unit).toHaveValue(meant);
     }
-    // An empty field that nobody has filled in yet shows examples, and one that was emptied what is missing.
+    // An untouched field shows examples; an emptied one shows an error.
     await field.fill('');
     await expect(field).toHaveAccessibleDescription(
       /^(For example 90d, 36h, 15m or 45s|Enter a number of seconds, or one with its unit: 90d, )/,
@@ -98,7 +97,7 @@ for (const [name, open] of FORMS) {
         new RegExp(`^${said.replace(/[().]/g, '.')}`),
       );
     }
-    // The unit that is chosen is heeded, whatever stood behind the number.
+    // The selected unit overrides the typed one.
     await field.fill('36h');
     await unit.selectOption('days');
     await expect(field).toHaveValue('36');

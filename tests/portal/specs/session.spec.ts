@@ -1,4 +1,4 @@
-// A session that ends, or is refused: nothing typed is lost, and the page that was asked for comes.
+// An expired or refused session: no input is lost, and the requested page is shown.
 import { expect, test } from '../lib/fixtures';
 import { edit, editor, open } from '../lib/items';
 import { KEYED, PRIMARY, signIn } from '../lib/login';
@@ -22,7 +22,7 @@ test('a session that ends while something is typed', async ({ page, context, ser
   await edit(page, '"kept": 1');
   await context.clearCookies();
   const dialog = page.getByRole('dialog', { name: 'Sign in again' });
-  // A question of the page's own may have been refused before this one.
+  // A background request may have been refused before.
   const save = page.locator('.items-commands').getByRole('button', { name: 'Save' });
   await expect(async () => {
     if (!(await dialog.isVisible())) await save.click({ timeout: 500 });
@@ -67,7 +67,7 @@ test('too many wrong keys', async ({ page, server }) => {
   await signIn(page, 'wrong again');
   await expect(page.getByText(/Too many wrong keys. Wait a minute/)).toBeVisible();
   await expect(page.getByLabel('Account key')).toHaveValue('wrong again');
-  // Who has the right one is not kept out.
+  // The correct key still works.
   await signIn(page, PRIMARY);
   await expect(page.getByLabel('Account key')).toHaveCount(0);
   const read = await server.cosmos.database('app').container('log').read();

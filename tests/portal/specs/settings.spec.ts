@@ -1,5 +1,5 @@
-// Settings beside the default time to live: indexing policy, throughput and change feed of a
-// container, date TTL indexes of a collection, and what somebody else saved meanwhile.
+// Settings besides the default TTL: indexing policy, throughput and change feed of a container, TTL
+// indexes of a collection, and conflicts with other users.
 import type { Page } from '@playwright/test';
 import { collection, container, mongo, nosql } from '../lib/door';
 import { expect, test } from '../lib/fixtures';
@@ -56,7 +56,7 @@ test('indexing policy, and that none excludes a time to live', async ({ page, se
   await save(page, 'Successfully updated container log');
   expect(await record(server)).toMatchObject({ indexingPolicy: { indexingMode: 'none' } });
 
-  // And the other way round: from none, a time to live needs an index.
+  // Vice versa: with mode none, enabling TTL requires an index.
   await chooseTtl(page, 'On (no default)');
   await expect(conflict).toBeVisible();
   await section(page, 'Indexing policy');
@@ -123,12 +123,12 @@ test('a container that somebody else has changed', async ({ page, server }) => {
   await saveButton(page).click();
   const rows = dialog.getByRole('table', { name: 'What differs' }).getByRole('row');
   await expect(rows.filter({ hasText: 'Indexing policy' })).toContainText('/user/?');
-  // As it was, theirs, which has not changed it, and mine.
+  // Base, theirs (unchanged), and mine.
   await expect(rows.filter({ hasText: 'Time to live' })).toContainText(/OffOff.*100/);
   expect((await record(server)).defaultTtl).toBeUndefined();
   await dialog.getByRole('button', { name: 'Overwrite with mine' }).click();
   await noted(page, 'Successfully updated container log');
-  // Mine is there, and theirs is too.
+  // Both changes are stored.
   expect(await record(server)).toMatchObject({
     defaultTtl: 100,
     indexingPolicy: { includedPaths: [{ path: '/user/?' }] },
@@ -170,7 +170,7 @@ test('date TTL indexes of a collection', async ({ page, server }) => {
     await dialog.getByLabel('Field').fill(wrong);
     await expect(create).toBeDisabled();
   }
-  // What the server alone knows, it says.
+  // Errors that only the server finds.
   await dialog.getByLabel('Field').fill('$at');
   await expect(dialog.getByRole('status')).toContainText('could not be worked out');
   const name = dialog.getByLabel(/^Type the name of the collection/);
@@ -189,7 +189,7 @@ test('date TTL indexes of a collection', async ({ page, server }) => {
   expect(await mongo.ids(server)).toEqual(['at 50']);
 
   await page.getByRole('button', { name: 'Change seconds of at_1' }).click();
-  // What was typed means something else in another unit, what is only shown is shown in it.
+  // A typed number keeps its digits in another unit; an untouched one is converted.
   const time = dialog.locator('#dateIndexSeconds');
   const unit = dialog.getByRole('combobox', { name: 'Unit' });
   await time.fill('2');
@@ -206,7 +206,7 @@ test('date TTL indexes of a collection', async ({ page, server }) => {
   await server.advance(60);
   expect(await mongo.ids(server)).toEqual(['at 50']);
 
-  // Somebody else has made the same one: what was typed stays.
+  // A concurrent creation of the same index: the input is kept.
   await log.createIndex({ until: 1 });
   await page.getByRole('button', { name: 'New date TTL index' }).click();
   await dialog.getByLabel('Field').fill('until');
@@ -257,7 +257,7 @@ test('a date TTL index says how many it makes expire, and asks before', async ({
   expect(await mongo.ids(server)).toHaveLength(4);
   await page.keyboard.press('g');
   await expect(create).toBeEnabled();
-  // A name that was typed for one number stands for no other.
+  // A confirmation is void for another number.
   await dialog.locator('#dateIndexSeconds').fill('61');
   await expect(create).toBeDisabled();
   await dialog.getByLabel(/^Type the name of the collection, log/).fill('log');
@@ -265,7 +265,7 @@ test('a date TTL index says how many it makes expire, and asks before', async ({
   await noted(page, 'Successfully created index at_1');
   expect(await mongo.ids(server)).toEqual(['later', 'none']);
 
-  // The same of another time, and of an index that is beside it something else.
+  // The same for another duration, and for an index that has further options.
   const { now } = (await log.db.admin().command({ ebbClock: 1 })) as { now: Date };
   await mongo.put(server, 'soon', { at: new Date(now.getTime() - 30_000) });
   await page.getByRole('button', { name: 'Change seconds of at_1' }).click();
@@ -293,7 +293,7 @@ test('a date TTL index is not made over more than was told', async ({ page, serv
   await page.goto('/mongo/app/log/settings?section=date-indexes');
   const dialog = page.getByRole('dialog');
   await page.getByRole('button', { name: 'New date TTL index' }).click();
-  // Nothing is wrong before anything is typed.
+  // An untouched field shows no error.
   await expect(dialog.locator('#dateIndexSeconds')).toBeVisible();
   await expect(dialog.getByRole('alert')).toHaveCount(0);
   await dialog.getByLabel('Field').fill('at');
@@ -306,7 +306,7 @@ test('a date TTL index is not made over more than was told', async ({ page, serv
   await expect(create).toBeDisabled();
   expect(await mongo.ids(server)).toHaveLength(3);
   expect((await log.indexes()).map(({ name }) => name)).not.toContain('at_1');
-  // A few more than were told are as good as agreed to: time goes on while somebody types.
+  // A slightly higher number than confirmed is accepted, since time passes while typing.
   await dialog.getByLabel(/^Type the name of the collection, log/).fill('log');
   await mongo.put(server, 'd', { at: past });
   await create.click();
@@ -326,7 +326,7 @@ test('a collection that somebody else has changed', async ({ page, server }) => 
   ).toContainText(/100.*300.*200/);
   await dialog.getByRole('button', { name: 'Go on editing' }).click();
   await expect(page.locator('#timeToLiveSeconds')).toHaveValue('200');
-  // Whoever goes on is asked again.
+  // The next save asks again.
   await chooseTtl(page, 'On', '201');
   await saveButton(page).click();
   await expect(dialog.getByRole('table')).toContainText(/100.*300.*201/);

@@ -1,4 +1,4 @@
-// Letters that are shortcuts: what they do, where they do nothing, and that they can be turned off.
+// Letter shortcuts: their effect, where they are inactive, and how to disable them.
 import type { Page } from '@playwright/test';
 import { mongo } from '../lib/door';
 import { expect, test } from '../lib/fixtures';
@@ -24,7 +24,7 @@ test('views, filter, a new item, the text of one', async ({ page, server }) => {
   await expect(rows(page)).toHaveCount(1);
   await page.keyboard.press('/');
   await expect(filter(page)).toBeFocused();
-  // Here they are letters.
+  // In a text input they are letters.
   await page.keyboard.type('gqn?/');
   await expect(filter(page)).toHaveText('gqn?/');
   await write(page, filter(page), '');
@@ -43,7 +43,7 @@ test('views, filter, a new item, the text of one', async ({ page, server }) => {
   await page.keyboard.press('Escape');
   await expect(editor(page)).toHaveCount(0);
 
-  // In the tree other letters find a name, and these are no part of one.
+  // In the tree, letters find a name; these keys cannot start one.
   await page.getByRole('tree').focus();
   await page.keyboard.press('/');
   await expect(filter(page)).toBeFocused();
@@ -54,7 +54,7 @@ test('views, filter, a new item, the text of one', async ({ page, server }) => {
   await page.keyboard.press('Escape');
   await page.keyboard.type('gh');
   await expect(page).toHaveURL(/\/$/);
-  // There is no view and no item here.
+  // This page has no views and no items.
   await page.keyboard.type('gqn');
   await expect(page).toHaveURL(/\/$/);
 });
@@ -79,13 +79,14 @@ test('the sheet lists them, and turns letters off', async ({ page, server }) => 
     'Actions of a line',
     'Delete, after a question',
   ]);
-  // None of them is out of sight: on a large window all fit, on a small one they scroll down and not aside.
+  // All are visible: in a large window without scrolling, in a small one by vertical scrolling
+  // only.
   await expect(ofTree).toBeInViewport({ ratio: 1 });
   await page.setViewportSize({ width: 390, height: 844 });
   const list = sheet.getByRole('region', { name: 'Shortcuts' });
   expect(await list.evaluate((box) => box.scrollWidth - box.clientWidth)).toBe(0);
   await page.setViewportSize({ width: 1280, height: 800 });
-  // Nothing happens below it.
+  // The page below does not react.
   await page.keyboard.type('gq');
   await expect(page).toHaveURL(/items$/);
   await sheet.getByRole('checkbox', { name: /^Letters are shortcuts/ }).uncheck();
@@ -94,7 +95,7 @@ test('the sheet lists them, and turns letters off', async ({ page, server }) => 
   await page.keyboard.type('gq?n');
   await expect(page.getByRole('dialog')).toHaveCount(0);
   await expect(page).toHaveURL(/items$/);
-  // Keys with Ctrl stay, and the way back is there.
+  // Keys with Ctrl still work, and shortcuts can be enabled again.
   await page.keyboard.press('Control+K');
   await expect(page.getByRole('combobox', { name: /^Find/ })).toBeFocused();
   await page.keyboard.type('shortcuts');

@@ -1,5 +1,5 @@
-// A server that stops answering, or is killed and started again: the page says so, keeps what was
-// typed, and goes on by itself.
+// A server that hangs, or is killed and restarted: the page reports it, keeps input, and recovers
+// by itself.
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -63,7 +63,7 @@ test.describe('killed', () => {
     await server.kill();
     await expect(silent(page)).toBeVisible();
     await saveItem(page).click();
-    // One line says it of all that is shown.
+    // A single banner reports it.
     await expect(silent(page)).toBeVisible();
     await expect(page.getByRole('main').getByText('The server does not answer.')).toHaveCount(0);
     await expect(editor(page)).toContainText('"kept": 1');
@@ -71,7 +71,7 @@ test.describe('killed', () => {
     const again = await Server.start(server.sameAgain());
     try {
       await expect(back(page)).toBeVisible();
-      // Nor does the item say any more that it does not answer.
+      // The item does not report the outage any more.
       await expect(page.getByRole('main').getByText('The server does not answer.')).toHaveCount(0);
       await saveItem(page).click();
       await noted(page, 'Successfully updated item one');

@@ -1,5 +1,5 @@
-// Items near the largest that the server takes: they open, are edited and saved; one beyond it says
-// so, and nothing of it is lost.
+// Items close to the size limit can be opened, edited and saved; a larger one is refused without
+// losing input.
 import type { Page } from '@playwright/test';
 import { expect, test } from '../lib/fixtures';
 import { edit, editor, rows } from '../lib/items';
@@ -9,7 +9,7 @@ const MEGABYTE = 1024 * 1024;
 const saveItem = (page: Page) =>
   page.locator('.items-commands').getByRole('button', { name: 'Save' });
 
-/** Opens the item, whose beginning is shown at first, in an editor. */
+/** Opens the item, of which only the start is shown at first, in an editor. */
 async function openLarge(page: Page): Promise<void> {
   await rows(page).filter({ hasText: 'large' }).first().click();
   await page.getByRole('button', { name: 'Edit anyway' }).click();

@@ -1,4 +1,4 @@
-// Slow operations on the page of metrics, with a way to the query of each; a server that notes none.
+// Slow operations on the metrics page, with links to their queries; a server that records none.
 import type { Page } from '@playwright/test';
 import { DOORS, fillWith, mongo } from '../lib/door';
 import { expect, test } from '../lib/fixtures';
@@ -56,7 +56,7 @@ test('each leads to its query', async ({ page, server }) => {
   await expect(rows.nth(1)).toContainText('{ n: 7 }, sort { n: -1 }');
   await expect(rows.nth(2)).toContainText('not told');
   await expect(rows.nth(2).getByRole('link')).toHaveCount(0);
-  // Of a page that was loaded again the drafts say what is shown; the way from here is another.
+  // After a reload the drafts have precedence over the URL, so follow the link again.
   await page.reload();
 
   const link = (api: string) => table(page).getByRole('link', { name: `Open in Query: ${api}` });
@@ -137,7 +137,7 @@ test('those of one shape are one line, which unfolds', async ({ page, server }) 
     ...['app › log', '{ n: ? }', '3', '1,000 ms', '1,500 ms'],
     ...['2026-11-27 03:03:00 UTC', 'Open in Query'],
   ]);
-  // The beginning of what is long, and all of it where the keyboard is.
+  // Long text is truncated, and shown whole when focused.
   const other = table(page)
     .getByRole('row')
     .filter({ has: fold('find of log, once') });

@@ -1,5 +1,5 @@
-// A tab that stayed open while another client deleted or changed what it shows: it says so, nothing
-// typed is lost, and nothing of the other's is overwritten unasked.
+// A stale tab whose object another client deletes or changes: it reports that, no input is lost,
+// and nothing is overwritten without confirmation.
 import { expect, test } from '../lib/fixtures';
 import { edit, editor, open } from '../lib/items';
 import { chooseTtl, noted } from '../lib/pane';
@@ -68,7 +68,7 @@ for (const door of DOORS) {
     if (door === 'nosql') {
       await expect(page.getByRole('main')).toContainText(/may have been deleted/);
     } else {
-      // To MongoDB a collection that is not there is an empty one.
+      // In MongoDB a missing collection is an empty one.
       await expect(page.locator('.query-summary')).toContainText('0');
     }
     await make(door, server);
@@ -140,7 +140,7 @@ for (const view of ['items', 'query', 'settings', 'metrics']) {
     await expect(
       main.getByText(/not there any more|Not Found|may have been deleted\./),
     ).toHaveCount(0);
-    // One that was made meanwhile is shown when the tree has been read again.
+    // A collection created meanwhile is shown after the tree was reloaded.
     const { database } = await server.cosmos.databases.createIfNotExists({ id: 'app' });
     await database.containers.create({ id: 'never', partitionKey: { paths: ['/id'] } });
     await main.getByRole('button', { name: 'Reload the tree' }).click();

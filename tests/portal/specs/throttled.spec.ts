@@ -1,5 +1,4 @@
-// Requests that the server had too many of wait and are sent again, a bounded number of times, and
-// whoever waits sees it.
+// Throttled requests are retried a bounded number of times, and the page shows that they wait.
 import { CosmosClient } from '@azure/cosmos';
 import type { Page, Route } from '@playwright/test';
 import { nosql } from '../lib/door';
@@ -10,7 +9,7 @@ import { WELL_KNOWN_KEY } from '../lib/server';
 const LIST = '**/_portal/api/nosql/dbs/app/colls/log/docs';
 const banner = (page: Page) => page.getByText(/Requests wait, and are sent again/);
 
-/** The page asks for changes of others too, which nobody waits for. */
+/** Excludes background polling for changes by others. */
 const asksForList = (route: Route) => route.request().method() === 'POST';
 
 function refuse(route: Route, afterMs: number) {
@@ -72,9 +71,9 @@ test('a list that is refused again and again', async ({ page, server }) => {
     .filter({ hasText: 'Request rate is large.' });
   await expect(failure).toBeVisible();
   expect(sent).toBe(10);
-  // What nobody waits for is not sent again at once.
+  // Background requests are not retried at once.
   expect(aside).toBeLessThan(5);
-  // It is no mistake of the filter.
+  // It is not an error of the filter.
   await expect(page.getByRole('search').getByRole('textbox')).toHaveAttribute(
     'aria-invalid',
     'false',
@@ -96,7 +95,7 @@ test.describe('of few request units', () => {
     const { database } = await server.cosmos.databases.create({ id: 'app' });
     const definition = { id: 'log', partitionKey: { paths: ['/id'] }, throughput: 400 };
     await database.containers.create(definition);
-    // Takes no for an answer, so that it leaves off once there is nothing left.
+    // Without retries, so that it stops when the budget is used up.
     const connectionPolicy = {
       enableEndpointDiscovery: false,
       retryOptions: {

@@ -1,4 +1,4 @@
-// What was done shows in the corner, and can be closed; failures stay in the page.
+// Outcomes are shown as notices and can be dismissed; failures stay in the page.
 import type { Locator, Page } from '@playwright/test';
 import { DOORS, fillWith, nosql } from '../lib/door';
 import { expect, test } from '../lib/fixtures';
@@ -32,7 +32,10 @@ test('the type is of the portal itself', async ({ page, server }) => {
 });
 
 const corner = (page: Page) => page.getByRole('region', { name: 'Notifications' });
-/** px between the end of something and the first notice below it; less than none: it is covered. */
+/**
+ * Returns the distance in px from the end of an element to the first notice; negative: it is
+ * covered.
+ */
 async function roomBelow(page: Page, what: Locator): Promise<number> {
   const [box, top] = [await what.boundingBox(), await corner(page).boundingBox()];
   return (top?.y ?? 0) - (box?.y ?? 0) - (box?.height ?? 0);
@@ -56,14 +59,14 @@ for (const [width, height] of [
     const last = rows(page).last();
     await expect(last).toHaveAttribute('aria-rowindex', '61');
     await expect(last).toBeInViewport();
-    // What was scrolled to its end stays there when a notice comes.
+    // A list scrolled to its end stays there when a notice appears.
     for (let at = 0; at < 3; at += 1) await page.keyboard.press('ArrowRight');
     await page.keyboard.press('F2');
     await typeOver(page, '1000');
     await page.keyboard.press('Enter');
     await expect(corner(page).getByRole('button', { name: /^Undo/ })).toBeVisible();
     await expect.poll(() => roomBelow(page, last)).toBeGreaterThanOrEqual(0);
-    // The keyboard goes to no row below it.
+    // The active row is never below the notice.
     for (const key of ['PageUp', 'PageDown', 'ArrowUp', 'ArrowUp', 'ArrowDown']) {
       await page.keyboard.press(key);
       const active = page.locator('.items-row.items-active');
@@ -90,7 +93,7 @@ for (const [width, height] of [
   });
 }
 
-/** Changes the cell n of the only row, and waits until that is done. */
+/** Changes cell n of the only row, and waits for the result. */
 async function change(page: Page, value: string) {
   const cell = page.locator('[role=gridcell][data-column=n]');
   await cell.dblclick();
@@ -112,7 +115,7 @@ for (const door of DOORS) {
     await expect(dismiss).toHaveCount(1);
     await expect(corner(page)).toContainText('4 → 5');
     await expect(corner(page)).not.toContainText('3 → 4');
-    // Screen readers hear of the newest, and of nothing else.
+    // Screen readers are notified only of the newest.
     const heard = page.locator('[aria-live=polite]').filter({ hasText: '→' });
     await expect(heard).toHaveText(/4 → 5$/);
     await expect(corner(page).locator('[aria-live], [role=status], [role=alert]')).toHaveCount(0);
@@ -120,7 +123,7 @@ for (const door of DOORS) {
     const undo = corner(page).getByRole('button', { name: /^Undo/ });
     await undo.press('Enter');
     await expect.poll(() => door.get(server, 'one')).toEqual({ n: 4 });
-    // The next press is of another button: nothing is taken back by a second one.
+    // A second press hits another button, so nothing else is undone.
     await expect(corner(page)).toContainText('Put back n of');
     await expect(dismiss).toHaveCount(1);
     await expect(undo).toHaveCount(0);

@@ -1,5 +1,5 @@
-// Import and export of documents: what comes out is what went in, what cannot be written is listed, and
-// either can be stopped.
+// Import and export: a round trip is lossless, refused documents are listed, and both can be
+// cancelled.
 import { readFileSync } from 'node:fs';
 import type { Locator, Page } from '@playwright/test';
 import { collection, DOORS, type Door, mongo, nosql } from '../lib/door';
@@ -9,7 +9,7 @@ import type { Server } from '../lib/server';
 const MANY = 20_000;
 const dialog = (page: Page) => page.getByRole('dialog');
 
-/** Lines in the order of their ids, as each API writes them. */
+/** Lines in the order of ids, in each API's format. */
 function manyLines(door: Door): string[] {
   return Array.from({ length: MANY }, (_, at) => {
     const id = `"n${String(at).padStart(6, '0')}"`;
@@ -25,7 +25,7 @@ async function open(page: Page, server: Server, door: Door): Promise<void> {
   await page.goto(`/${door.name}/app/log/items`);
 }
 
-/** Chooses a file to import, which is made of a text. */
+/** Chooses a file with this text for import. */
 async function choose(page: Page, name: string, text: string): Promise<void> {
   await page.getByRole('button', { name: 'Import', exact: true }).click();
   const asked = page.waitForEvent('filechooser');
@@ -49,7 +49,7 @@ async function close(page: Page): Promise<void> {
   await expect(dialog(page)).toHaveCount(0);
 }
 
-/** Exports in a form, and gives the text that was saved. */
+/** Exports, and returns the saved text. */
 async function exported(page: Page, prepare: (dialog: Locator) => Promise<void>): Promise<string> {
   await page.getByRole('button', { name: 'Export', exact: true }).click();
   await prepare(dialog(page));
@@ -62,7 +62,7 @@ async function exported(page: Page, prepare: (dialog: Locator) => Promise<void>)
 }
 
 test.beforeEach(async ({ page }) => {
-  // A dialog of the system is not part of the page; the download takes its place.
+  // A system dialog cannot be automated; use the download instead.
   await page.addInitScript(() => Reflect.deleteProperty(window, 'showSaveFilePicker'));
 });
 
@@ -206,11 +206,11 @@ test('every refusal names its line and its reason', async ({ page, server }) => 
   expect(list.find((line) => line.startsWith('5\t'))).toMatch(/ttl/i);
   const again = page.waitForEvent('download');
   await dialog(page).getByRole('button', { name: 'Download refused rows' }).click();
-  // As they stand in the file: put right, they are imported again.
+  // As in the file: once corrected, they can be imported again.
   expect(readFileSync(await (await again).path(), 'utf8')).toBe(
     '{"id":1}\n{"id":\n{"id":"two","ttl":0}\n',
   );
-  // One without an id gets one.
+  // An item without id gets one.
   expect(await nosql.ids(server)).toHaveLength(2);
 });
 

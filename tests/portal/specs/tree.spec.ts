@@ -1,5 +1,5 @@
-// What lines of the tree say, and what is made from above it. A database of 10,000 collections: the tree draws those in sight, and the last is found by keyboard,
-// by typing its name, and by the filter.
+// Rows of the tree and the menu above it. A database with 10,000 collections: only visible rows are
+// rendered, and the last one is found by keyboard, typing and filter.
 import { collection, DOORS, mongo } from '../lib/door';
 import { expect, test } from '../lib/fixtures';
 
@@ -61,13 +61,13 @@ test('a line says what lives in its collection, and whether that expires', async
   await expect(line('log').locator('.tree-facts')).toHaveAttribute('data-live', '2');
   await expect(line('log').locator('.tree-ttl')).toBeVisible();
   await expect(line('plain').locator('.tree-ttl')).toHaveCount(0);
-  // What the page does is seen at once, what others do in a while.
+  // Own changes appear at once, those of others after a while.
   await (await collection(server)).insertOne({ _id: 'three' });
   await server.advance(1);
   await said('log').toHaveAttribute('aria-description', '3 documents, Time to live: 1 minute');
   await server.advance(60);
   await said('log').toHaveAttribute('aria-description', '0 documents, Time to live: 1 minute');
-  // Without a default documents expire by date indexes.
+  // Without a default, documents expire by TTL indexes on dates.
   const plain = (await server.mongo()).db('app').collection('plain');
   await plain.createIndex({ until: 1 }, { expireAfterSeconds: 0 });
   await said('plain').toHaveAttribute('aria-description', '0 documents, expires by date');
@@ -90,7 +90,7 @@ test('New opens a menu, by keyboard too', async ({ page, server }) => {
   await page.keyboard.press('Escape');
   await expect(items).toHaveCount(0);
   await expect(button).toBeFocused();
-  // A second press closes it as well.
+  // A second press also closes it.
   await button.click();
   await expect(items).toHaveCount(3);
   await button.click();
@@ -138,7 +138,7 @@ test('another collection is shown in the same view', async ({ page, server }) =>
       'true',
     );
   }
-  // By keyboard, and of the other API. A page that is no collection's leads to its items.
+  // By keyboard, and of the other API. From a page without a collection it leads to the items.
   await line('app NoSQL').locator('.tree-twist').click();
   await expect(line('log')).toHaveCount(2);
   await page.getByRole('tree').focus();

@@ -1,4 +1,4 @@
-// Every value that is no time to live says why, at the field, and cannot be saved.
+// Every invalid TTL shows its error at the field and cannot be saved.
 import { expect, test } from '../lib/fixtures';
 import { chooseTtl } from '../lib/pane';
 

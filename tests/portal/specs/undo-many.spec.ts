@@ -1,5 +1,4 @@
-// Many deletions are taken back: how many came back is shown while it lasts, on whatever page, and what came
-// of it is said once.
+// Undo of many deletions: progress is shown on every page, and the outcome is reported once.
 import type { Page } from '@playwright/test';
 import { DOORS, fillWith, numbered } from '../lib/door';
 import { expect, test } from '../lib/fixtures';
@@ -24,10 +23,10 @@ for (const door of DOORS) {
       .getByRole('button', { name: `Delete ${N} ${noun}s` })
       .click();
     await expect(rows(page)).toHaveCount(0);
-    // Somebody else has a use for one of them, which is among the last.
+    // A concurrent change of one of the last.
     await door.put(server, numbered(N - 1), { n: 'theirs' });
 
-    // The first part goes through, and what comes after it waits.
+    // The first batch passes; the next one is held.
     let release = () => {};
     const held = new Promise<void>((done) => (release = done));
     const most = door.name === 'mongo' ? 1 : 100;

@@ -1,4 +1,4 @@
-// A save of the item that is open is taken back from the corner, unless somebody else has changed it since.
+// Undo of a save by its notice, unless another client has changed the item since.
 import type { Locator, Page } from '@playwright/test';
 import { DOORS, type Door } from '../lib/door';
 import { expect, test } from '../lib/fixtures';
@@ -63,7 +63,7 @@ for (const door of DOORS) {
     await undo(page).click();
     await expect(editor(pane)).toContainText('mine');
     await expect(pane.getByText('unsaved')).toBeVisible();
-    // Where the item has been closed, the draft waits for the next time.
+    // If the item was closed, the draft is kept for the next time.
     await discarded();
     await pane.getByRole('button', { name: 'Close' }).click();
     await undo(page).click();

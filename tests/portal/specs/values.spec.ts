@@ -1,5 +1,5 @@
-// Values that a careless editor changes: what is opened, changed elsewhere and saved stays as it was,
-// to the digit and to the type.
+// Values that a careless editor would alter: what is opened, changed elsewhere and saved keeps its
+// digits and types.
 import type { Page } from '@playwright/test';
 import {
   Binary,
@@ -22,14 +22,14 @@ import { collection, DOORS, mongo, nosql } from '../lib/door';
 import { expect, test } from '../lib/fixtures';
 import { editor, openItem, row, saveItem, write } from '../lib/items';
 
-/** Types into an open text before its last brace. */
+/** Types before the last brace of the open text. */
 async function typeAtEnd(page: Page, text: string) {
   await page.keyboard.press('Control+End');
   await page.keyboard.press('ArrowLeft');
   await page.keyboard.type(text);
 }
 
-/** Numbers as they are typed, and as the service shows them: in the shortest form that reads back. */
+/** Numbers as typed, and as the service prints them: in the shortest form that parses back. */
 const NUMBERS = [
   ['20.0', '20'],
   ['20', '20'],
@@ -125,7 +125,7 @@ for (const door of DOORS) {
     await page.goto(`/${door.name}/app/log/items`);
     const cell = (column: string) => row(page, door, 'one').locator(`[data-column="${column}"]`);
     await expect(cell('name')).toHaveText('•evil•');
-    // Not as a browser shortens it: the space before it is seen, too.
+    // The exact text: leading spaces are visible too.
     expect(await cell('text').evaluate((found) => found.textContent)).toBe(' two↵lines');
     await expect(cell('text')).toHaveCSS('white-space', 'pre');
     const pane = await openItem(page, door, 'one');

@@ -1,5 +1,5 @@
-// What is done with a whole collection: it gets another name, is emptied, is duplicated. Each is done from
-// another place: the menu of the tree, the list of its database, the palette.
+// Operations on a whole collection: rename, empty, duplicate. Each is started from another place:
+// the tree's menu, the database's list, the palette.
 import type { Page } from '@playwright/test';
 import { Decimal128, Long } from 'mongodb';
 import { collection, container, DOORS, mongo, nosql } from '../lib/door';
@@ -136,7 +136,7 @@ test('a copy of a collection has its documents, indexes and Time to live; times 
     await log.findOne({ _id: 'odd' }, raw),
   );
   expect(await copy.indexes()).toEqual(await log.indexes());
-  // Ten minutes of the hour were over.
+  // Ten minutes of the hour had passed.
   await server.advance(3001);
   expect(await log.countDocuments()).toBe(1);
   expect(await copy.countDocuments()).toBe(1201);

@@ -1,4 +1,4 @@
-// Scripts and markup in every string that a person or a program can store: shown as text, never run.
+// Scripts and markup in every string that can be stored: shown as text, never executed.
 import type { Page } from '@playwright/test';
 import { expect, test } from '../lib/fixtures';
 import type { Server } from '../lib/server';
@@ -13,7 +13,7 @@ const SCRIPTS = [
   '\u202e<b>hit</b>\u0000',
 ] as const;
 
-/** Names of containers and ids take no slashes, `?`, `#` and backslashes. */
+/** Names of containers and ids must not contain slashes, `?`, `#` and backslashes. */
 const named = (text: string) =>
   text
     .replace(/[/?#\\]/g, '_')
@@ -31,12 +31,12 @@ async function fill(server: Server): Promise<void> {
     const definition = { id: named(text), partitionKey: { paths: ['/key'] }, defaultTtl: 600 };
     const { container } = await database.containers.create(definition);
     for (const inner of SCRIPTS) {
-      // Names of properties take no U+0000.
+      // Names of properties must not contain U+0000.
       const property = inner.replace('\u0000', '');
       await container.items.create({ id: named(inner), key: inner, [property]: inner, ttl: 60 });
     }
   }
-  // Names of MongoDB databases take fewer characters than those of collections.
+  // MongoDB database names allow fewer characters than collection names.
   const database = (await server.mongo()).db('app');
   for (const text of SCRIPTS) {
     const collection = database.collection<Record<string, unknown>>(

@@ -43,7 +43,7 @@ export interface Judged {
   throughput: ThroughputDraft | null;
   changed: Changeable[];
   problems: Partial<Record<Changeable, string[]>>;
-  /** The requested default TTL; undefined: unchanged or invalid. */
+  /** The resulting default TTL; undefined: the input is invalid. */
   ttl: DefaultTtl | undefined;
 }
 
