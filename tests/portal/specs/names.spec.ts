@@ -7,7 +7,7 @@ import { chooseTtl, save } from '../lib/pane';
 
 /** Names of NoSQL databases, containers and items. */
 const NOSQL = [`it's "a b"`, 'ü 雪 🙂', 'a.b...', '100%a%20b%2Fc', 'a+b&c=d<i>;,@:$!*~|^`{}[]()'];
-/** Of collections; those of databases take fewer. */
+/** Names of MongoDB collections; database names allow fewer characters. */
 const MONGO = [
   `it's "a b"`,
   ' ü 雪 🙂 ',

@@ -87,15 +87,13 @@ export function Frame() {
           <TreePane onLeave={() => drawer.setOpen(false)} />
         </nav>
         {drawer.open && (
-          // biome-ignore lint/a11y/noStaticElementInteractions: keyboard users close it with the
-          // button in the bar.
+          // biome-ignore lint/a11y/noStaticElementInteractions: keys close it by the button in the bar.
           <div className="frame-veil" onClick={() => drawer.setOpen(false)} />
         )}
         <main id="page" tabIndex={-1}>
           <Banners />
           <Heading place={place} />
-          {/* biome-ignore lint/a11y/useAriaPropsSupportedByRole: labelled only if it is a tab
-              panel. */}
+          {/* biome-ignore lint/a11y/useAriaPropsSupportedByRole: labelled if a tab panel. */}
           <div
             id={PANEL}
             className="frame-panel"

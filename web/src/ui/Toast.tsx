@@ -34,8 +34,7 @@ export function Toast({ notice, now, onTake, onClose, onSize }: ToastProps) {
   const list = useId();
   if (open && earlier.length === 0) setOpen(false);
   const size = open ? earlier.length : 0;
-  // biome-ignore lint/correctness/useExhaustiveDependencies: runs when the length of the list
-  // changes.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: runs when the list changes its length.
   useLayoutEffect(onSize, [size]);
   return (
     <div className="toast">

@@ -47,8 +47,7 @@ export function UtcField({ text, now, disabled, onChange, ...rest }: UtcFieldPro
     close();
   };
   return (
-    // biome-ignore lint/a11y/noStaticElementInteractions: handles Escape that bubbles from its
-    // children.
+    // biome-ignore lint/a11y/noStaticElementInteractions: handles Escape bubbling from children.
     <div className="utc-field" ref={box} onKeyDown={press}>
       <input
         {...rest}

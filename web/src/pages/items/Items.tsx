@@ -304,8 +304,7 @@ export default function Items({ target }: { target: Target }) {
       <div className="visually-hidden" role="status" aria-live="polite">
         {died}
       </div>
-      {/* biome-ignore lint/a11y/noStaticElementInteractions: handles Escape that bubbles from
-          its children. */}
+      {/* biome-ignore lint/a11y/noStaticElementInteractions: handles Escape of its children. */}
       <div
         className={shown === null ? 'items-body' : 'items-body items-split'}
         onKeyDown={(event) => {

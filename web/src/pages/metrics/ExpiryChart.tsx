@@ -76,8 +76,7 @@ function Bars({ series, unit, noun, title }: Drawn) {
       <svg width={width} height={HEIGHT} onPointerLeave={() => show(null)}>
         <Lines top={top} step={step} y={y} right={width - EDGE.right} />
         {steps.map((one, at) => (
-          // biome-ignore lint/a11y/noInteractiveElementToNoninteractiveRole: arrow keys move among
-          // labelled images.
+          // biome-ignore lint/a11y/noInteractiveElementToNoninteractiveRole: arrow keys move here.
           <g
             // biome-ignore lint/suspicious/noArrayIndexKey: a step is identified by its index.
             key={at}

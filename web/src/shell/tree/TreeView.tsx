@@ -46,8 +46,7 @@ function useActive({ rows, selected, onActive }: TreeViewProps) {
   const active = found >= 0 ? found : Math.min(held.at, rows.length - 1);
   const row = rows[active];
   const key = row === undefined ? '' : rowKey(row);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: a row is identified by its key; the
-  // object is new on every load.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the key identifies the row.
   useEffect(() => onActive(row), [key]);
   const move = (to: number) => {
     const next = rows[to];

@@ -81,8 +81,7 @@ export function useTreeState(place: Place, filter: string) {
       branch.failure === null,
   );
   const unaskedKeys = unasked.map((branch) => keyOf(branch.door, branch.name)).join('\n');
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the list is new in every render; its
-  // keys identify it.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the keys identify the list.
   useEffect(() => {
     for (const branch of unasked) void loadCollections(branch.door, branch.name);
   }, [unaskedKeys]);

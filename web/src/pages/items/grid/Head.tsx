@@ -38,8 +38,7 @@ function Edge({ column, onWidth }: { column: string } & Pick<HeadProps, 'onWidth
     began.current = { x: event.clientX, width: head?.getBoundingClientRect().width ?? 0 };
   };
   return (
-    // biome-ignore lint/a11y/noStaticElementInteractions: keyboard users resize with the heading
-    // itself.
+    // biome-ignore lint/a11y/noStaticElementInteractions: keys resize the heading itself.
     <span
       className="items-edge"
       title="Drag to resize; double-click to reset"
@@ -98,8 +97,7 @@ function HeadCell(props: HeadCellProps) {
       }}
     >
       {place === 0 && (
-        // biome-ignore lint/a11y/noStaticElementInteractions: the checkbox within it is
-        // interactive.
+        // biome-ignore lint/a11y/noStaticElementInteractions: the checkbox is interactive.
         <span className="items-check" onClick={(event) => event.stopPropagation()}>
           <input
             type="checkbox"

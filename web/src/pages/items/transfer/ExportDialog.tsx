@@ -93,8 +93,7 @@ export default function ExportDialog(props: ExportDialogProps) {
   const { running, ended, documents } = work.state;
   const what: What = rows === null ? { filter } : { rows };
   useLeaveGuard(running);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: reported once, at the end of the
-  // export.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: reported once, at the end.
   useEffect(() => {
     if (ended?.kind === 'done') toast({ text: `Exported ${counted(documents, noun)}` });
   }, [ended]);

@@ -31,8 +31,7 @@ export default function ImportDialog(props: ImportDialogProps) {
     if (file !== null) void chosenFile(file, file.name).then(setChosen);
   }, [file]);
   const written = state.made + state.replaced;
-  // biome-ignore lint/correctness/useExhaustiveDependencies: reported once, at the end of the
-  // import.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: reported once, at the end.
   useEffect(() => {
     if (ended === null) return;
     if (ended.kind === 'done' && state.refused === 0)

@@ -108,8 +108,7 @@ export function PreviewTable({ rows, columns, api, onColumns }: PreviewTableProp
                   ))
                 : columns.slice(0, MOST_COLUMNS).map((column, at) => (
                     <CsvHead
-                      // biome-ignore lint/suspicious/noArrayIndexKey: a column is identified by its
-                      // position in the file.
+                      // biome-ignore lint/suspicious/noArrayIndexKey: the index identifies it.
                       key={at}
                       column={column}
                       at={at}

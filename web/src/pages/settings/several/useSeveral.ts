@@ -35,8 +35,7 @@ export function useSeveral(several: Several, value: DefaultTtl | undefined): Sev
   const stopped = useRef(false);
   const changes = useServerChanges();
   const { send, cancel } = useRequest();
-  // biome-ignore lint/correctness/useExhaustiveDependencies: a move of the clock makes the previews
-  // outdated.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a clock move outdates previews.
   useEffect(() => {
     setLooks(null);
     setMoved(false);

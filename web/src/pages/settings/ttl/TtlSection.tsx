@@ -57,8 +57,7 @@ function Options({ draft, saved, disabled, nouns, onDraft }: TtlSectionProps) {
   return (
     <fieldset
       id="timeToLive"
-      // biome-ignore lint/a11y/noNoninteractiveElementToInteractiveRole: a radio group with a
-      // legend.
+      // biome-ignore lint/a11y/noNoninteractiveElementToInteractiveRole: a radio group.
       role="radiogroup"
       aria-labelledby="timeToLive-legend"
       aria-describedby="timeToLive-meaning"
