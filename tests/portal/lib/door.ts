@@ -101,10 +101,7 @@ export const mongo: Door = {
 
 export const DOORS: readonly Door[] = [nosql, mongo];
 
-/**
- * Inserts n items with ids n000, n001, …: `n` counts from 0; every tenth has user ada, the others
- * bob.
- */
+/** Inserts items n000, n001, …: `n` counts from 0; every tenth has user ada, the others bob. */
 export async function fillWith(server: Server, door: Door, n: number): Promise<void> {
   const made = Array.from({ length: n }, (_, at) => ({
     n: at,

@@ -14,10 +14,7 @@ interface Fixtures {
 
 const API = /^\/(_portal|_ebb|_explorer|metrics$|status$|livez$|readyz$)/;
 
-/**
- * For development: EBB_PORTAL_PAGES names a build folder that is served instead of the binary's
- * pages.
- */
+/** EBB_PORTAL_PAGES names a build folder to serve instead of the binary's pages. */
 async function replacePages(context: BrowserContext): Promise<void> {
   const folder = process.env.EBB_PORTAL_PAGES;
   if (folder === undefined) return;

@@ -99,9 +99,7 @@ async function editItem(page: Page) {
   await expect(page.getByRole('grid')).toBeFocused();
 }
 
-/**
- * A TTL that expires items: the dialog traps the focus, Escape cancels, the typed name confirms.
- */
+/** A TTL that expires items: the dialog traps the focus, Escape cancels, the name confirms. */
 async function confirmDeaths(page: Page) {
   await tabTo(page, page.locator('#timeToLiveSeconds'));
   await typeOver(page, '1');

@@ -7,10 +7,7 @@ import { innocent } from '../lib/innocent';
 import type { Server } from '../lib/server';
 
 const [MINUTE, HOUR, DAY] = [60, 3600, 86_400];
-/**
- * Numbers of documents with their lifetimes; an expiry on the full hour belongs to the hour that it
- * ends.
- */
+/** Numbers of documents and their lifetimes; an expiry on the hour belongs to the hour before. */
 const LIVES: [count: number, seconds: number][] = [
   [3, 30 * MINUTE],
   [5, 5 * HOUR],

@@ -32,10 +32,7 @@ test('the type is of the portal itself', async ({ page, server }) => {
 });
 
 const corner = (page: Page) => page.getByRole('region', { name: 'Notifications' });
-/**
- * Returns the distance in px from the end of an element to the first notice; negative: it is
- * covered.
- */
+/** Returns the distance in px from an element's end to the first notice; negative: covered. */
 async function roomBelow(page: Page, what: Locator): Promise<number> {
   const [box, top] = [await what.boundingBox(), await corner(page).boundingBox()];
   return (top?.y ?? 0) - (box?.y ?? 0) - (box?.height ?? 0);

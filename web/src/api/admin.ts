@@ -176,13 +176,10 @@ async function collections(query: string): Promise<CollectionFacts[]> {
   const body = (await send({ path: `/_ebb/collections${query}`, quiet: true })).json();
   return (body as { collections: CollectionFacts[] }).collections;
 }
-/**
- * Returns the collections of both APIs in databases of this name, with default TTL and forecast.
- */
+/** Returns the collections of both APIs in databases of this name, with their forecasts. */
 export function collectionsOf(database: string): Promise<CollectionFacts[]> {
   return collections(`?database=${encodeURIComponent(database)}`);
 }
-/** Returns all collections of both APIs. */
 export function allCollections(): Promise<CollectionFacts[]> {
   return collections('');
 }

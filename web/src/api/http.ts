@@ -63,10 +63,7 @@ export function onSignedOut(listener: () => void): void {
   signedOut = listener;
 }
 
-/**
- * Registers the function that renews the CSRF token; called when a restarted server refuses the
- * current one.
- */
+/** Registers the function that renews the CSRF token after a restart of the server. */
 export function onStaleToken(renew: () => Promise<unknown>): void {
   renewToken = renew;
 }
@@ -109,9 +106,7 @@ async function fetched(ask: Ask): Promise<Answer> {
   }
 }
 
-/**
- * Parses an error body: `{code, message}` of the NoSQL API, `{error: {…}}` of the admin address.
- */
+/** Parses an error: `{code, message}` of the NoSQL API, `{error: {…}}` of the admin address. */
 export function refusal(answer: Answer): { code: string; message: string } {
   try {
     const body = answer.json() as { code?: string; message?: string; error?: unknown };

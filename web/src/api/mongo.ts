@@ -141,7 +141,6 @@ export interface Batch<D = Document> {
   cursor: unknown;
 }
 
-/** Timeout of closing a cursor. */
 const CLOSE_MS = 5000;
 
 /** Cursors that are open on the server for this page, by id. */
@@ -174,10 +173,7 @@ export async function openRaw(
   return batchOf(database, await run(database, command, { ...options, raw: true }));
 }
 
-/**
- * Returns the next batch of a cursor. On failure the position of the cursor is unknown, so it is
- * closed.
- */
+/** Returns the next batch. On failure the cursor's position is unknown, so it is closed. */
 export function more(
   database: string,
   collection: string,
@@ -349,10 +345,7 @@ export async function expiryOf(
   );
 }
 
-/**
- * Returns the documents that expire next, earliest first, and a continuation token; null: no
- * further document expires.
- */
+/** Returns the next documents to expire and a continuation token (null: no more expire). */
 export async function nextToExpire(
   database: string,
   collection: string,

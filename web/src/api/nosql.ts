@@ -103,7 +103,6 @@ function page<T>(answer: Answer, name: string): Page<T> {
   };
 }
 
-/** Reads all pages of a feed. */
 async function all<T>(path: string, name: string, more: Partial<Ask> = {}): Promise<T[]> {
   const found: T[] = [];
   let continuation: string | null = null;
@@ -273,10 +272,7 @@ export interface ItemOutcome {
   message?: string;
 }
 
-/**
- * Writes up to 100 items, unparsed; each succeeds or fails alone. `key` is the JSON of the
- * partition key: `["a"]`.
- */
+/** Writes up to 100 items, independent of each other. `key`: partition key as JSON: `["a"]`. */
 export async function writeMany(
   at: Place,
   kind: 'Create' | 'Upsert',

@@ -6,10 +6,7 @@ import { createStore } from '../state/store';
 export const MOST_AGAIN = 9;
 export const MOST_WAIT_MS = 30_000;
 
-/**
- * Statuses of temporary refusals: throttled, concurrent change, out of a resource. Nothing was
- * executed.
- */
+/** Statuses of refusals before execution: throttled, concurrent change, out of a resource. */
 const FOR_THE_MOMENT: ReadonlySet<number> = new Set([429, 449, 503]);
 
 /** Number of requests that wait for a retry. */

@@ -56,7 +56,6 @@ onSignedOut(() => {
   if (known !== null && known.right !== null) session.set({ ...known, right: null, key: null });
 });
 
-/** Whether the session has write access. */
 export function mayWrite(known: Session | null): boolean {
   return known?.right === 'write';
 }

@@ -21,9 +21,7 @@ export function endpoint(reach: Reach): string {
   return reach.needsTls ? secureEndpoint(reach) : `http://${reach.address}/`;
 }
 
-/**
- * The https endpoint. Loopback addresses become localhost, the name in the server's certificate.
- */
+/** The https endpoint. Loopback becomes localhost, the name in the server's certificate. */
 export function secureEndpoint({ address }: Reach): string {
   return `https://${address.replace(/^(127\.0\.0\.1|\[::1\]):/, 'localhost:')}/`;
 }

@@ -12,10 +12,7 @@ function sentences(body: unknown): string[] {
   });
 }
 
-/**
- * Returns the message without its wrapping and without a link to another service's help; other
- * messages unchanged.
- */
+/** Returns the message without wrapping and help link; other messages unchanged. */
 export function plainMessage(message: string): string {
   return unwrapped(message).replace(/\s*Learn more: https:\/\/aka\.ms\/\S+$/, '');
 }

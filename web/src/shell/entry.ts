@@ -11,7 +11,6 @@ export function enter(): void {
   inside.set(true);
 }
 
-/** Returns to the login page. */
 export function leave(): void {
   inside.set(false);
 }

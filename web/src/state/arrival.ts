@@ -35,7 +35,6 @@ export function loadEarly(): () => void {
   return () => clearTimeout(timer);
 }
 
-/** Resolves when the server answers. */
 function answering(): Promise<void> {
   return new Promise((resolve) => {
     const look = () => {

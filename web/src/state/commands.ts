@@ -3,14 +3,10 @@
 import { useEffect, useRef } from 'react';
 import { createStore } from './store';
 
-/**
- * `filter` focuses the filter; `edit` focuses the text of the open item; `count` counts matching
- * documents.
- */
+/** `filter` and `edit` move the focus; `count` counts matching documents. */
 export type CommandName = 'new-item' | 'filter' | 'edit' | 'refresh' | 'count';
 
 export interface Command {
-  /** Its name in the palette. */
   label: string;
   /** Search terms besides the label. */
   also?: string;

@@ -92,10 +92,7 @@ export function outcomeOf(entries: readonly Entry[], before: number): Entry | un
 /** Log text of a login request. */
 const SIGN_IN = 'POST /session';
 
-/**
- * Returns the number of failures after an entry. Failed logins do not count once a login succeeds.
- * Pure.
- */
+/** Returns the number of failures after an entry, without failed logins before a success. Pure. */
 export function failuresAfter(entries: readonly Entry[], seen: number): number {
   const signedIn = entries.findLastIndex(
     ({ kind, about }) => kind === 'request' && about === SIGN_IN,

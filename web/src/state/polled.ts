@@ -14,10 +14,7 @@ export interface Polled<T> {
   again: () => void;
 }
 
-/**
- * Delay of a second poll after a write: the server recomputes its estimates every second, so the
- * effects of a write show up later.
- */
+/** Delay of a second poll after a write, since the server updates estimates every second. */
 const SOON_MS = 1500;
 /** Maximum interval of the backoff while requests fail. */
 const SLOWEST_MS = 60_000;

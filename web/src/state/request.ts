@@ -13,7 +13,6 @@ export interface Request {
     done: (value: T) => void,
     failed: (error: unknown) => void,
   ) => Promise<void>;
-  /** Cancels the pending request. */
   cancel: () => void;
 }
 

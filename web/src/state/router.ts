@@ -37,7 +37,6 @@ function ofEveryPage(): Record<string, string> {
   return shown === null ? {} : { [CONSOLE]: shown };
 }
 
-/** Returns the URL of a place. */
 export function addressOf(place: Place, query: Record<string, string> = {}): string {
   const search = new URLSearchParams(query).toString();
   return pathOf(place) + (search === '' ? '' : `?${search}`);

@@ -35,7 +35,6 @@ function moved(before: Status | null, after: Status): boolean {
   );
 }
 
-/** Reads the state now. */
 export async function refreshServer(): Promise<void> {
   try {
     const status = await readStatus();
@@ -80,9 +79,7 @@ export function useServerPolling(): void {
   }, []);
 }
 
-/**
- * Returns the current database time in ms; null: not known yet. A manual clock does not advance.
- */
+/** Returns the database time in ms; null: not known. A manual clock does not advance. */
 export function databaseNow(state: ServerState = server.get()): number | null {
   const clock = state.status?.clock;
   if (clock === undefined) return null;
@@ -103,10 +100,7 @@ export function useNow(): number | null {
   return now;
 }
 
-/**
- * Returns the error message to show; null if there is none or the banner above every page already
- * reports the unreachable server.
- */
+/** Returns the message unless the banner already reports an unreachable server. */
 export function useUnsaid(words: string | null): string | null {
   const isSilent = useSelected(server, ({ silentSince }) => silentSince !== null);
   return words === SILENT && isSilent ? null : words;

@@ -78,10 +78,7 @@ function rankOf({ head, isOffered, earlier }: Notice): number {
   return offered.some(({ action }) => action?.minor !== true) ? 0 : 1;
 }
 
-/**
- * Selects the notices to show: the newest, then those that can be undone. `behind` are the hidden
- * notices that can be undone.
- */
+/** Selects the newest notice, then those with undo; `behind`: hidden ones with undo. */
 export function inSight(notices: readonly Notice[]): { shown: Notice[]; behind: Notice[] } {
   const newest = notices.at(-1);
   const rest = notices.slice(0, -1).reverse();

@@ -73,10 +73,7 @@ export function byName(a: string, b: string): number {
   return collator.compare(a, b) || (a < b ? -1 : a > b ? 1 : 0);
 }
 
-/**
- * Orders the databases of both APIs as one list; of two with the same name, that of the NoSQL API
- * comes first. Pure.
- */
+/** Orders the databases of both APIs by name, for equal names the NoSQL API's first. Pure. */
 export function byBranch(
   a: Pick<Branch, 'door' | 'name'>,
   b: Pick<Branch, 'door' | 'name'>,
@@ -97,10 +94,7 @@ async function collectionsOf(door: Door, database: string): Promise<string[]> {
 /** Number of loads started. */
 let asked = 0;
 
-/**
- * Loads the databases of both APIs; known collections stay. `quietly`: shows no loading state and
- * keeps the previous failures.
- */
+/** Loads the databases of both APIs. `quietly`: without loading state, keeping failures. */
 export async function loadTree(quietly = false): Promise<void> {
   asked += 1;
   const turn = asked;
@@ -154,7 +148,6 @@ function put(door: Door, name: string, change: Partial<Branch>): void {
   }));
 }
 
-/** Loads the collections of a database. */
 export async function loadCollections(door: Door, name: string): Promise<void> {
   try {
     const collections = (await collectionsOf(door, name)).sort(byName);

@@ -14,7 +14,6 @@ export const works = createStore<readonly Work[]>([]);
 let last = 0;
 
 export interface Reported {
-  /** Reports progress. */
   reach: (done: number) => void;
   end: () => void;
 }

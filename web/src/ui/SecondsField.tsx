@@ -18,7 +18,6 @@ interface Asked {
 }
 
 export interface SecondsInputProps extends Asked {
-  /** Label in front of the number. */
   label?: string;
   size?: number;
   isWrong: boolean;
@@ -80,7 +79,6 @@ export interface SecondsFieldProps extends Asked {
   minusOne?: string;
   /** Untouched, so no error is shown. */
   isFresh?: boolean;
-  /** An additional hint. */
   note?: ReactNode;
 }
 

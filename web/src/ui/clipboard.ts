@@ -1,9 +1,6 @@
 // Copies text to the clipboard.
 
-/**
- * Pages loaded over plain http from another host have no clipboard API; copying a selection works
- * there.
- */
+/** Without the clipboard API (plain http from another host), copies a selection. */
 export async function copyText(text: string): Promise<boolean> {
   try {
     await navigator.clipboard.writeText(text);

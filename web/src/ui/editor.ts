@@ -137,7 +137,6 @@ const TYPE_OVER = EditorView.domEventHandlers({
   },
 });
 
-/** Accessible name and description. */
 function attributesOf(props: CodeEditorProps): Record<string, string> {
   const description = catchesTab(props) ? WAY_OUT : props.description;
   return {

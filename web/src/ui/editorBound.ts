@@ -7,10 +7,7 @@ export interface Bound {
   why: string;
 }
 
-/**
- * `bound` is called on each change; `refused` receives the number of characters of a refused
- * change.
- */
+/** `bound` is called on each change; `refused` receives the length of a refused one. */
 export function bounded(
   bound: () => Bound | undefined,
   refused: (characters: number) => void,

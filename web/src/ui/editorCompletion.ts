@@ -82,9 +82,7 @@ function closeUnchosen(view: EditorView): boolean {
   return false;
 }
 
-/**
- * Ctrl+Space requests candidates; Enter or Tab accepts the selected one; Escape closes the list.
- */
+/** Ctrl+Space requests candidates; Enter or Tab accepts the selected one; Escape closes. */
 export function completing(offers: Offers, { isCalm = false }: Manner = {}): Extension {
   const source = async (context: CompletionContext): Promise<CompletionResult | null> => {
     // Restarts when the user types on. Otherwise an empty result for an earlier position would

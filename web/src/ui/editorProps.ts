@@ -27,10 +27,7 @@ export interface CodeEditorProps {
   readOnly?: boolean;
   /** Limit of the length; longer texts are refused with a message. */
   bound?: Bound;
-  /**
-   * Called with the number of characters of a refused change; shows the message instead of the
-   * editor.
-   */
+  /** Called with the length of a refused change; replaces the editor's own message. */
   onRefused?: (characters: number) => void;
   /** Ctrl+Enter, or Cmd+Enter. */
   onRun?: () => void;
@@ -49,7 +46,6 @@ export interface CodeEditorProps {
   single?: boolean;
   /** Shown while the text is empty. */
   placeholder?: string;
-  /** Accessible description. */
   description?: string;
   /** Whether the description is an error. */
   isWrong?: boolean;

@@ -26,7 +26,6 @@ export function isLanded(): boolean {
   return landed !== null && document.activeElement === landed;
 }
 
-/** Returns an element and its ancestors. */
 function pathOf(element: Element): Element[] {
   const path: Element[] = [];
   for (let at: Element | null = element; at !== null; at = at.parentElement) path.push(at);
@@ -37,9 +36,7 @@ function pathOf(element: Element): Element[] {
 const inner = (element: HTMLElement) =>
   element.shadowRoot?.querySelector<HTMLElement>('[tabindex="0"]') ?? element;
 
-/**
- * Returns the element that takes the focus for a descendant of this one; null: try the ancestor.
- */
+/** Returns the element that takes a descendant's focus; null: try the ancestor. */
 function landingOf(element: Element): HTMLElement | null {
   const asked = element.getAttribute(LANDING);
   const within = asked === null ? [] : element.querySelectorAll<HTMLElement>(asked);
@@ -70,10 +67,7 @@ function land(path: readonly Element[]): boolean {
   });
 }
 
-/**
- * Starts keeping the focus. `page` is the id of the element that takes it as a last resort. Returns
- * a function that stops.
- */
+/** Starts keeping the focus. `page`: id of the last resort. Returns a function that stops. */
 export function keepFocus(page: string): () => void {
   let [path, before]: [Element[], Element[]] = [[], []];
   let timer: ReturnType<typeof setTimeout> | undefined;

@@ -20,7 +20,6 @@ export interface LineProps {
   target: Target;
   known: Known | undefined;
   index: number;
-  /** The checkbox of the row. */
   check: ReactNode;
   /** Opens the menu of actions on the whole collection. */
   onMenu: (target: Target, at: { x: number; y: number }) => void;

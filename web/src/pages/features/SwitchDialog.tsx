@@ -3,7 +3,6 @@ import { Button } from '../../ui/Button';
 import { Dialog } from '../../ui/Dialog';
 
 export interface SwitchDialogProps {
-  /** The new state. */
   on: boolean;
   onSwitch: () => void;
   onClose: () => void;

@@ -11,7 +11,6 @@ import type { Opened, Source } from './source';
 import { CHECKED_CHARACTERS } from './textSize';
 import type { Item } from './useItem';
 
-/** Maximum number of rows. */
 const MOST = 200;
 const STILL_MS = 500;
 
@@ -57,7 +56,6 @@ function useMerging(source: Source, item: Item, theirs: Opened, choices: Choices
   return { ...merging, isCurrent: mine === item.text };
 }
 
-/** Returns the rows, conflicts first. */
 function rowsOf(
   differences: readonly Difference[],
   choices: Choices,

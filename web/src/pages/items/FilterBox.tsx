@@ -25,16 +25,13 @@ export interface FilterBoxProps {
   example: string;
   value: string;
   error: string | null;
-  /**
-   * A refused filter that stays in the box for correction while another one is applied; null: none.
-   */
+  /** A refused filter, kept for correction while another one is applied; null: none. */
   rejected: RejectedFilter | null;
   /** Returns why a text is not a valid filter, in which case it is not applied; null: valid. */
   check: (filter: string) => string | null;
   /** Completes abbreviated input. */
   complete: (typed: string) => string;
   onApply: (filter: string) => void;
-  /** Moves the focus to the list. */
   onLeave: () => void;
 }
 

@@ -22,7 +22,6 @@ export interface ItemsBarProps {
   quick: Quick;
   /** Number of rows after the quick filter. */
   visible: number;
-  /** Import and export buttons. */
   transfer: ReactNode;
   onNew: () => void;
   onRefresh: () => void;

@@ -6,7 +6,6 @@ import { download } from './transfer/sink';
 
 /** Length above which the editor is opened only on request. */
 export const LARGE_TEXT = 2_000_000;
-/** Number of characters shown. */
 const BEGINNING = 20_000;
 
 interface LargeTextProps {

@@ -16,7 +16,6 @@ export function isAboutFilter(failure: unknown, filter: string): boolean {
 export interface RejectedFilter {
   text: string;
   why: string;
-  /** The applied filter. */
   applied: string;
 }
 

@@ -3,7 +3,6 @@ import { readDraft, writeDraft } from '../../state/draft';
 import { type Action, warn } from '../../state/log';
 import { baseOf } from './drafts';
 
-/** A discarded text. */
 export interface Discarded {
   /** Name of its draft. */
   name: string;

@@ -1,7 +1,6 @@
 // Parses partition key paths, `/a/b` or `/"a b"/c`, reads values at a path, and builds JSON
 // pointers for patches.
 
-/** Splits a path into names. */
 export function partsOf(path: string): string[] {
   const found: string[] = [];
   for (const [, quoted, plain] of path.matchAll(/\/(?:"((?:[^"\\]|\\.)*)"|([^/]*))/g)) {

@@ -13,7 +13,6 @@ export interface Lost {
   at: number;
 }
 
-/** Reachability of the server. */
 export interface Reached {
   silentSince: number | null;
   /** Time of its last response, of `performance.now()`. */

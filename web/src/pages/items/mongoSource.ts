@@ -169,9 +169,7 @@ export class MongoSource implements Source {
     };
   }
 
-  /**
-   * Loads the documents that expire next, in this order; documents that never expire are omitted.
-   */
+  /** Loads the documents that expire next, in this order, without those that never expire. */
   private async byExpiry(
     after: string | null,
     size: number,

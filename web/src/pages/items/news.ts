@@ -11,10 +11,7 @@ export interface Told {
 
 export const NO_NEWS: Told = { changed: new Set(), gone: new Set(), others: new Set() };
 
-/**
- * Adds news; returns the same object if there are none. Keys in `known` are hidden items and are
- * ignored.
- */
+/** Adds news; returns the same object if there are none. `known`: hidden items to ignore. */
 export function withNews(told: Told, news: News, known: ReadonlyMap<string, unknown>): Told {
   const add = (to: ReadonlySet<string>, keys: readonly string[]) => {
     const fresh = keys.filter((key) => !known.has(key) && !to.has(key));
@@ -58,10 +55,7 @@ function freshWords(n: number, listed: Listed): string {
   return `written ${several} that this list does not show (${whyAbsent(listed, n)})`;
 }
 
-/**
- * "added 12 documents, changed 3 and removed 1"; null: nothing. Unlisted items count as new only in
- * an unfiltered, complete list.
- */
+/** "added 12 documents, changed 3 and removed 1"; null: nothing. */
 export function newsWords({ changed, gone, others }: Told, listed: Listed): string | null {
   const fresh = others.size > 0 ? others.size : listed.more;
   const said = fresh > 0 ? [freshWords(fresh, listed)] : [];

@@ -10,7 +10,6 @@ export const QUICK: readonly [Quick, string][] = [
   ['never', 'never expires'],
 ];
 
-/** Parses the choice in a URL. */
 export function quickOf(text: string | null): Quick {
   return QUICK.find(([key]) => key === text)?.[0] ?? 'all';
 }

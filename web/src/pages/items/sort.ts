@@ -36,7 +36,6 @@ function byExpiry(rows: readonly Row[], direction: 1 | -1): Row[] {
   });
 }
 
-/** Sorts the loaded rows. */
 export function sortRows(rows: readonly Row[], sort: Sort, { api }: Source): readonly Row[] {
   if (sort.column === EXPIRES) return byExpiry(rows, sort.direction);
   const parts = partsOfPath(sort.column);

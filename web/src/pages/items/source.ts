@@ -135,7 +135,6 @@ export interface Source {
   release(cursor: Cursor): void;
   /** Returns whether the matches of a filter can be counted. */
   counts(filter: string): boolean;
-  /** Counts the matches of a filter. */
   count(filter: string, signal: AbortSignal): Promise<number>;
   /** Returns a row with only a key, to be opened; null: the key is invalid. */
   rowOf(key: string): Row | null;
@@ -146,10 +145,7 @@ export interface Source {
   /** Checks in the background for a newer version of an item. */
   newer(opened: Opened, signal: AbortSignal): Promise<Newer>;
   check(text: string, opened: Opened | null): Check;
-  /**
-   * Returns the id for new items whose text has none, reused until the creation is acknowledged;
-   * null: texts always have ids.
-   */
+  /** Returns the id for new items whose text has none, reused on retries; null: unnecessary. */
   freshId(): unknown;
   /** Creates an item; null: it was created and has already expired. */
   create(text: string, fresh: unknown, signal?: AbortSignal): Promise<Opened | null>;

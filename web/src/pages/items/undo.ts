@@ -7,7 +7,6 @@ import { type Action, say, toast, topicOf, warn } from '../../state/log';
 import type { Target } from '../../state/place';
 import type { Changed, Opened, Row, Source } from './source';
 
-/** How long undo is offered. */
 const SECONDS = 20;
 
 export interface UndoEvents {

@@ -32,7 +32,6 @@ interface State {
   /** The version last read; null: a new item, or not read yet. */
   opened: Opened | null;
   reading: boolean;
-  /** Whether the item was deleted. */
   gone: boolean;
   /** The conflicting version, to be merged with the draft. */
   theirs: Opened | null;
@@ -62,10 +61,8 @@ export interface Item extends State {
   setTtl: (seconds: number) => void;
   touch: () => void;
   overwrite: () => void;
-  /** Saves a merged text. */
   saveMerged: (merged: string) => void;
   takeTheirs: () => void;
-  /** Shows the differences to the draft. */
   compare: () => void;
   goOn: () => void;
 }
@@ -143,10 +140,7 @@ export function useItem(
   }, [row, copy, source, id]);
   const before = opened?.text ?? template?.text ?? '';
   const text = draft ?? before;
-  /**
-   * Keeps the edited version beside the draft, so that changes by others are detected after a
-   * reload.
-   */
+  /** Keeps the edited version with the draft, to detect changes by others after a reload. */
   const setDraft = (typed: string | null, on = opened) => {
     putDraft(typed);
     const base = baseOf(name);

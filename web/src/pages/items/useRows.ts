@@ -9,7 +9,6 @@ import type { Cursor, Row, Source } from './source';
 
 const FIRST = 100;
 const MORE = 1000;
-/** Maximum number of loaded rows. */
 export const MOST = 100_000;
 /** Number of rows that are loaded again when everything may have changed. */
 const KEPT = 5000;
@@ -26,10 +25,7 @@ export interface Rows {
   failure: unknown;
   /** Why the server did not sort as requested; null: it did. */
   unsorted: string | null;
-  /**
-   * The filter of the listed rows while the server refuses the requested one; null: the requested
-   * one.
-   */
+  /** The filter of the listed rows if the server refuses the requested one; null: it does not. */
   instead: string | null;
   loadMore: () => void;
   loadAll: () => void;

@@ -15,7 +15,6 @@ const AGAIN_MS = 5000;
 export interface SourceState {
   /** A new object when the default or definition changes. */
   source: Source | null;
-  /** Whether the collection does not exist. */
   missing: boolean;
   failure: string | null;
   /** Number of live documents; null: not known. */

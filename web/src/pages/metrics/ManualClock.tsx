@@ -220,7 +220,6 @@ interface ToDateProps {
   onMove: (instant: string) => void;
 }
 
-/** Advances to a date in UTC. */
 function ToDate({ disabled, now, onAsk, onMove }: ToDateProps) {
   const [text, setText] = useState('');
   const [error, setError] = useState<string | null>(null);

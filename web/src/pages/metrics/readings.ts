@@ -42,7 +42,6 @@ export interface CounterRow {
   perSecond: number | null;
 }
 
-/** Scrape interval. */
 export const METRICS_MS = 2000;
 /** How long scrapes are kept; rates are averages over this window. */
 export const WINDOW_MS = 60_000;
@@ -61,10 +60,7 @@ function latenciesOf(histogram: Histogram): Latencies {
   return { p50: p50 ?? null, p95: p95 ?? null, p99: p99 ?? null };
 }
 
-/**
- * Returns operations by command or route, most frequent first. `recent`: latencies within the
- * window only.
- */
+/** Returns operations, most frequent first. `recent`: latencies within the window only. */
 export function operations(readings: readonly Reading[], recent: boolean): OperationRow[] {
   const [first, last] = [readings[0], readings.at(-1)];
   if (first === undefined || last === undefined) return [];

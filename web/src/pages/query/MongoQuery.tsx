@@ -17,10 +17,7 @@ import { formOf, type MongoForms, useMongoForm } from './useMongoForm';
 import { asked, useShellLine } from './useShellLine';
 import { type FormTools, Workbench } from './Workbench';
 
-/**
- * Returns the form with the selected part as its main field; brackets around pipeline stages are
- * added.
- */
+/** Returns the form with the selection as main field; brackets around stages are added. */
 function partOf(form: MongoForm, { text }: Part): MongoForm {
   if (form.mode === 'filter') return { ...form, filter: text };
   if (isCall(text)) return { ...form, pipeline: text };

@@ -18,7 +18,6 @@ export function startIn(text: string) {
 
 export interface QueryFormProps {
   target: Target;
-  /** Id of its tab. */
   id: string;
   bench: Bench;
 }

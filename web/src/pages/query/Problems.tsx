@@ -7,7 +7,6 @@ import { InputError, placeIn, problemsOf } from './problem';
 
 export interface ProblemsProps {
   error: unknown;
-  /** The executed text. */
   text: string;
   target: Target;
 }

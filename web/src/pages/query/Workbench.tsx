@@ -53,7 +53,6 @@ export interface WorkbenchProps {
   partial: (part: Part) => Texts;
   /** Returns the texts to execute; null: a question or an error is shown first. */
   prepare?: () => Texts | null;
-  /** Starts an execution. */
   start: (texts: Texts) => Run;
   /** Copies a query of the history into the form. */
   onTake: (texts: Texts) => void;

@@ -19,7 +19,6 @@ export const LABELS: Record<FieldName, string> = {
   pipeline: 'Pipeline',
 };
 
-/** The initial form. */
 export const EMPTY = { ...FIRST.mongo } as unknown as MongoForm;
 
 export const PAGE_ROWS = 100;

@@ -1,7 +1,6 @@
 // The most recent queries of each API with their outcomes, kept in the browser. Pure, and
 // independent of the execution code, since the palette uses it too.
 
-/** Outcome of a run. */
 export type Outcome =
   /** Counts only the first page; more may follow. */
   | { kind: 'done'; rows: number; more: boolean; ms: number }
@@ -49,10 +48,7 @@ function same(a: Past, b: Past): boolean {
   return a.place === b.place && JSON.stringify(a.texts) === JSON.stringify(b.texts);
 }
 
-/**
- * Equal queries with the same kind of outcome are merged into the newest; a success never hides a
- * failure.
- */
+/** Equal queries are merged into the newest if successful alike: a success hides no failure. */
 function isAgain(one: Past, past: Past): boolean {
   return same(one, past) && one.outcome?.kind === past.outcome?.kind;
 }

@@ -44,9 +44,7 @@ export function pipelineOfFind(form: Find): string {
   return stages.length === 0 ? EMPTY.pipeline : `[\n  ${stages.join(',\n  ')}\n]`;
 }
 
-/**
- * Returns the find equivalent to a pipeline; null: other stages, another order, or disabled stages.
- */
+/** Returns the equivalent find; null: other stages, another order, or disabled stages. */
 export function findOfPipeline(text: string): Find | null {
   if (text.trim() === '') return { ...EMPTY };
   const read = readPipeline(text);

@@ -9,10 +9,8 @@ import { keepsIds, MONGO_FORM, type Results } from './results/form';
 import type { ResultPage, Run } from './run';
 import { mongoStatistics, type Statistic } from './statistics';
 
-/** Timeout of killing an operation. */
 const STOP_MS = 5000;
 
-/** Prints documents in shell syntax. */
 export function textOf(documents: readonly Document[]): string {
   return documents.length === 0 ? '[]' : printShell(documents, 2);
 }

@@ -24,10 +24,7 @@ export function textOf(pageText: string, nodes = nodesOf(pageText)): string {
   return nodes === null ? pageText : printJson(nodes);
 }
 
-/**
- * Returns the key of an item in the URL of its page; null: the result is not an item or lacks key
- * fields.
- */
+/** Returns an item's key for the URL of its page; null: no item, or key fields are missing. */
 export function itemKey(value: unknown, paths: readonly string[]): string | null {
   if (!isPlainObject(value) || typeof value.id !== 'string') return null;
   const partition = paths.map((path) => valueAt(value, partsOf(path)));

@@ -6,7 +6,6 @@ import type { Mark } from '../../ui/CodeEditor';
 export class InputError extends Error {
   constructor(
     message: string,
-    /** The field of the text. */
     readonly field: string,
     readonly text: string,
     /** Offset in UTF-16 units; null: no position. */
@@ -74,7 +73,6 @@ export function problemsOf(message: string, text: string): Problem[] {
   return found.length > 0 ? found : [{ sentence: message, where: null }];
 }
 
-/** Maximum size of a query. */
 export const MAX_QUERY_BYTES = 512 * 1024;
 
 /** Limit of the editors: longer texts cannot be sent. */

@@ -8,7 +8,6 @@ import { draftName } from './tabs/drafts';
 export interface MongoForms {
   form: MongoForm;
   set: Record<keyof MongoForm, (text: string) => void>;
-  /** Sets all fields. */
   put: (form: MongoForm) => void;
 }
 

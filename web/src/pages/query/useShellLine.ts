@@ -23,7 +23,6 @@ export interface ShellLine {
   isTyped: boolean;
   /** The input that takes the focus after a conversion; null: none. */
   landing: Box | null;
-  /** Sets all fields. */
   put: MongoForms['put'];
   /** Sets a field, and checks for a pasted call. */
   set: MongoForms['set'];

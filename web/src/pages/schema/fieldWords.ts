@@ -33,7 +33,6 @@ function rangeInWords({ least, most }: Range): string {
 
 const decimal = (value: number) => String(Math.round(value * 10) / 10);
 
-/** Describes ranges and lengths. */
 export function rangesOf({ numbers, dates, lengths }: FieldFacts): string[] {
   const found = [numbers, dates].filter((range) => range !== null).map(rangeInWords);
   if (lengths === null) return found;
@@ -59,7 +58,6 @@ export function readable(text: string): { text: string; kind: Kind | null } {
   return kind === null ? { text, kind } : { text: bareText(parsed.value), kind };
 }
 
-/** Describes the number of distinct values. */
 export function differentInWords({ different, top }: FieldFacts): string {
   if (top.length === 0) return '';
   if (different === null) return 'more than 1,000 different values';

@@ -34,10 +34,7 @@ export interface CollectionSettings extends Saving<Theirs> {
   edit: (ttl: TtlDraft) => void;
 }
 
-/**
- * Returns whether an error means a concurrent change: another index with that key, or index not
- * found.
- */
+/** Returns whether an error means a concurrent change: conflicting or missing index. */
 export function somebodyWasFaster(error: unknown): boolean {
   return error instanceof CommandError && [27, 85].includes(error.number);
 }

@@ -54,7 +54,6 @@ export function columnsFrom(
   return [...first.map((id) => field(id, seen.get(id))), expires, ...rest];
 }
 
-/** Returns the columns of these documents. */
 export function columnsOf(
   documents: Iterable<unknown>,
   idField: 'id' | '_id',

@@ -12,7 +12,6 @@ export interface Candidate {
 }
 
 export interface Completion {
-  /** The replaced range. */
   from: number;
   to: number;
   candidates: Candidate[];
@@ -66,9 +65,7 @@ export function endOfWord(text: string, at: number, typed: string, quote: string
   return at + (rest?.[0].length ?? 0);
 }
 
-/**
- * Returns candidate values of a field. After an opening quote: only strings, without their quotes.
- */
+/** Returns candidate values of a field; after an opening quote only strings, unquoted. */
 export function valuesOf(
   field: SampledField | undefined,
   quote: string,

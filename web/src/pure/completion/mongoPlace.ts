@@ -80,10 +80,7 @@ function placeIn(
   return { is: top.expects, isQuoted, from, typed, key, levels };
 }
 
-/**
- * Returns the place of a position; null: outside all objects, in a comment, or where no token can
- * start.
- */
+/** Returns the place at a position; null: outside objects, or where no token can start. */
 export function placeOf(text: string, at: number): Place | null {
   const before = text.slice(0, at);
   const open: Open[] = [];

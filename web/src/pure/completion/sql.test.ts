@@ -18,7 +18,6 @@ const FIELDS: SampledField[] = [
   { parts: ['two words'], share: 1, kind: 'number' },
 ];
 
-/** Completes at the bar. */
 function at(marked: string) {
   const place = marked.indexOf('|');
   const text = marked.replace('|', '');

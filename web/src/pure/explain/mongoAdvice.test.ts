@@ -5,7 +5,6 @@ import { explainedPlan, nodesOf } from './plan';
 
 const SCAN = { stage: 'COLLSCAN', direction: 'forward', docsExamined: new Int32(4540) };
 
-/** A response of the server. */
 function answer(command: object, returned = 5, stages: object = SCAN, examined = 4540) {
   return {
     explainVersion: '1',

@@ -131,7 +131,6 @@ class CsvReader<T> implements ImportReader<T> {
   }
 }
 
-/** Returns a reader of CSV documents. */
 export function csvReader<T>(
   options: CsvOptions,
   api: Api,

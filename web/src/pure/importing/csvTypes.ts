@@ -66,9 +66,7 @@ const FITS: readonly [CsvType, (text: string, api: Api) => boolean][] = [
   ['json', (text) => isNested(text)],
 ];
 
-/**
- * Whether a column's numbers have decimal commas; without any comma "1.234" has a decimal point.
- */
+/** Whether a column has decimal commas; without any comma "1.234" has a decimal point. */
 function haveCommas(texts: readonly string[]): boolean {
   return texts.some((text) => text.includes(',')) && texts.every((text) => ofComma(text) !== null);
 }

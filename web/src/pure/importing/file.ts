@@ -34,7 +34,6 @@ export function guessForm(name: string, head: string, api: Api): ImportForm {
   return ending === 'json' ? { kind: 'json' } : { kind: 'csv', options: guessCsv(head, api) };
 }
 
-/** Returns the reader for a format. */
 export function readerOf<T>(form: ImportForm, api: Api, finish: Finish<T>): ImportReader<T> {
   if (form.kind === 'csv') return csvReader(form.options, api, finish);
   return jsonReader(form.kind, finish);

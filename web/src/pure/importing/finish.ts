@@ -58,7 +58,6 @@ function checkObject(node: JsonNode, noun: string): void {
   if (node.kind !== 'object') throw new Wrong(`${noun} is an object in { }`, node.at);
 }
 
-/** Converts JSON to a MongoDB document. */
 export const finishDocument: Finish<Document> = (node) => {
   checkObject(node, 'a document');
   const value = extendedValue(node);

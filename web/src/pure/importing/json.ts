@@ -192,7 +192,6 @@ class ValueReader<T> extends Collector<T> {
   }
 }
 
-/** Returns a reader of JSON documents. */
 export function jsonReader<T>(
   form: JsonForm,
   finish: Finish<T>,

@@ -86,10 +86,7 @@ export const SHORTCUTS: readonly Shortcut[] = [
 /** Result of a key: a shortcut, the start of one, or nothing. */
 export type Pressed = { shortcut: Shortcut } | { held: string } | null;
 
-/**
- * Looks up a key. `held` is the previous key if it started a shortcut. Keys with Ctrl are handled
- * elsewhere.
- */
+/** Looks up a key. `held`: the previous key of a sequence. Keys with Ctrl are handled elsewhere. */
 export function press(held: string | null, key: string): Pressed {
   const typed = held === null ? key : `${held} ${key}`;
   const found = SHORTCUTS.find(({ keys, does }) => keys === typed && does.kind !== 'told');

@@ -140,10 +140,7 @@ function parting(a: string, b: string): number {
 const LONGEST = 240;
 const LEAD = 40;
 
-/**
- * Returns short excerpts of the versions of a field, starting shortly before their first
- * difference.
- */
+/** Returns short excerpts of a field's versions, starting before their first difference. */
 export function excerpts(texts: readonly (string | null)[]): (string | null)[] {
   const there = texts.filter((text) => text !== null);
   if (there.every((text) => text.length <= LONGEST)) return [...texts];

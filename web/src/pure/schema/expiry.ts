@@ -83,7 +83,6 @@ const WHY: Readonly<Record<WhyIgnored, string>> = {
   late: 'it was written while per-document TTL was off',
 };
 
-/** Returns the label of a class. */
 export function classInWords(of: ExpiryClass): string {
   switch (of.kind) {
     case 'default':

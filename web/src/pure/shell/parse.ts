@@ -242,7 +242,6 @@ export class ShellReader extends Reader<unknown> {
   }
 }
 
-/** Parses one value. */
 export function parseShell(text: string): Parsed {
   return attempt(text, () => ({ value: new ShellReader(text).whole() }));
 }

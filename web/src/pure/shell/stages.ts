@@ -161,7 +161,6 @@ function offStages(text: string, from: number, to: number): Stage[] {
   return found;
 }
 
-/** Parses the text of a pipeline. */
 export function readPipeline(text: string): Pipeline | Mistake {
   return attempt(text, () => new StagesReader(text, true).pipeline());
 }

@@ -222,7 +222,6 @@ export function isConstructor(name: string): boolean {
   return makerOf(name) !== undefined;
 }
 
-/** Builds the value of `name(args)`. */
 export function construct(name: string, args: Arguments): unknown {
   const maker = makerOf(name);
   if (maker === undefined) throw new BadValue(`${name} is not known`);

@@ -20,10 +20,7 @@ export function toInput(ms: number): string {
   return new Date(ms).toISOString().slice(0, 19).replace('T', ' ');
 }
 
-/**
- * Parses "2026-11-22 03:19", also with a T and with seconds and fractions, and a day alone as its
- * midnight; null if invalid.
- */
+/** Parses "2026-11-22 03:19", also with T, seconds or fractions, or a day; null if invalid. */
 export function fromInput(text: string): number | null {
   const shape = /^\d{4,6}-\d{2}-\d{2}[T ]\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?$/;
   const given = text.trim();

@@ -17,7 +17,6 @@ export const TTL_OPTIONS: readonly { option: TtlOption; label: string }[] = [
   { option: 'on', label: 'On' },
 ];
 
-/** State of an input for seconds. */
 export interface SecondsTyped {
   text: string;
   /** The selected unit; a unit typed after the number overrides it. */
@@ -38,7 +37,6 @@ function secondsOf(unit: UnitName): number {
   return UNITS.find((known) => known.name === unit)?.seconds ?? 1;
 }
 
-/** Truncates a text for a message. */
 function brief(text: string): string {
   return text.length > 40 ? `${text.slice(0, 40)}…` : text;
 }
@@ -69,7 +67,6 @@ function negative(text: string, least: number, minusOne: string): string {
     : `${brief(text)} is negative: the least is ${least}.`;
 }
 
-/** Abbreviations of units. */
 const SHORT: Readonly<Record<string, UnitName>> = {
   s: 'second',
   sec: 'second',

@@ -64,9 +64,7 @@ function ignored(why: string, then: string): string {
   return `ttl ignored: ${why}; ${then}`;
 }
 
-/**
- * Returns the expiry of class inherit; `why` is the reason for which an existing `ttl` is ignored.
- */
+/** Returns the expiry of class inherit; `why`: the reason why an existing `ttl` is ignored. */
 function inherits(value: Default, writtenMs: number, why: string | null): Expiry {
   if (value === null || value === -1) {
     const never = 'never (no default)';
@@ -112,9 +110,7 @@ function unheeded(meaning: Meaning): string | null {
   return 'written while per-document TTL was off';
 }
 
-/**
- * Returns the expiry of a MongoDB document: facts from the server; `ttl` only for the explanation.
- */
+/** Returns a MongoDB document's expiry from the server's facts; `ttl` explains it. */
 export function expiryOfDocument(meaning: Meaning, facts: DocumentFacts, value: Default): Expiry {
   const { expiresAtMs, by } = facts;
   if (expiresAtMs !== null) {
@@ -158,10 +154,7 @@ export function outlook(
   };
 }
 
-/**
- * Returns why a lifetime cannot be extended, or null; `perDocument`: whether per-document TTL is
- * on.
- */
+/** Returns why a lifetime cannot be extended, or null; `perDocument`: the switch's state. */
 export function whyNotTtl(value: Default, perDocument: boolean): string | null {
   if (value === null) return `${OFF}: a ttl would not be heeded.`;
   return perDocument ? null : 'Per-document TTL is off: a ttl would not be heeded.';

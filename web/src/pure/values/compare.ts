@@ -158,9 +158,7 @@ export function compareValues(a: unknown, b: unknown, api: Api): number {
   return compareSpecial(a, b, kind);
 }
 
-/**
- * Returns the sort key: MongoDB sorts an array by its minimum ascending and its maximum descending.
- */
+/** Returns the sort key: MongoDB sorts an array by its minimum or, descending, its maximum. */
 function sortValue(value: unknown, api: Api, direction: 1 | -1): unknown {
   if (api === 'nosql' || !Array.isArray(value)) return value;
   return value.reduce<unknown>(

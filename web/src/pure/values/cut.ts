@@ -56,10 +56,7 @@ function isPlain(value: object): boolean {
   return prototype === Object.prototype || prototype === null;
 }
 
-/**
- * Truncates long strings, arrays and objects. At least the first 200 characters of the printed
- * value are unchanged.
- */
+/** Truncates long values. At least 200 characters of the printed value are unchanged. */
 export function cut(value: unknown): unknown {
   return new Cutter().cut(value);
 }

@@ -2,12 +2,10 @@
 // backslash, so that every path is unambiguous. Independent of query languages.
 import { isPlainObject } from './kind';
 
-/** Joins names to a path. */
 export function pathText(parts: readonly string[]): string {
   return parts.map((part) => part.replace(/[\\.]/g, '\\$&')).join('.');
 }
 
-/** Splits a path into names. */
 export function partsOfPath(text: string): string[] {
   const parts = [''];
   for (let at = 0; at < text.length; at += 1) {

@@ -10,7 +10,6 @@ export interface Chosen {
   fresh: string;
 }
 
-/** Returns the selected or typed name. */
 export function nameOf(chosen: Chosen): string {
   return chosen.existing ?? chosen.fresh;
 }

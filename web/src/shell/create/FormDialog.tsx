@@ -11,7 +11,6 @@ export interface FormDialogProps {
   danger?: boolean;
   /** The form cannot be submitted yet. */
   blocked?: boolean;
-  /** Label of the closing button. */
   cancel?: string;
   form: Submit;
   onClose: () => void;

@@ -68,7 +68,6 @@ export async function finishCollection(
   done(`created collection ${name}`);
 }
 
-/** Shows a new database. */
 export async function showDatabase(door: Door, database: string): Promise<void> {
   await loadTreeWith({ door, database });
   go({ page: 'database', door, database });

@@ -101,10 +101,7 @@ export function readPaths(text: string): string[] {
     .map((part) => (part.startsWith('/') ? part : `/${part}`));
 }
 
-/**
- * Returns the completed paths if a leading slash was omitted, like "/a, /b"; null: they are as
- * typed.
- */
+/** Returns paths with omitted leading slashes added, like "/a, /b"; null: none omitted. */
 export function completedPaths(text: string): string | null {
   const isWhole = text.split(',').every((part) => /^\s*(\/|$)/.test(part));
   return isWhole ? null : readPaths(text).join(', ');

@@ -7,13 +7,11 @@ import type { Tree } from '../../state/tree';
 import { DOOR_NAMES, dialog } from '../dialogs';
 import { wholeActs } from '../whole/menu';
 
-/** An action on one collection. */
 export interface CollectionAct {
   key: string;
   label: string;
   /** Search terms besides the label. */
   also: string;
-  /** Whether it changes data. */
   writes: boolean;
   run: () => void;
 }
@@ -76,9 +74,7 @@ export function collectionActs(target: Target, place: Place): CollectionAct[] {
   ];
 }
 
-/**
- * Returns the actions on all collections but the current one, with the names of the collections.
- */
+/** Returns the actions on all collections but the current one, with their names. */
 export function actsOfOthers(
   { branches }: Tree,
   place: Place,

@@ -54,7 +54,6 @@ export interface SavedOf {
   saved: Saved;
 }
 
-/** State that determines the entries. */
 export interface Facts {
   place: Place;
   tree: Tree;
@@ -119,7 +118,6 @@ function ofThePage(): Entry[] {
   });
 }
 
-/** Actions on the current collection. */
 function acts({ place, may }: Facts): Entry[] {
   if (place.page !== 'collection') return [];
   const { door, database, collection } = place;
@@ -135,7 +133,6 @@ function acts({ place, may }: Facts): Entry[] {
     }));
 }
 
-/** Actions on all other collections. */
 function actsElsewhere({ place, tree, may }: Facts): Entry[] {
   return actsOfOthers(tree, place)
     .filter(({ act: { writes } }) => may || !writes)
@@ -220,9 +217,7 @@ function making({ place, doors }: Facts): Entry[] {
   ];
 }
 
-/**
- * Queries of this browser whose collection exists and that fit into a URL; opened without running.
- */
+/** Queries of this browser whose collection exists and that fit a URL; opened, not run. */
 function recent({ tree, recent: all }: Facts): Entry[] {
   return all.flatMap(({ door, past }, at): Entry[] => {
     const target = targetOf(tree, door, past.place);
@@ -316,9 +311,7 @@ function actions(facts: Facts): Entry[] {
   ];
 }
 
-/**
- * Returns all entries in the order for an empty input, which omits actions on other collections.
- */
+/** Returns the entries in the order for empty input, without other collections' actions. */
 export function entriesOf(facts: Facts): Entry[] {
   return [
     ...ofThePage(),

@@ -24,7 +24,6 @@ export interface TreeViewProps {
   selected: number;
   onOpen: (row: Row, open: boolean) => void;
   onChoose: (row: Row) => void;
-  /** Called when the active row changes. */
   onActive: (row: Row | undefined) => void;
   onMenu: (row: Row, at: { x: number; y: number }) => void;
   onDelete: (row: Row) => void;

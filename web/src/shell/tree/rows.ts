@@ -96,10 +96,7 @@ export function parentOf(rows: readonly Row[], at: number): number {
   return at;
 }
 
-/**
- * Returns the next row after `at`, wrapping around, that starts with the typed text; null: no
- * match.
- */
+/** Returns the next row after `at`, wrapping, that starts with the text; null: no match. */
 export function typedTo(rows: readonly Row[], at: number, typed: string): number | null {
   const wanted = typed.toLowerCase();
   // A further letter may still match the current row; a first letter moves on.

@@ -21,10 +21,7 @@ export function useHolds(target: Target | null): Forecast | null {
   return known;
 }
 
-/**
- * Describes the content of a database in one API: "6 collections with 3,123 documents";
- * "everything" while unknown.
- */
+/** Describes a database's content: "6 collections with 3,123 documents"; else "everything". */
 export function useDatabaseHolds(of: { door: Door; database: string } | null): string {
   const [known, setKnown] = useState('everything');
   const [door, database] = [of?.door ?? null, of?.database ?? null];

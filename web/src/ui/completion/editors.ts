@@ -23,10 +23,7 @@ function checkShell(text: string): { message: string; at: number } | null {
 
 type Complete = (text: string, at: number, fields: readonly SampledField[]) => Completion | null;
 
-/**
- * Keywords are offered without fields if the fields are slow to load; without keywords, the
- * completion waits for the fields.
- */
+/** If fields are slow to load, offers keywords at once, or waits if there are none. */
 function offersOf(target: Target, complete: Complete): Offers {
   return async (text, at) => {
     if (text.length > MOST_CHARACTERS) return null;
@@ -43,10 +40,7 @@ export function sqlHelp(target: Target): Extension {
 /** The text in front of the filter in the list's query. */
 const BEFORE = 'SELECT * FROM c ';
 
-/**
- * Completion in the filter of a list, where Enter applies the filter; `past`: filters applied
- * before.
- */
+/** Completion of a list's filter, where Enter applies it; `past`: filters applied before. */
 export function filterHelp(target: Target, past: () => readonly string[]): Extension {
   const complete: Complete = (text, at, fields) => {
     if (target.door === 'mongo') return completeMongo('filter', text, at, fields);

@@ -12,10 +12,7 @@ export interface Life {
 
 const MOST = 200;
 
-/**
- * Computes a deadline by the rules of the NoSQL API: whole seconds; an item's `ttl` overrides the
- * default.
- */
+/** Computes a NoSQL item's deadline: whole seconds; its own `ttl` overrides the default. */
 export function deathOf(ts: number, ttl: unknown, standard: DefaultTtl): number | null {
   if (standard === null) return null;
   const seconds = typeof ttl === 'number' ? ttl : standard;

@@ -8,7 +8,6 @@ import { refreshTree } from '../../../state/tree';
 
 export const loaded = createStore<Sample | null>(null);
 
-/** Loads the sample and reports it. */
 export async function loadTheSample(): Promise<void> {
   const made = await loadSample();
   loaded.set(made);

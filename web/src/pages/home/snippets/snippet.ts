@@ -9,9 +9,7 @@ export interface Facts {
 }
 
 export interface Snippet {
-  /** Name of the driver or SDK. */
   title: string;
-  /** The installation command. */
   install: string;
   code: string;
 }

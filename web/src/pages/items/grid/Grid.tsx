@@ -70,10 +70,7 @@ interface Active {
   column: number | null;
 }
 
-/**
- * Returns the index of the active row: by key if rows above it were removed, else by its last
- * index.
- */
+/** Returns the index of the active row: by key if rows above were removed, else by index. */
 function placeOf(active: Active | null, rows: readonly Row[]): number {
   if (active !== null && active.at < 0) return -1;
   const at = Math.max(0, Math.min(active?.at ?? 0, rows.length - 1));
@@ -82,9 +79,7 @@ function placeOf(active: Active | null, rows: readonly Row[]): number {
   return found >= 0 ? found : at;
 }
 
-/**
- * Returns the line of the first row: lines rotate while scrolling, and keep their order on jumps.
- */
+/** Returns the line of the first row: lines rotate while scrolling, and stay on jumps. */
 function useFirstLine(first: number, lines: number): number {
   const known = useRef({ first: 0, from: 0 });
   const by = first - known.current.first;
@@ -168,7 +163,6 @@ export function Grid(props: GridProps) {
     const items = props.menu(row, column, canEdit ? () => begin(row, column) : null);
     setMenu({ items, label: `${source.noun} ${row.name}`, ...where });
   };
-  /** Returns the clicked row and position. */
   const pressed = (event: MouseEvent) => {
     const within = event.target as Element;
     const line = within.closest<HTMLElement>('.items-window > .items-row');

@@ -14,7 +14,6 @@ export const DRAFT = 'Changed and not saved: a draft is kept';
 /** Label of a row that was just deleted. */
 export const BINNED = 'Deleted: it expires when its time is over';
 
-/** State of an edited cell. */
 export interface Editing {
   key: string;
   column: string;
@@ -31,7 +30,6 @@ export interface EditEvents {
   onSave: () => void;
   /** Saves, and moves to an adjacent cell. */
   onStep: (by: 1 | -1) => void;
-  /** The input lost the focus. */
   onLeft: (turn: number) => void;
   onCancel: () => void;
 }

@@ -7,7 +7,6 @@ import { type Row, type Source, shownOf } from '../source';
 /** Width of a character and padding of a cell and of a heading, px. */
 const [CELL, CELL_ROUND] = [7.8, 20];
 const [HEAD, HEAD_ROUND] = [7.2, 56];
-/** Number of rows considered. */
 const ROWS = 100;
 /** Widths are multiples of this, so that another row rarely changes them. */
 const STEP = 16;
@@ -21,10 +20,7 @@ const [NEVER, INSTANT] = [184, 288];
 /** Characters in the widest column. */
 const WIDEST = Math.ceil((MOST - CELL_ROUND) / CELL);
 
-/**
- * Returns whether a value's text certainly exceeds the maximum, without building it: a value may be
- * a megabyte.
- */
+/** Returns whether a text is certainly too long, without building it: it may be a megabyte. */
 function isSurelyLonger(value: unknown): boolean {
   if (typeof value === 'string') return value.length > WIDEST;
   if (!Array.isArray(value) && !isPlainObject(value)) return false;

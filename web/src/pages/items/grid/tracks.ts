@@ -24,10 +24,7 @@ function usualWidth(id: string, idField: string, slim: boolean, need = FIELD): n
   return slim && id === EXPIRES ? Math.min(SLIM_EXPIRES, need) : need;
 }
 
-/**
- * Columns that were not resized share the remaining width in proportion to their needs, except the
- * id and pinned ones.
- */
+/** Columns not resized share the remaining width by need, except the id and pinned ones. */
 export function tracksOf(
   placed: readonly Placed[],
   idField: string,

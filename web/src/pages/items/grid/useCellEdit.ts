@@ -17,10 +17,7 @@ export interface CellEdit {
   end: () => void;
 }
 
-/**
- * The result of a write; on failure `again` tells whether the same may be written over the current
- * value.
- */
+/** The result of a write; `again`: the same may be written over the current value. */
 export type Wrote = { row: Row } | { error: string; again: boolean };
 
 export type SetField = (row: Row, parts: readonly string[], value: unknown) => Promise<Wrote>;
@@ -101,10 +98,7 @@ export function useCellEdit(
     hold(null);
     now.current.onEnd();
   }, [hold]);
-  /**
-   * Returns the edited cell with the latest version of its row, which may have been reloaded after
-   * a conflict.
-   */
+  /** Returns the edited cell with its latest row, which a conflict may have reloaded. */
   const about = useCallback((): Held | null => {
     const { held: known, rows: listed } = now.current;
     const row = listed.find(({ key }) => key === known?.editing.key);

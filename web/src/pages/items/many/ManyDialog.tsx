@@ -84,10 +84,7 @@ function titleOf({ kind, rows }: Asked, n: number | null, noun: string): string 
   return `${VERBS[kind]} ${n === null ? `all ${noun}s that fit` : counted(n, noun)}?`;
 }
 
-/**
- * The current input of the dialog: the operation, null while incomplete; its form, and its effect
- * in words.
- */
+/** The dialog's input: the operation (null: incomplete), its form, and its effect in words. */
 interface Decision {
   act: Act | null;
   form: ReactNode;

@@ -73,7 +73,6 @@ export function binned(target: Target): Binned {
   return bins.get().get(nameOf(target)) ?? NONE;
 }
 
-/** Returns the hidden items. */
 export function useBin(target: Target): Binned {
   return useStore(bins).get(nameOf(target)) ?? NONE;
 }

@@ -90,10 +90,7 @@ export function whyAtOnce(source: Pick<Source, 'defaultTtl' | 'perDocument'>, co
   return count > MOST_KEPT ? `More than ${MOST_KEPT.toLocaleString('en')} are not kept` : null;
 }
 
-/**
- * Returns the `ttl` of soft-deleted items: the first must not expire while the last ones are
- * deleted and restored.
- */
+/** Returns the `ttl` of soft-deleted items, long enough to delete and restore all of them. */
 export function keptSeconds(n: number): number {
   return n <= MOMENT ? KEPT_SECONDS : KEPT_SECONDS + Math.ceil(n / A_SECOND);
 }

@@ -59,9 +59,7 @@ function operationsOf(row: Row, act: Exclude<Act, { kind: 'delete' }>): unknown[
   return row.value.ttl === undefined ? [] : [{ op: 'remove', path: '/ttl' }];
 }
 
-/**
- * Returns the operations that restore former values; numbers that may have lost digits are refused.
- */
+/** Returns the operations that restore former values; inexact numbers are refused. */
 function restoring(now: Row['value'], before: Row['value'], paths: readonly Path[]): unknown[] {
   return takingBack(before, paths).flatMap((change) => {
     if (change.does === 'set' && isInexact(change.value))

@@ -16,7 +16,6 @@ import { keptWords, outcomeWords } from './words';
 
 export interface ManyEvents {
   rows: Rows;
-  /** Reloads the properties of the collection. */
   refresh: () => void;
   /** Called with rows that left the list. */
   onDeleted: (keys: ReadonlySet<string>) => void;

@@ -6,7 +6,6 @@ import { keptSeconds, type Outcome, whyAtOnce } from './many';
 
 type About = Pick<Source, 'noun' | 'defaultTtl' | 'perDocument'>;
 
-/** Describes the effect of a deletion. */
 export function deletionWords(source: About, n: number): string {
   const [they, are, them] = n === 1 ? ['It', 'is', 'it'] : ['They', 'are', 'them'];
   const why = whyAtOnce(source, n);
@@ -46,7 +45,6 @@ const DONE = {
   back: 'Put back',
 } as const;
 
-/** Describes the outcome. */
 export function outcomeWords(source: About, kind: keyof typeof DONE, outcome: Outcome): string {
   const { done, same, gone, theirs, failed } = outcome;
   const said = [`${DONE[kind]} ${counted(done.length, source.noun)}`];

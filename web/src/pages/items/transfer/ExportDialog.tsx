@@ -78,7 +78,6 @@ function Progress(props: {
   );
 }
 
-/** Describes what will be exported. */
 function subject({ noun, filter, rows, total }: ExportDialogProps): string {
   if (rows !== null) return `${counted(rows.length, noun)}, as chosen in the list.`;
   const many = total === null ? `${noun}s` : `${count(total)} ${noun}${total === 1 ? '' : 's'}`;

@@ -16,7 +16,6 @@ export interface ImportDialogProps {
   noun: 'item' | 'document';
   /** A file dropped on the list. */
   file: File | null;
-  /** Called after documents were written. */
   onWritten: () => void;
   onClose: () => void;
 }

@@ -8,7 +8,6 @@ import type { Api } from '../../../pure/values/compare';
 const HEAD_BYTES = 64 * 1024;
 /** Bytes read from the end of a file. */
 const TAIL_BYTES = 1024;
-/** Number of documents in the preview. */
 export const SHOWN = 5;
 
 export interface Chosen {

@@ -24,7 +24,6 @@ export interface ExportForm {
   delimiter: string;
   /** Guards formulas with an apostrophe. */
   guard: boolean;
-  /** Paths of the CSV columns. */
   paths: readonly string[];
 }
 

@@ -38,7 +38,6 @@ async function* found(
   }
 }
 
-/** Yields documents of a collection. */
 export async function* documentPages(
   target: Target,
   what: What,
@@ -79,7 +78,6 @@ async function chosenItems(at: nosql.Place, rows: readonly Row[]): Promise<ItemT
   return texts.filter((text) => text !== null);
 }
 
-/** Yields items of a container. */
 export async function* itemPages(
   target: Target,
   what: What,

@@ -106,10 +106,7 @@ export async function writeApart<T>(
   }
 }
 
-/**
- * Pending requests. Documents with the same id are never in two concurrent requests, so that the
- * last one in the file wins.
- */
+/** Pending requests. Equal ids are never in two of them, so that the last one in the file wins. */
 class Sending<T> {
   private readonly running = new Set<{ ids: ReadonlySet<string>; done: Promise<void> }>();
   failure: unknown = null;

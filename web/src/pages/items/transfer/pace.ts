@@ -23,10 +23,7 @@ export interface Pace {
   left: number | null;
 }
 
-/**
- * Returns the rate between the first and the last mark; `bytes`: total size, null if unknown; null:
- * too early.
- */
+/** Returns the rate from first to last mark; `bytes`: total size if known; null: too early. */
 export function paceOf(marks: readonly Mark[], bytes: number | null): Pace | null {
   const [first, last] = [marks[0], marks.at(-1)];
   if (first === undefined || last === undefined || last.atMs - first.atMs < LEAST_MS) return null;

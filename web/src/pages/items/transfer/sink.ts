@@ -36,7 +36,6 @@ export function isStreamed(): boolean {
   return picker() !== null;
 }
 
-/** Starts a download in the browser. */
 export function download(parts: BlobPart[], name: string, type: string): void {
   const address = URL.createObjectURL(new Blob(parts, { type }));
   const link = document.createElement('a');

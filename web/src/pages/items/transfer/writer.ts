@@ -6,7 +6,6 @@ import type { Finish } from '../../../pure/importing/finish';
 export const ON_EXISTING = ['refuse', 'skip', 'replace'] as const;
 export type OnExisting = (typeof ON_EXISTING)[number];
 
-/** A position in the file. */
 export interface At {
   /** Index among all documents, from 0: a line may hold several. */
   nth: number;

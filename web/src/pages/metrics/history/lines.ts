@@ -12,7 +12,6 @@ export interface Line {
 }
 export interface ChartOf {
   title: string;
-  /** Unit of the values. */
   unit: 'rate' | 'count' | 'bytes' | 'time';
   lines: Line[];
 }
@@ -26,10 +25,7 @@ export interface Range {
 export const MOST_POINTS = 360;
 
 type Read = (sample: FiguresSample) => number;
-/**
- * Aggregation of several samples: counters are summed, gauges take the last value, and latencies
- * the maximum.
- */
+/** Aggregation of samples: sums of counters, last values of gauges, maxima of latencies. */
 type Join = 'rate' | 'sum' | 'last' | 'most';
 
 interface Spec {

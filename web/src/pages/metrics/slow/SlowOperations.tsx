@@ -11,7 +11,6 @@ import { shapesOf } from './shapes';
 
 const REFRESH_MS = 5000;
 
-/** Describes the number of slow operations. */
 function inWords(operations: number, shapes: number, limit: number): string {
   const long = `took ${count(limit)} ms or more`;
   if (operations === 0) return `Nothing ${long} within the last day.`;
@@ -26,9 +25,7 @@ interface NotedProps {
   isNamed: boolean;
 }
 
-/**
- * The operations of other clients, and optionally the portal's own, which viewing this page causes.
- */
+/** Operations of other clients, and optionally the portal's own, caused by viewing this page. */
 function Noted({ all, limit, isNamed }: NotedProps) {
   const [isWhole, showWhole] = useState(false);
   const others = ofOthers(all);

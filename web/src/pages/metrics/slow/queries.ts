@@ -11,10 +11,7 @@ export interface SlowQuery {
   took: string;
 }
 
-/**
- * Returns the slowest execution of each query, slowest first, at most `most`, without the portal's
- * own. Pure.
- */
+/** Returns the slowest execution of up to `most` queries, without the portal's own. Pure. */
 export function slowQueriesOf(operations: readonly SlowOperation[], most: number): SlowQuery[] {
   const sorted = ofOthers(operations).sort((a, b) => b.duration_ms - a.duration_ms);
   const found = new Map<string, SlowQuery>();

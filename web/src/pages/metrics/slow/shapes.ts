@@ -19,9 +19,7 @@ export interface Shape {
 
 /** Placeholder of a value; printed without quotes. */
 const VALUE = '?';
-/**
- * Operators whose arguments are kept: sort directions and projected fields are part of the shape.
- */
+/** Operators whose arguments belong to the shape: sort directions and projected fields. */
 const WHOLE: ReadonlySet<string> = new Set(['sort', '$sort', 'projection', '$project']);
 
 function withoutValues(value: unknown): unknown {

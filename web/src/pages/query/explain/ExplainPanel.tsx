@@ -9,7 +9,6 @@ import type { Explanation } from './explanation';
 import type { Explaining } from './useExplanation';
 
 export interface ExplainPanelProps extends Explaining {
-  /** Whether a query has been run. */
   hasRun: boolean;
   onApplied: () => void;
 }

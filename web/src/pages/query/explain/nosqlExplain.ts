@@ -10,7 +10,6 @@ import { policyWith } from './policyWith';
 
 const policyOf = (container: ContainerRecord) => (container.indexingPolicy ?? {}) as Policy;
 
-/** Sums the metrics of all pages. */
 function sums(pages: readonly NosqlFacts[]): Map<string, number> {
   const found = new Map<string, number>();
   for (const { metrics } of pages)

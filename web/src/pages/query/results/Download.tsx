@@ -13,9 +13,7 @@ export interface DownloadProps {
   /** Returns all results read so far. */
   results: () => Results | null;
   count: number;
-  /**
-   * Runs the query again to read all its results; null: all were read, or it cannot be repeated.
-   */
+  /** Runs the query again to read all results; null: all were read, or it cannot be repeated. */
   startAll: (() => Run) | null;
   /** File name without extension. */
   name: string;

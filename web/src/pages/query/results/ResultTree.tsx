@@ -35,7 +35,6 @@ interface BranchProps {
   name: string;
   value: Value;
   isOpen?: boolean;
-  /** Rendered after the name. */
   extra?: ReactNode;
 }
 

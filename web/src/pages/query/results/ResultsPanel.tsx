@@ -41,7 +41,6 @@ function rowsInWords({ pages, at }: Read): string | null {
   return `${many}${asOf}`;
 }
 
-/** Describes the outcome. */
 export function summary({ pages, at, busy, cancelled, failure }: Runs): string {
   if (busy) return pages.length === 0 ? 'Running…' : 'Reading the next page…';
   if (cancelled)

@@ -10,7 +10,6 @@ export interface Bound {
 }
 
 const BOUND: Bound = { rows: 200_000, characters: 256 * 1024 * 1024 };
-/** Results per request. */
 const AT_ONCE = 1000;
 
 /**

@@ -16,7 +16,6 @@ import './stages.css';
 
 export interface StagesPanelProps {
   target: Target;
-  /** The text in the editor. */
   pipeline: string;
   onChange: (text: string) => void;
   onRunUpTo: (pipeline: string) => void;

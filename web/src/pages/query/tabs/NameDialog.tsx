@@ -8,7 +8,6 @@ import { LONGEST_NAME } from './tabList';
 export interface NameDialogProps {
   title: string;
   initial: string;
-  /** Label of the button. */
   action: string;
   /** Message shown in advance for a name that is taken. */
   taken?: { names: readonly string[]; what: string };

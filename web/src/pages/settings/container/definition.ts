@@ -77,7 +77,6 @@ export function feedOf(record: ContainerRecord): FeedDraft {
   return { on: minutes > 0, text: minutes > 0 ? String(minutes) : '' };
 }
 
-/** Parses the retention in minutes. */
 export function readFeed(draft: FeedDraft): { value: number } | { error: string } {
   if (!draft.on) return { value: 0 };
   const text = draft.text.trim();
@@ -175,10 +174,7 @@ function judgeThroughput(
   return edits.throughput;
 }
 
-/**
- * Returns a definition without fields set by the server, so that it can be used to create a
- * container.
- */
+/** Returns a definition without system fields, usable to create a container. */
 export function withoutSystem(record: ContainerRecord): Record<string, unknown> {
   return Object.fromEntries(Object.entries(record).filter(([name]) => !SYSTEM.includes(name)));
 }
@@ -218,7 +214,6 @@ export function differences(before: ContainerRecord, after: ContainerRecord): Di
     }));
 }
 
-/** Returns the differences of two offers. */
 export function offerDifferences(
   before: OfferRecord | null,
   after: OfferRecord | null,

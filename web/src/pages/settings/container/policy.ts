@@ -2,14 +2,12 @@
 // paths.
 import { jsonFault } from '../../../pure/json/fault';
 
-/** Limit of the editor. */
 export const POLICY_BOUND = { characters: 256 * 1024, why: 'A policy has at most 256 KB' };
 
 export type ReadPolicy = { policy: Record<string, unknown> } | { problems: string[] };
 
 export const MODES = ['consistent', 'lazy', 'none'] as const;
 
-/** The server's default policy. */
 export const DEFAULT_POLICY = {
   indexingMode: 'consistent',
   automatic: true,

@@ -92,10 +92,7 @@ const NAMES = {
   excluded: DEFAULT_POLICY.excludedPaths.map(({ path }) => path),
 };
 
-/**
- * Changes the mode. Mode none removes all paths; another mode restores the default paths if there
- * are none.
- */
+/** Changes the mode. None removes all paths; another one restores the default if there are none. */
 export function withMode(form: PolicyForm, mode: Mode): PolicyForm {
   if (mode === 'none') return { mode, included: [], excluded: [], composites: [] };
   const isBare = form.included.length === 0 && form.excluded.length === 0;

@@ -25,11 +25,9 @@ export interface SettingsFrameProps<K extends string> {
   saving: boolean;
   /** Whether saving waits for a confirmation. */
   asks: boolean;
-  /** Outcome of the last save. */
   outcome: { good: boolean; text: string } | null;
   onSave: () => void;
   onDiscard: () => void;
-  /** Shown above the sections. */
   notice?: ReactNode;
 }
 

@@ -1,6 +1,5 @@
 // State of a save: pending, completed, or interrupted by a conflict.
 
-/** Outcome of the last save. */
 export interface Outcome {
   good: boolean;
   text: string;

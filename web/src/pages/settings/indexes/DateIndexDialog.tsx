@@ -18,7 +18,6 @@ export interface DateIndexDialogProps {
   target: Target;
   /** null: a new index. */
   index: IndexRecord | null;
-  /** Running index builds by name. */
   builds: ReadonlyMap<string, Build>;
   onSave: (field: string, seconds: number) => Promise<void>;
   onClose: () => void;

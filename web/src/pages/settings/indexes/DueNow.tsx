@@ -14,9 +14,7 @@ export interface Consent {
   isAsked: boolean;
   /** Whether no confirmation is needed, or it was given. */
   may: boolean;
-  /**
-   * Counts again, since time has passed; returns false if the confirmed number no longer covers it.
-   */
+  /** Counts again, since time has passed; returns false if the confirmation does not cover it. */
   holds: () => Promise<boolean>;
   /** Whether the repeated count is pending. */
   isCounting: boolean;

@@ -12,7 +12,6 @@ export interface IndexTableProps {
   indexes: readonly IndexRecord[];
   /** null: not reported by the server. */
   uses: ReadonlyMap<string, Uses> | null;
-  /** Running index builds by name. */
   builds: ReadonlyMap<string, Build>;
   disabled: boolean;
   onHide: (index: IndexRecord) => void;

@@ -23,7 +23,6 @@ import {
 
 export interface NewIndexDialogProps {
   target: Target;
-  /** Running index builds by name. */
   builds: ReadonlyMap<string, Build>;
   onSave: (index: Document) => Promise<void>;
   onClose: () => void;

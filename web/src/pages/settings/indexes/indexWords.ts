@@ -9,7 +9,6 @@ export function documentText(value: Document): string {
   return EJSON.stringify(value, { relaxed: true });
 }
 
-/** Returns the partial filter; null: none. */
 export function partialOf(index: IndexRecord): Document | null {
   return (index.all.partialFilterExpression as Document | undefined) ?? null;
 }

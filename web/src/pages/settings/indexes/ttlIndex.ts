@@ -14,9 +14,7 @@ export function isDateIndex(index: IndexRecord): boolean {
   return !isTtlIndex(index) && index.expireAfterSeconds !== null;
 }
 
-/**
- * Returns the default TTL that the indexes define. An index on `_ts` without seconds defines none.
- */
+/** Returns the default TTL by the indexes. An index on `_ts` without seconds defines none. */
 export function defaultOf(indexes: readonly IndexRecord[]): DefaultTtl {
   const active = indexes.find((index) => isTtlIndex(index) && index.expireAfterSeconds !== null);
   return active?.expireAfterSeconds ?? null;

@@ -9,10 +9,7 @@ const EVERY_MS = 1000;
 
 const NONE: ReadonlyMap<string, Build> = new Map();
 
-/**
- * `running`: this page waits for a build. `onChange`: a build by others has started, or one has
- * ended.
- */
+/** `running`: this page waits for a build. `onChange`: another build started, or one ended. */
 export function useBuilds(
   { database, collection }: Target,
   running: boolean,

@@ -23,10 +23,7 @@ export interface Rule {
 
 const PAUSE_MS = 300;
 
-/**
- * Returns the query for due documents. An array of dates expires by its earliest one, which `$lte`
- * matches too.
- */
+/** Returns the query for due documents. `$lte` also matches an array by its earliest date. */
 export function dueQuery({ field, seconds, filter }: Rule, nowMs: number): Document {
   const due = { [field]: { $lte: new Date(nowMs - seconds * 1000) } };
   return filter === null ? due : { $and: [filter, due] };

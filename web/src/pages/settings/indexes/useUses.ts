@@ -47,10 +47,7 @@ export function useUses({ database, collection }: Target, indexes: readonly unkn
   return useAsked(ask, indexes);
 }
 
-/**
- * Returns the size of all indexes together in bytes: the store keeps them in one tree and has no
- * separate sizes.
- */
+/** Returns the size of all indexes in bytes: the store keeps them in one tree. */
 export function useIndexBytes({ database, collection }: Target, indexes: readonly unknown[]) {
   const ask = useCallback(async () => {
     const { totalIndexSize } = await run(database, { collStats: collection }, ASIDE);

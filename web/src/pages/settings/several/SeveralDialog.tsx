@@ -54,7 +54,6 @@ function Choice({ draft, onDraft }: ChoiceProps) {
 
 type Shown = { several: Several; state: SeveralState };
 
-/** Describes the documents that would expire. */
 function Effect({ several, state, draft }: Shown & { draft: TtlDraft }) {
   const read = readDraft(draft);
   const { looks } = state;
@@ -79,7 +78,6 @@ function Effect({ several, state, draft }: Shown & { draft: TtlDraft }) {
   );
 }
 
-/** Progress and outcome of the change. */
 function Ended({ several, state, onClose }: Shown & { onClose: () => void }) {
   const nouns = NOUNS[several.door];
   const { results, phase } = state;

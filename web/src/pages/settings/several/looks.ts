@@ -7,7 +7,6 @@ import { mustAskAgain, type Nouns } from '../ttl/impact';
 export type Look = { facts: CollectionFacts; preview: Preview } | { failure: string };
 export type Looks = ReadonlyMap<string, Look>;
 
-/** Outcome of one collection. */
 export type Result = { kind: 'set' | 'same' } | { kind: 'failed'; text: string };
 
 const known = (looks: Looks) =>
@@ -46,7 +45,6 @@ export function haveMoved(agreed: Looks, now: Looks, runs: boolean): boolean {
   });
 }
 
-/** Describes the overall outcome. */
 export function resultWords(results: ReadonlyMap<string, Result>, nouns: Nouns): string {
   const failed = [...results.values()].filter(({ kind }) => kind === 'failed').length;
   const good = results.size - failed;

@@ -20,7 +20,6 @@ export interface SeveralState {
   results: ReadonlyMap<string, Result>;
   phase: 'before' | 'checking' | 'running' | 'ended';
   begin: () => Promise<void>;
-  /** Retries those that failed. */
   again: () => Promise<void>;
   stop: () => void;
 }

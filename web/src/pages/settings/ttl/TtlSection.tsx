@@ -21,7 +21,6 @@ export interface TtlSectionProps {
   onDraft: (draft: TtlDraft) => void;
   /** Errors besides those of the input. */
   problems?: readonly string[];
-  /** The preview of the change. */
   effect: ReactNode;
 }
 

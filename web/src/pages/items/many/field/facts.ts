@@ -13,7 +13,6 @@ const SHOWN = 200;
 
 export interface Facts {
   looked: number;
-  /** Rows that change. */
   changed: readonly Row[];
   same: number;
   refused: { count: number; why: string };
