@@ -79,7 +79,7 @@ const CHANGING: ReadonlySet<string> = new Set([
   'collMod',
 ]);
 
-/** Commands without a timeout: they build indexes or counters over all documents. */
+/** Commands with a long timeout: they build indexes or counters over all documents. */
 const BUILDING: ReadonlySet<string> = new Set(['createIndexes', 'collMod']);
 
 const [USUAL_MS, BUILD_MS] = [120_000, 6 * 3600_000];

@@ -85,7 +85,7 @@ export function FilterBox(props: FilterBoxProps) {
   const [corrected, setCorrected] = useState(rejected);
   const { isHere, field, compositions, onHere } = useSwap();
   const said = refused ?? error;
-  // The URL has another filter, other than the one applied instead of a refused filter.
+  // The URL changed. The text stays if the filter is the one applied instead of a refused text.
   if (known !== value) {
     setKnown(value);
     if (rejected === null || rejected.applied !== value) setTyped(value);

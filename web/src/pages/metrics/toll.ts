@@ -16,7 +16,7 @@ export interface Loss {
 }
 export interface Toll {
   documents: number;
-  /** Neither an estimate nor beyond the end of the move. */
+  /** Not an estimate, and the forecast ends exactly with the move. */
   exact: boolean;
   /** Certainly no document expires. */
   none: boolean;

@@ -160,7 +160,7 @@ interface ToolsProps {
   loading: boolean;
 }
 
-/** Entries of the "New" menu; the active row determines the API and database. */
+/** Entries of the "New" menu; the database of the active row is preselected in its API. */
 function makings(active: Row | undefined, doors: Doors | undefined): MenuItem[] {
   const collection = (door: Door): MenuItem => ({
     label: `New ${noun(door)} (${DOOR_NAMES[door]})`,

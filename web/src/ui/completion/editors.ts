@@ -23,7 +23,7 @@ function checkShell(text: string): { message: string; at: number } | null {
 
 type Complete = (text: string, at: number, fields: readonly SampledField[]) => Completion | null;
 
-/** If fields are slow to load, offers keywords at once, or waits if there are none. */
+/** Does not wait for fields that are slow to load, unless there are no keywords to offer. */
 function offersOf(target: Target, complete: Complete): Offers {
   return async (text, at) => {
     if (text.length > MOST_CHARACTERS) return null;

@@ -33,7 +33,7 @@ export interface ImportState {
   refused: number;
   /** The first errors, up to the limit. */
   refusals: readonly Refusal[];
-  /** Number of documents in requests without response, whose outcome is unknown. */
+  /** Number of requests without response, whose outcome is unknown. */
   unknown: number;
 }
 
@@ -143,7 +143,7 @@ class Sending<T> {
         this.onWritten(written);
       },
       (error: unknown) => {
-        // Its documents stay counted as unknown.
+        // Stays among the pending requests, and so counts as unknown.
         this.failure ??= error;
       },
     );
