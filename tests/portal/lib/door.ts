@@ -1,5 +1,4 @@
-// Uniform test access to both APIs through their official clients: fill, change and query a
-// container or collection.
+// Uniform access to both APIs through their official clients: fill, change and query.
 import type { Container } from '@azure/cosmos';
 import type { Collection } from 'mongodb';
 import type { Server } from './server';

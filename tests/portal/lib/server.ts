@@ -1,5 +1,4 @@
-// A server per test: free ports, a manual clock, in memory unless a data directory is given. Ends
-// with the test.
+// A server per test: free ports, a manual clock, in memory by default. Ends with the test.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -99,8 +99,7 @@ test('the bar forgets a failure when the same succeeds, and counts what failed u
   const filter = page.getByRole('textbox', { name: 'Filter', exact: true });
   await write(page, filter, '{ a: { $nope: 1 } }');
   await filter.press('Enter');
-  // The list is loaded again with the previous filter, so the bar may have been updated. The reason
-  // stays at the filter.
+  // The list is loaded with the previous filter, so the bar may have lost the reason.
   await expect(page.getByText('unknown operator: $nope').first()).toBeVisible();
   await expect(badge).toHaveText('1 failed');
   await write(page, filter, '{ n: 1 }');

@@ -1,5 +1,4 @@
-// Setting the default TTL of several collections: the expirations in each are shown, and the
-// outcome of each.
+// Setting the default TTL of several collections, with expirations and outcome of each.
 import type { Page } from '@playwright/test';
 import { expect, test } from '../lib/fixtures';
 import { innocent } from '../lib/innocent';

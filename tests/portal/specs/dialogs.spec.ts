@@ -1,5 +1,4 @@
-// Creating and deleting by dialogs: every TTL option is stored as chosen, and deletion requires the
-// typed name.
+// Creating and deleting by dialogs: every TTL option, and deletion by the typed name.
 import type { Page } from '@playwright/test';
 import { expect, test } from '../lib/fixtures';
 import { newDatabase } from '../lib/pane';

@@ -1,5 +1,4 @@
-// Code that is needed during an outage loads when the server is back, without reloading the page or
-// losing input.
+// Code needed during an outage loads when the server is back, without losing input.
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,5 +1,4 @@
-// The URL names the page: every page can be opened by URL, reloaded, and reached with back and
-// forward.
+// Every page can be opened by its URL, reloaded, and reached with back and forward.
 import { expect, test } from '../lib/fixtures';
 
 test('every page by its address', async ({ page, server }) => {

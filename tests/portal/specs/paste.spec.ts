@@ -1,5 +1,4 @@
-// Pasting 20 MB into a field: refused with its size, the content stays, and the page remains
-// responsive.
+// Pasting 20 MB into a field: refused with its size, without changing or blocking the page.
 import type { Locator, Page } from '@playwright/test';
 import { expect, test } from '../lib/fixtures';
 import { edit, editor, open, write } from '../lib/items';

@@ -1,5 +1,4 @@
-// Explain: documents examined and returned, the plan, and the missing index, created with one
-// click.
+// Explain: counts of documents, the plan, and the missing index, created with one click.
 import type { Page } from '@playwright/test';
 import { collection, container, fillWith, mongo, nosql } from '../lib/door';
 import { expect, test } from '../lib/fixtures';

@@ -1,5 +1,4 @@
-// A save without response: reported within a second, can be cancelled, and can be repeated when the
-// server is back.
+// A save without response: reported within a second, can be cancelled and repeated.
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

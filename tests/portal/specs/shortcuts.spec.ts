@@ -79,8 +79,7 @@ test('the sheet lists them, and turns letters off', async ({ page, server }) => 
     'Actions of a line',
     'Delete, after a question',
   ]);
-  // All are visible: in a large window without scrolling, in a small one by vertical scrolling
-  // only.
+  // All are visible: in a large window at once, in a small one by vertical scrolling only.
   await expect(ofTree).toBeInViewport({ ratio: 1 });
   await page.setViewportSize({ width: 390, height: 844 });
   const list = sheet.getByRole('region', { name: 'Shortcuts' });

@@ -1,5 +1,4 @@
-// A server that hangs, or is killed and restarted: the page reports it, keeps input, and recovers
-// by itself.
+// A server that hangs or restarts: the page reports it, keeps input, and recovers by itself.
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

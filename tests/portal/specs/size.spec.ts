@@ -1,5 +1,4 @@
-// Items close to the size limit can be opened, edited and saved; a larger one is refused without
-// losing input.
+// Items close to the size limit can be edited; larger ones are refused without losing input.
 import type { Page } from '@playwright/test';
 import { expect, test } from '../lib/fixtures';
 import { edit, editor, rows } from '../lib/items';

@@ -1,5 +1,4 @@
-// Import and export: a round trip is lossless, refused documents are listed, and both can be
-// cancelled.
+// Import and export: lossless round trip, list of refused documents, cancellation.
 import { readFileSync } from 'node:fs';
 import type { Locator, Page } from '@playwright/test';
 import { collection, DOORS, type Door, mongo, nosql } from '../lib/door';
