@@ -87,7 +87,7 @@ export function Frame() {
           <TreePane onLeave={() => drawer.setOpen(false)} />
         </nav>
         {drawer.open && (
-          // biome-ignore lint/a11y/noStaticElementInteractions: keys close it by the button in the bar.
+          // biome-ignore lint/a11y/noStaticElementInteractions: keys use the button in the bar.
           <div className="frame-veil" onClick={() => drawer.setOpen(false)} />
         )}
         <main id="page" tabIndex={-1}>
