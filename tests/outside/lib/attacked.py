@@ -1,5 +1,5 @@
-"""A server under attack, through either API, and its witness: a connection as old as the server,
-with data that nothing may change. Checks what has to hold after each attack."""
+"""A server under attack through either API, with a witness: a connection that was opened at the
+start, whose data must never change. Defines the checks that run after each attack."""
 
 import contextlib
 import threading
@@ -9,15 +9,14 @@ import pytest
 
 from lib.wire import WITHIN
 
-#: Resident memory at the end of a module, whatever it was sent.
+#: Limit of resident memory at the end of a module, in bytes, whatever was sent.
 MOST_MEMORY = 800 << 20
-#: Bytes of log of a module: a flood of bad input is no flood of lines.
+#: Limit of a module's log, in bytes: a flood of bad input must not flood the log.
 MOST_LOG = 1 << 20
 
 
 class AttackedServer:
-    """A server on a data directory, and its witness. `expected` is the state of the witness's
-    data."""
+    """A server and its witness. `expected` is the state of the witness's data."""
 
     most_log = MOST_LOG
 
@@ -39,28 +38,28 @@ class AttackedServer:
         self.pid = self.server.process.pid
         self.witness = self.wire()
 
-    # What each door does in its own way.
+    # Implemented for each API.
 
     def wire(self, **options):
-        """A new connection."""
+        """Opens a connection."""
         raise NotImplementedError
 
     def settle(self):
-        """Stores the witness's data before the attack begins."""
+        """Stores the witness's data before the attack starts."""
         raise NotImplementedError
 
     def sentinel(self):
-        """Returns the state of the witness's data, as bytes."""
+        """Returns the state of the witness's data as bytes."""
         raise NotImplementedError
 
     def look(self, wire):
-        """Another client reads some of the witness's data and must get it."""
+        """Reads some of the witness's data on another connection and checks it."""
         raise NotImplementedError
 
-    # What has to hold.
+    # Checks.
 
     def health(self):
-        """Checks that the process is the same and still serves the witness at once."""
+        """Checks that the process has not restarted and still serves the witness without delay."""
         began = time.monotonic()
         assert self.server.alive(), f"the server died: {self.log()[-3000:]}"
         assert self.server.process.pid == self.pid
@@ -97,8 +96,8 @@ class AttackedServer:
         return self.server.log.read_text(errors="replace")
 
     def leave(self):
-        """Checks at the end: bounded memory, a short log without panics, a clean exit, an undamaged
-        directory."""
+        """Checks that memory and log are within their limits, the log has no panic, the server
+        exits cleanly and the directory is undamaged."""
         memory = self.server.rss()
         assert memory < MOST_MEMORY, f"{memory >> 20} MiB are held at the end"
         log = self.log()
@@ -109,12 +108,12 @@ class AttackedServer:
 
 
 def fixtures(kind):
-    """Returns two fixtures: `attacked`, a server of this kind for each module, and `wire`, a
+    """Returns two fixtures: `attacked`, a server of class `kind` for each module, and `wire`, a
     connection to it."""
 
     @pytest.fixture(scope="module")
     def attacked():
-        """At the end the server must be small and undamaged, and must stop when it is told to."""
+        """Checks at the end that the server is small and undamaged and stops cleanly."""
         with kind() as attacked:
             yield attacked
             attacked.leave()

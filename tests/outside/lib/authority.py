@@ -1,5 +1,5 @@
-"""An authority that signs certificates with openssl, and clients of the MongoDB API that
-believe it or show one."""
+"""A certificate authority that signs with openssl, and clients of the MongoDB API that trust it or
+present one of its certificates."""
 
 import subprocess
 
@@ -16,7 +16,7 @@ def new_key(path, curve="prime256v1"):
 
 
 class Authority:
-    """An authority with a certificate of its own, in a folder."""
+    """A certificate authority with a self-signed certificate, in a folder."""
 
     def __init__(self, folder, name):
         self.folder = folder / name
@@ -28,7 +28,7 @@ class Authority:
         )
 
     def sign(self, name, subject, extensions="basicConstraints=CA:FALSE"):
-        """Makes a certificate; returns one file with it and its key."""
+        """Issues a certificate; returns the path of a file with it and its key."""
         key, request = new_key(self.folder / f"{name}.key"), self.folder / f"{name}.csr"
         signed, whole = self.folder / f"{name}.crt", self.folder / f"{name}.pem"
         options = self.folder / f"{name}.ext"
@@ -43,14 +43,14 @@ class Authority:
 
 
 def connect(server, authority, **options):
-    """A client over TLS that believes an authority."""
+    """Returns a TLS client that trusts `authority`."""
     options = {"serverSelectionTimeoutMS": 3000, "directConnection": True, **options}
     port = server.address[1]
     return pymongo.MongoClient("localhost", port, tls=True, tlsCAFile=str(authority), **options)
 
 
 def with_certificate(server, authority, path):
-    """One that logs in with a certificate."""
+    """Returns a TLS client that logs in with the certificate in `path`."""
     return connect(
         server,
         authority,
@@ -61,7 +61,7 @@ def with_certificate(server, authority, path):
 
 
 def subject_of(path):
-    """The subject as `openssl` prints it."""
+    """Returns a certificate's subject as `openssl` prints it."""
     command = ["openssl", "x509", "-noout", "-subject", "-nameopt", "RFC2253", "-in", str(path)]
     said = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     return said.strip().removeprefix("subject=")

@@ -1,5 +1,5 @@
-"""A cluster under test: nodes of `ebb` over the Apache Cassandra that EBB_CASSANDRA names, each
-with a directory of its own, in a keyspace that is made for them. All end with the test."""
+"""A cluster under test: `ebb` nodes, each with its own data directory, in a new keyspace of the
+Apache Cassandra that EBB_CASSANDRA names. All nodes are stopped at the end of the test."""
 
 import contextlib
 import os
@@ -16,21 +16,20 @@ from concurrent.futures import ThreadPoolExecutor
 from lib.ports import free_port
 from lib.server import EBB_BIN, Server, address
 
-#: HOST:PORT,... of Cassandra's nodes, and the folder from which `tests/cluster/cassandra` runs
-#: them.
+#: HOST:PORT,... of Cassandra's nodes, and the folder that `tests/cluster/cassandra` runs them from.
 CONTACT_POINTS = os.environ.get("EBB_CASSANDRA", "")
 FOLDER = os.environ.get("EBB_CASSANDRA_DIR", "")
-#: What else a server has to be told of it, where it asks for certificates and a login.
+#: Further flags for `ebb`, when Cassandra requires certificates or a login.
 FLAGS = os.environ.get("EBB_CASSANDRA_FLAGS", "").split()
 SCRIPT = pathlib.Path(__file__).parents[2] / "cluster" / "cassandra"
-#: Seconds after which a node that lives has taken over, on a machine that does other work too.
+#: Seconds within which a live node takes over, on a machine that runs other work too.
 OWNED_WITHIN = 30.0
-#: Seconds after which a hand-over has been answered, one way or the other.
+#: Seconds within which a hand-over succeeds or fails.
 HAND_OVER = 25.0
 
 
 def of_keyspace(keyspace):
-    """The flags that name a keyspace."""
+    """Returns the flags that name a keyspace."""
     where = ["--cassandra-contact-points", CONTACT_POINTS, "--cassandra-keyspace", keyspace]
     return [*where, *FLAGS]
 
@@ -46,17 +45,18 @@ def dump(keyspace, directory, within=60):
 
 
 def verify(keyspace, directory, within=60):
-    """Runs `ebb admin cluster verify` on the directory of a node that is stopped."""
+    """Runs `ebb admin cluster verify` on the directory of a stopped node."""
     return run("verify", keyspace, str(directory), within=within)
 
 
 def forget(keyspace, node):
-    """Runs `ebb admin cluster forget`, which looks for some seconds whether the node is gone."""
+    """Runs `ebb admin cluster forget`, which watches the node for some seconds to see whether it
+    lives."""
     return run("forget", keyspace, node, within=60)
 
 
 def accept_loss(keyspace, *more):
-    """Runs `ebb admin cluster accept-loss` for the shard."""
+    """Runs `ebb admin cluster accept-loss` for shard 0."""
     return run("accept-loss", keyspace, "0", *more, within=60)
 
 
@@ -70,26 +70,27 @@ def new_keyspace():
 
 
 class Node(Server):
-    """One node. It listens elsewhere after each start, as any server under test."""
+    """One node. Like every server under test it gets new ports at each start."""
 
     def __init__(self, keyspace, name, flags=(), peer=None, **options):
-        #: Where the link is, also after another start.
+        #: Address of the link between nodes; it stays the same over restarts.
         self.peer = peer or f"127.0.0.1:{free_port()}"
         own = ["--store", "cassandra", *of_keyspace(keyspace), "--node-name", name]
         flags = [*own, "--peer-addr", self.peer, *flags]
         super().__init__(
             data_dir=True, flags=flags, **{"nosql": True, "log_level": "info", **options}
         )
-        #: Where other nodes reach it.
+        #: Address at which other nodes reach this one.
         self.reached = self.peer
         self.name = name
         self.paused = False
 
     def meet(self, peers):
-        """Where the links of the other nodes are, which it finds by itself."""
+        """Receives the link addresses of the other nodes; a plain node ignores them, it discovers
+        its peers itself."""
 
     def connect_once(self):
-        """A client that asks each thing once, and gives up soon."""
+        """Returns a client without retries and with short timeouts."""
         return self.connect(
             retryWrites=False,
             retryReads=False,
@@ -106,22 +107,22 @@ class Node(Server):
         self.paused = False
 
     def serves(self):
-        """Whether it can be expected to answer."""
+        """Returns whether the node runs and is not paused."""
         return self.process is not None and self.alive() and not self.paused
 
     def about(self):
-        """What the node tells of the cluster."""
+        """Returns the node's view of the cluster."""
         return self.admin("/_ebb/cluster")
 
     def role(self):
-        """What it is to the data; None without an answer."""
+        """Returns the node's role for the data, or None if it does not reply."""
         try:
             return self.about()["node"]["role"]
         except OSError:
             return None
 
     def figure(self, name):
-        """One of its metrics, the sum over all shards."""
+        """Returns the value of a metric, summed over all shards."""
         with urllib.request.urlopen(self.admin_url + "/metrics", timeout=10) as reply:
             lines = reply.read().decode().splitlines()
         found = [line for line in lines if line.startswith((f"{name} ", f"{name}{{"))]
@@ -134,8 +135,8 @@ class Node(Server):
 
 class Cluster:
     """Nodes `node1`, `node2` and so on. `kinds` are their classes, `flags_of` maps the number of a
-    node to flags of its own; `keyspace` has a cluster already. Of several shards the first is meant
-    where one is."""
+    node to flags of its own. A given `keyspace` must already be initialized. Methods that concern
+    one shard use shard 0."""
 
     def __init__(
         self,
@@ -150,7 +151,7 @@ class Cluster:
         self.keyspace, self.clock = keyspace or new_keyspace(), clock
         self.shards = shards
         self.is_made = keyspace is not None
-        #: Its nodes' wall clocks, where a test moves them.
+        #: The nodes' wall clocks, if the test moves them.
         self.walls = None
         self.nodes = []
         for number, kind in enumerate(kinds, 1):
@@ -180,7 +181,7 @@ class Cluster:
             node.close()
 
     def start(self, *nodes):
-        """Starts nodes side by side."""
+        """Starts nodes in parallel."""
         with ThreadPoolExecutor(len(nodes) or 1) as pool:
             list(pool.map(lambda node: node.start(), nodes))
 
@@ -188,7 +189,7 @@ class Cluster:
         return [node for node in self.nodes if node.serves()]
 
     def owner(self, but=(), within=OWNED_WITHIN):
-        """The node that owns the data and serves them; waits for one that is none of `but`."""
+        """Waits for a ready owner that is not in `but`, and returns it."""
         until = time.monotonic() + within
         while True:
             for node in self.serving():
@@ -213,7 +214,7 @@ class Cluster:
             time.sleep(0.05)
 
     def until(self, condition, what, within=OWNED_WITHIN):
-        """Waits for a condition; where it does not come, tells what all nodes say."""
+        """Waits for a condition; if it does not come true, fails with the state of all nodes."""
         until = time.monotonic() + within
         while not condition():
             states = [(node.name, node.role(), node.ready()) for node in self.serving()]
@@ -221,11 +222,12 @@ class Cluster:
             time.sleep(0.05)
 
     def told(self):
-        """The ends of all logs."""
+        """Returns the end of every node's log."""
         return {node.name: node.log.read_text(errors="replace")[-1500:] for node in self.nodes}
 
     def verify(self, *nodes, within=60):
-        """Stops nodes that still run, and compares the copy of each with the cluster's journal."""
+        """Stops nodes that still run, and verifies the copy of each against the cluster's
+        journal."""
         for node in nodes:
             if node.process.poll() is None:
                 node.leave()
@@ -233,7 +235,7 @@ class Cluster:
             assert found.returncode == 0, f"{node.name}: {found.stdout}{found.stderr}"
 
     def refuse_hand_over(self, to, shard=0):
-        """Asks for a hand-over that is refused; returns the status and what is said."""
+        """Requests a hand-over that must be refused; returns the status and the message."""
         body = {"shard": shard, "to": to.name}
         [through, *_] = self.serving()
         try:
@@ -243,7 +245,7 @@ class Cluster:
         raise AssertionError(f"not refused: {answer}")
 
     def hand_over(self, to):
-        """Has the owner hand the data to a node, and returns the seconds it says that took."""
+        """Has the owner hand over its data to a node; returns the seconds it reports for that."""
         body = {"shard": 0, "to": to.name}
         [through, *_] = self.serving()
         try:
@@ -266,7 +268,7 @@ class Cassandra:
         assert done.returncode == 0, f"{what} {number}: {done.stdout}{done.stderr}"
 
     def kill(self, number):
-        """kill -9; returns when it is gone."""
+        """Kills a node with SIGKILL; returns when its port is closed."""
         self.run("kill", number)
         where, until = address(CONTACT_POINTS.split(",")[number - 1]), time.monotonic() + 10
         while True:
@@ -278,13 +280,13 @@ class Cassandra:
             time.sleep(0.01)
 
     def start(self, number):
-        """Starts a node again, and waits until it answers."""
+        """Starts a node again, and waits until it serves."""
         self.run("start-node", number)
 
     @contextlib.contextmanager
     def silent(self, number):
-        """A node answers nothing and closes nothing while the body runs, as one whose machine or
-        network is gone."""
+        """While the body runs, a node neither replies nor closes connections, as if its machine or
+        network had failed."""
         process = int((pathlib.Path(FOLDER) / str(number) / "pid").read_text())
         os.kill(process, signal.SIGSTOP)
         try:
@@ -293,7 +295,7 @@ class Cassandra:
             os.kill(process, signal.SIGCONT)
 
     def repair(self, number, *keyspaces):
-        """Brings what it missed to a node."""
+        """Repairs a node: copies the writes to it that it missed."""
         for keyspace in keyspaces:
             self.run("nodetool", number, "repair", "-full", keyspace)
 
@@ -303,7 +305,7 @@ class Cassandra:
 
     @contextlib.contextmanager
     def without(self, number, *keyspaces):
-        """A node is dead while the body runs."""
+        """Keeps a node down while the body runs."""
         self.kill(number)
         try:
             yield

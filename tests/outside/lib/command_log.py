@@ -1,4 +1,4 @@
-"""Records what clients sent: names of commands, and pipeline stages wherever they stand."""
+"""Records the commands that clients sent, and the pipeline stages in them at any depth."""
 
 from pymongo import monitoring
 

@@ -1,10 +1,10 @@
-"""A program that stands for the server where a fault itself is tested: it writes records into a
-file as it is told, makes them durable, and says what each call answered. If it does not meet the
-fault that a test injects, the server does not either.
+"""A program that replaces the server when fault injection itself is tested: it writes and syncs
+records on request and reports the result of each call. If it does not see an injected fault, the
+server would not either.
 
-Its input has a line for each record: `sync` or `leave`, for one that is not made durable. Its
-output has a line for each: its number, the error number or 0, and the milliseconds that the write
-and the sync took. `loop` writes and syncs without end.
+Its input has a line for each record: `sync`, or `leave` for a record that is not synced. Its output
+has a line for each: its number, the error number or 0, and the milliseconds that the write and the
+sync took. `loop` writes and syncs without end.
 """
 
 import os
@@ -12,7 +12,7 @@ import subprocess
 import sys
 import time
 
-#: Bytes of a record: a block of its own.
+#: Bytes of a record: one block.
 RECORD = 4096
 
 
@@ -21,7 +21,7 @@ def record(number):
 
 
 def one(file, number, sync):
-    """Answers the error number, and seconds of the write and of the sync."""
+    """Writes a record. Returns the error number or 0, and the seconds that write and sync took."""
     began = written = time.monotonic()
     try:
         os.pwrite(file, record(number), number * RECORD)
@@ -47,10 +47,10 @@ def main(path):
 
 
 class Control:
-    """The program, run by a test."""
+    """Runs the program for a test."""
 
     def __init__(self, path, before=()):
-        """`before` is what starts it, such as strace."""
+        """`before` is the command that starts it, such as strace."""
         self.path = path
         self.process = subprocess.Popen(
             [*before, sys.executable, __file__, str(path)],
@@ -73,19 +73,20 @@ class Control:
         self.process.stdin.flush()
 
     def ask(self, word="sync"):
-        """One record: error number, milliseconds of the write and of the sync; None: it has
-        ended."""
+        """Writes one record; returns its error number and the milliseconds of write and sync, or
+        None if the program has ended."""
         self.tell(word)
         line = self.process.stdout.readline().split()
         return (int(line[1]), float(line[2]), float(line[3])) if line else None
 
     def rest(self):
-        """After its end: the numbers of records that it has said to be durable."""
+        """Returns the numbers of the other records reported as durable, after the program has
+        ended."""
         lines = [line.split() for line in self.process.stdout.read().splitlines()]
         return [int(line[0]) for line in lines if len(line) == 4 and line[1] == "0"]
 
     def held(self):
-        """The numbers of records that are whole in the file."""
+        """Returns the numbers of the records that are complete in the file."""
         data = self.path.read_bytes() if self.path.exists() else b""
         blocks = range(1, len(data) // RECORD)
         return {n for n in blocks if data[n * RECORD : (n + 1) * RECORD] == record(n)}

@@ -1,12 +1,13 @@
-"""One statement to Apache Cassandra, in its native protocol, for what no `ebb` would do or show."""
+"""Sends a single statement to Apache Cassandra in its native protocol, for state that `ebb` can
+neither write nor show."""
 
 import socket
 import struct
 
-#: Of the protocol's version 4.
+#: Opcodes and a consistency level of version 4 of the protocol.
 STARTUP, QUERY, ERROR = 0x01, 0x07, 0x00
 QUORUM = 0x0004
-#: A kind of result, and what its flags say where all columns are of one table.
+#: The result kind of rows, and its flag when all columns belong to one table.
 ROWS, GLOBAL_NAMES = 0x0002, 0x0001
 
 
@@ -23,8 +24,8 @@ def answer(connection):
 
 
 def execute(address, statement):
-    """Executes a statement, waits until it is done, and returns the rows of its first page: the
-    bytes of each column."""
+    """Executes a statement, waits for its result, and returns the rows of its first page, each a
+    list of the columns' bytes."""
     with socket.create_connection(address, timeout=30) as connection:
         options = struct.pack("!H", 1)
         for text in (b"CQL_VERSION", b"3.0.0"):
@@ -39,13 +40,14 @@ def execute(address, statement):
 
 
 def rows(body):
-    """Those of a result; none where it is another kind of result. Columns are of plain types."""
+    """Returns the rows of a result, or an empty list for another kind of result. Column types must
+    be simple ones."""
     kind, flags, columns = struct.unpack_from("!iii", body + bytes(12))
     if kind != ROWS:
         return []
     assert flags == GLOBAL_NAMES, "a result of several pages, or of several tables"
     at = 12
-    # The names of keyspace and table, and then name and type of each column.
+    # The names of keyspace and table, then the name and type of each column.
     for strings in [2] + [1] * columns:
         for _ in range(strings):
             at += 2 + struct.unpack_from("!H", body, at)[0]

@@ -1,7 +1,7 @@
 """Crowds of clients of either API: more clients than file descriptors, clients that never read,
 clients that send bad messages.
 
-`data` is the bytes of a request; `served` tells whether a reply to it is the right one.
+`data` is the bytes of a request; `served` tells whether a reply to it is correct.
 """
 
 import contextlib
@@ -12,7 +12,7 @@ import time
 
 @contextlib.contextmanager
 def descriptors(wanted):
-    """Lets this process, and servers that it starts, hold so many sockets."""
+    """Raises the limit of file descriptors of this process and of servers that it starts."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft < wanted:
         resource.setrlimit(resource.RLIMIT_NOFILE, (min(wanted, hard), hard))
@@ -21,16 +21,16 @@ def descriptors(wanted):
 
 
 def raise_limit(server, wanted):
-    """Does the same for a server that runs already."""
+    """Raises the limit of file descriptors of a running server."""
     pid = server.process.pid
     _, hard = resource.prlimit(pid, resource.RLIMIT_NOFILE)
     resource.prlimit(pid, resource.RLIMIT_NOFILE, (min(hard, wanted), hard))
 
 
 def more_than_descriptors(attacked, data, served):
-    """Clients that cannot be served are turned away or wait, and those that are served go on.
-    Afterwards there is room again and writes are taken: the store, which may have found no
-    descriptor either, opens itself again."""
+    """More clients connect than the server has descriptors for: some are refused or wait, the
+    others are served. Afterwards new clients are served and writes succeed: the store, whose files
+    may have failed to open too, recovers by itself."""
     pid = attacked.server.process.pid
     soft, hard = resource.prlimit(pid, resource.RLIMIT_NOFILE)
     held = len(os.listdir(f"/proc/{pid}/fd"))
@@ -46,7 +46,8 @@ def more_than_descriptors(attacked, data, served):
     finally:
         resource.prlimit(pid, resource.RLIMIT_NOFILE, (soft, hard))
     until, well = time.monotonic() + 5, 0
-    # The store looks every tenth of a second whether it still writes: five good looks in a row.
+    # The store checks every tenth of a second whether it can write, so five successes in a row are
+    # needed.
     while well < 5:
         with attacked.wire() as wire:
             wire.send(data)
@@ -72,8 +73,8 @@ def vandals(attacked, messages):
 
 
 def deaf(attacked, data, most):
-    """Clients that send requests without end and never read the replies; `most` bounds the memory
-    that one may cost."""
+    """Clients send requests without end and never read the replies; `most` limits the memory for
+    each."""
     before = attacked.server.rss()
     wires = [attacked.wire() for _ in range(4)]
     for wire in wires:
@@ -92,15 +93,14 @@ def deaf(attacked, data, most):
 
 
 def deaf_to_refusals(attacked, data, most, ends=(TimeoutError,)):
-    """A client that sends a large request again and again and reads none of the refusals.
-
-    `ends` is the exception that stops it from sending.
+    """A client sends a large request repeatedly and reads none of the refusals. `ends` are the
+    exceptions that stop it from sending.
     """
     before = attacked.server.rss()
     with attacked.wire() as wire, attacked.undisturbed():
         wire.socket.settimeout(0.5)
         with contextlib.suppress(*ends):
-            # The first message of a conversation may have to be a small one: `send` sees to that.
+            # `send` sends a small message first if the API needs one.
             wire.send(data, within=0.5)
             for _ in range(19):
                 wire.socket.sendall(data)
@@ -108,9 +108,9 @@ def deaf_to_refusals(attacked, data, most, ends=(TimeoutError,)):
 
 
 def slow(attacked, starts, within, ended):
-    """Clients begin a message and then send nothing more. The server waits for them, and closes the
-    connection `within` so many seconds (None: this is not awaited). `ended` tells whether a wire
-    was closed in the time that is left."""
+    """Clients start a message and then send nothing more. The server waits for them, and closes the
+    connection after at most `within` seconds (None: not checked). `ended` tells whether a wire was
+    closed within a given time."""
     wires = [attacked.wire() for _ in starts]
     for wire, start in zip(wires, starts, strict=True):
         wire.send(start)

@@ -1,5 +1,5 @@
-"""How a server that ends, or a node that gives its data up, tells clients whose requests it may
-have done or not."""
+"""Recognizes errors after which a client does not know whether its request was executed: those of a
+server that shuts down, and of a node that gives up ownership."""
 
 from pymongo.errors import AutoReconnect, BulkWriteError, PyMongoError
 
@@ -11,12 +11,13 @@ WORDS = (
 
 
 def tells_end(text):
-    """Whether a server says with this that it ends."""
+    """Returns whether this error text says that the server is stopping."""
     return any(word in text for word in WORDS)
 
 
 def is_end(error):
-    """Whether this error is what a client of the MongoDB API meets when its server ends."""
+    """Returns whether a client of the MongoDB API gets this error from a server that is
+    stopping."""
     if isinstance(error, BulkWriteError):
         return tells_end(str(error.details))
     ends = isinstance(error, AutoReconnect)

@@ -1,4 +1,5 @@
-"""A random history from one seed: writes, changes of rules, clock moves, restarts and reaps."""
+"""A random history from one seed: writes, TTL setting changes, clock moves, restarts and
+reaping."""
 
 import random
 
@@ -9,7 +10,8 @@ MOVES = [1, 500, 999, 1_000, 1_001, 2_500, 5_000, 9_999, 20_000]
 
 
 class History:
-    """Takes `STEPS` random steps on documents `IDS`. The steps are kept as text for the report."""
+    """Takes `STEPS` random steps on documents `IDS`. The steps are recorded as text for the
+    report."""
 
     def __init__(self, seed, salt=None):
         self.random = random.Random(seed if salt is None else f"{seed} {salt}")
@@ -29,27 +31,25 @@ class History:
                 steps = "\n".join(self.steps)
                 raise AssertionError(f"seed {self.seed}: {error!r} after\n{steps}") from error
 
-    # What each door does in its own way.
+    # Implemented for each API.
 
     def begin(self):
         """Returns the pair of server and model."""
         raise NotImplementedError
 
     def weights(self):
-        """Returns the possible steps, and how likely each is."""
+        """Returns the possible steps and the weight of each."""
         raise NotImplementedError
 
     def body(self):
-        """Returns fields of a document or item."""
+        """Returns the fields of a document or item."""
         raise NotImplementedError
 
     def look(self):
-        """Compares more after a step."""
+        """Makes further comparisons after a step."""
 
     def end(self):
-        """Compares more after the last step."""
-
-    # Steps.
+        """Makes further comparisons after the last step."""
 
     def say(self, *what):
         self.steps.append(" ".join(map(str, what)))

@@ -1,4 +1,4 @@
-"""Errors and delays of single system calls, injected into a running server by strace."""
+"""Injects errors and delays into single system calls of a running server with strace."""
 
 import contextlib
 import pathlib
@@ -7,12 +7,12 @@ import subprocess
 import tempfile
 import time
 
-#: Seconds until strace has every thread of the process.
+#: Seconds within which strace attaches to every thread of the process.
 ATTACHED = 15
 
 
 def strace():
-    """Where it is; on a machine of ours it is installed when it is missing."""
+    """Returns the path of strace; installs it with apt-get if it is missing."""
     found = shutil.which("strace")
     if not found:
         subprocess.run(["apt-get", "update", "-qq"], check=True, capture_output=True)
@@ -25,18 +25,20 @@ def strace():
 
 
 def injected(calls, what, out):
-    """How strace starts a program and injects this (nothing: it only looks) into these calls."""
+    """Returns the command prefix that starts a program under strace and injects `what` into
+    `calls`; an empty `what` only traces."""
     inject = ["-e", f"inject={what}"] if what else []
-    # Then only the traced calls stop the program. With it strace 6.1 sends no signals, silently.
+    # With this flag only the traced calls stop the program, but strace 6.1 silently sends no
+    # signals.
     quick = [] if "signal=" in what else ["--seccomp-bpf"]
-    # As a grandchild, so that the process that is signalled and waited for is the program.
+    # -D: strace runs as a grandchild, so that the process to signal and wait for is the program.
     tracer = [strace(), "-D", "-f", "-qq", "-y", *quick, "-o", str(out)]
     return [*tracer, "-e", f"trace={','.join(calls)}", *inject]
 
 
 class Injection:
-    """`call` answers with `error`, or takes `seconds` more, from the `when`th on (`3`: once, `3+`:
-    from then on), on these paths alone, for the length of a block."""
+    """While the block runs, `call` fails with `error` or takes `seconds` longer, from its `when`th
+    occurrence on (`3`: only the third, `3+`: from the third on), on `paths` only if given."""
 
     def __init__(self, server, call, error=None, when="1+", paths=(), seconds=0):
         self.server = server
@@ -45,7 +47,7 @@ class Injection:
         only = [part for path in paths for part in ("-P", str(path))]
         self.delays = seconds > 0
         how = f"error={error}" if error else f"delay_enter={int(seconds * 1_000_000)}"
-        # Threads count each for themselves, so that `when` is of one of them.
+        # Strace counts per thread, so `when` applies to each thread separately.
         self.command = [
             strace(),
             "-f",
@@ -77,7 +79,7 @@ class Injection:
         return self
 
     def is_attached(self):
-        """Every thread has a tracer."""
+        """Returns whether every thread has a tracer."""
         tasks = pathlib.Path(f"/proc/{self.server.process.pid}/task")
         traced = []
         for task in tasks.iterdir():
@@ -87,12 +89,12 @@ class Injection:
         return bool(traced) and all(traced)
 
     def count(self):
-        """How many errors it has injected."""
+        """Returns the number of errors injected so far."""
         return self.out.read_text().count("(INJECTED)") if self.out.exists() else 0
 
     def __exit__(self, *_):
         if self.process.poll() is None:
-            # It would wait for the ends of delays, in which it holds the server.
+            # On SIGTERM, strace would wait for the ends of delays and hold the server meanwhile.
             self.process.kill() if self.delays else self.process.terminate()
         self.process.wait(20)
         self.process.stderr.close()

@@ -1,4 +1,5 @@
-"""Replies belong to one instant: one thread moves the clock without waiting, while others read."""
+"""Tests that a reply belongs to one instant: one thread moves the clock continuously while others
+read."""
 
 import random
 import threading
@@ -10,7 +11,7 @@ PAD = "x" * 300
 
 
 class Clock:
-    """What is certain about the time: moves that were requested, and moves that were confirmed."""
+    """Bounds of the time: the last requested move (`asked`) and the last confirmed one (`done`)."""
 
     def __init__(self, server):
         self.server = server
@@ -24,14 +25,13 @@ class Clock:
 
 
 class Reader(threading.Thread):
-    """Reads in many ways until the clock stops; `wrong` collects replies that no instant
-    explains."""
+    """Reads in many ways until the clock stops; `wrong` collects replies that match no instant."""
 
     def __init__(self, clock, number, ended):
         super().__init__(daemon=True)
         self.clock, self.ended = clock, ended
         self.random = random.Random(SEED + number)
-        #: Questions, and parts of answers that came in several.
+        #: Number of reads, and of replies that came in several parts.
         self.asked = self.parts = 0
         self.wrong = []
 
@@ -49,7 +49,7 @@ class Reader(threading.Thread):
             self.wrong.append(repr(error))
 
     def timed(self, ask):
-        """Returns the reply, and the seconds that it may be from."""
+        """Returns the reply, and the seconds that it may belong to."""
         begin = self.clock.done
         reply = ask()
         return reply, range(begin, self.clock.asked + 1)
@@ -65,14 +65,14 @@ class Reader(threading.Thread):
 
 
 def watched(clock, reader, seconds):
-    """Moves the clock through these seconds while readers run; `reader(number, ended)` makes
+    """Moves the clock through these seconds while readers run; `reader(number, ended)` creates
     one."""
     ended = threading.Event()
     readers = [reader(number, ended) for number in range(READERS)]
     for one in readers:
         one.start()
     for step, second in enumerate(seconds):
-        # However slow the machine is, there are so many questions for each move.
+        # On a slow machine too there is at least one read for every two moves.
         while sum(one.asked for one in readers) < step / 2:
             assert all(one.is_alive() for one in readers), [one.wrong for one in readers]
             ended.wait(0.001)
@@ -84,6 +84,6 @@ def watched(clock, reader, seconds):
 
 
 def judge(readers):
-    """Checks that no reply mixes two instants, and that replies came in several parts."""
+    """Checks that no reply mixes two instants, and that some replies came in several parts."""
     assert [text for reader in readers for text in reader.wrong][:5] == []
     assert sum(reader.parts for reader in readers) > 5, "hardly an answer came in parts"

@@ -1,5 +1,5 @@
-"""A node of a cluster in a network of its own: whatever it says and hears goes through relays,
-which a test cuts. Making such a network wants root."""
+"""A cluster node in its own network namespace: all its traffic passes through relays that a test
+can cut. Creating a namespace requires root."""
 
 import ctypes
 import os
@@ -15,14 +15,14 @@ CLONE_NEWNET = 0x4000_0000
 
 
 class Island:
-    """A network namespace with nothing in it but its own loopback, held by two threads: whoever
-    waits there for a server to start must not keep a relay from making sockets."""
+    """A network namespace with nothing but a loopback device, held by two threads: while one waits
+    for a server to start, relays must still be able to create sockets on the other."""
 
     def __init__(self):
         needs.root("a network namespace")
         self.thread, self.sockets = ThreadPoolExecutor(1), ThreadPoolExecutor(1)
         self.run(self.leave)
-        # A thread is where the one was that made it.
+        # A thread inherits the namespace of the thread that creates it.
         self.run(lambda: self.sockets.submit(outgoing).result().close())
 
     @staticmethod
@@ -33,7 +33,7 @@ class Island:
         subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
 
     def run(self, what, *args):
-        """Does something there: processes and sockets that it makes belong there."""
+        """Calls a function in the namespace: processes and sockets that it creates belong to it."""
         return self.thread.submit(what, *args).result()
 
     def outgoing(self):
@@ -64,15 +64,15 @@ class Links:
 
 
 class IslandNode(Node):
-    """A node that reaches Cassandra by `cassandra`, other nodes by `outward`, and is reached by
-    them by `inward`. Clients are never cut off."""
+    """A node that reaches Cassandra through `cassandra`, other nodes through `outward`, and that
+    other nodes reach through `inward`. Clients are never cut off."""
 
     def __init__(self, *args, flags=(), **options):
         self.island = Island()
         self.cassandra, self.outward, self.inward = Links(), Links(), Links()
         for text in CONTACT_POINTS.split(","):
             self.outwards(self.cassandra, address(text))
-        #: Where clients and other nodes find what listens there.
+        #: Relays through which clients and other nodes reach the node's listeners.
         self.doors = {name: self.inwards() for name in ("mongo", "cosmos", "admin", "peer")}
         self.inward.relays.append(self.doors["peer"])
         host, port = self.doors["peer"].address
@@ -82,7 +82,7 @@ class IslandNode(Node):
         self.reached = f"{host}:{port}"
 
     def outwards(self, links, target):
-        """What listens at this address outside is reached under the same address there."""
+        """Makes an outside address reachable under the same address inside the namespace."""
         links.relays.append(Relay(self.island.run(listener, target), target))
 
     def inwards(self):

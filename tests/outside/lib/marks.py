@@ -1,4 +1,4 @@
-"""Parameters that many tests share: in memory or on disk, rules that stay or that change."""
+"""Parameters that many tests share: in memory or on disk, with fixed or changing TTL settings."""
 
 import pytest
 

@@ -1,5 +1,5 @@
-"""The ghost matrix of either API: how a document expires, state of the data, instant; and what is
-left afterwards. A ghost is an expired document that something still shows."""
+"""The ghost matrix of either API: ways to expire, times states of the data, times instants; then
+checks of the directory that it leaves. A ghost is an expired document in a reply."""
 
 import random
 import re
@@ -8,10 +8,10 @@ from lib.paths import FILLERS
 from lib.seed import SEED, TORTURE
 from lib.server import AT_ONCE, NEVER, Server
 
-#: Milliseconds from the deadline.
+#: Milliseconds relative to the deadline.
 INSTANTS = (-1_000, -1, 0, 1, 1_000) if TORTURE else (-1_000, -1, 0, 1_000)
 
-#: name: (data directory, flags, what is done when the clock has moved)
+#: name: (data directory, flags, steps after the clock has moved)
 STATES = {
     "unreaped": (None, NEVER, None),
     "unreaped-disk": (True, NEVER, None),
@@ -23,9 +23,8 @@ STATES = {
 
 
 def dealt(kinds, salt=""):
-    """Returns pairs of state and kind: all kinds, shuffled, are dealt to the states in turn.
-
-    The ordinary run has four kinds for each state in memory, two for each on disk.
+    """Returns pairs of state and kind: all kinds, shuffled, are dealt to the states in turn. The
+    ordinary run has four kinds for each state in memory, two for each on disk.
     """
     if TORTURE:
         return [(state, kind) for state in STATES for kind in kinds]
@@ -43,8 +42,8 @@ def all_are_dealt(pairs, kinds):
 
 
 class Matrix:
-    """One kind in one state. `cells[(path, instant)]` is True, False or what went wrong. `server`
-    is one that runs already."""
+    """One kind in one state. `cells[(path, instant)]` is True, False or the error. A given `server`
+    is used instead of a new one."""
 
     def __init__(self, kind, state, instants=INSTANTS, server=None, **options):
         self.kind = kind
@@ -52,16 +51,16 @@ class Matrix:
         data_dir, flags, self.then = STATES[state]
         self.server = server or Server(data_dir=data_dir, flags=flags, **options)
         self.cells = {}
-        #: What was compacted away before anything was asked, by instant.
+        #: Number of documents reaped before the first read, by instant.
         self.deleted = {}
 
     def settle(self, instant):
-        """Brings the data into their state after the clock has moved."""
+        """Brings the data into its state after the clock has moved."""
         for step in (self.then or "").split():
             if step == "reap":
                 self.reap(instant)
                 deleted = self.server.ttl_metrics()["deletedDocuments"]
-                # The count begins anew with each start.
+                # The server's counter starts at 0 after each start.
                 self.deleted[instant] = deleted + max(self.deleted.values(), default=0) * (
                     "restart" in self.then
                 )
@@ -73,22 +72,24 @@ class Matrix:
         raise NotImplementedError
 
     def worth_reaping(self, instant):
-        """Whether the reaper must have found expired data by then."""
+        """Returns whether the reaper must have found expired data by then."""
         return True
 
     def end(self):
-        """Keeps the data directory after a clean end."""
+        """Stops the server cleanly and verifies the data directory."""
         self.server.leave()
         self.verified = self.server.verify() if self.server.data_dir else None
 
     def dead_entries(self):
-        """Counts index entries of expired documents that are still on disk in collection `r`."""
+        """Returns the number of index entries of expired documents still on disk in collection
+        `r`."""
         found = re.search(r"^r\.r: .* (\d+) entries of expired", self.verified.stdout, re.MULTILINE)
         return int(found[1])
 
 
 class Left:
-    """Tests of what a matrix leaves behind; a class of tests by state and kind inherits them."""
+    """Tests of the data directory that a matrix leaves; test classes parametrized by state and kind
+    inherit them."""
 
     def test_data_is_sound(self, matrices, state, kind):
         verified = matrices(state, kind).verified

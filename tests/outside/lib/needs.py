@@ -1,5 +1,5 @@
-"""What some tests need of the machine and of the user who runs them. A test without it is skipped,
-and the closing line of the run counts it."""
+"""Requirements of some tests on the machine and the user. A test whose requirement is missing is
+skipped, and the last line of the run counts it."""
 
 import os
 
@@ -7,8 +7,8 @@ import pytest
 
 
 def root(what):
-    """Skips the test that calls it, or every test of the fixture that does, unless root runs it.
-    `what` names the reason, such as "a network namespace"."""
+    """Skips the calling test, or every test of the calling fixture, unless run by root. `what`
+    names the reason, such as "a network namespace"."""
     if os.geteuid() != 0:
         pytest.skip(f"{what} needs root")
 

@@ -1,7 +1,5 @@
-"""A small client of the NoSQL API: signed requests over one connection that is kept open, and their
-replies.
-
-It knows routes and headers and checks nothing; tests say what a reply has to be.
+"""A small client of the NoSQL API: sends signed requests over one persistent connection. It knows
+routes and headers and checks nothing; tests check the replies.
 """
 
 import http.client
@@ -13,7 +11,7 @@ from email.utils import formatdate
 from lib.signature import KEY, authorization, whose
 
 SYSTEM = ("_rid", "_self", "_etag", "_attachments", "_ts", "_lsn")
-#: Pages of one answer, more than which none of the tests has.
+#: Limit of the pages of one reply, more than any test needs.
 PAGES = 20_000
 
 UPSERT = {"x-ms-documentdb-is-upsert": "True"}
@@ -36,7 +34,7 @@ ALL_VERSIONS = {
     "x-ms-cosmos-changefeed-wire-format-version": "2021-09-15",
 }
 RANGE = {"x-ms-documentdb-partitionkeyrangeid": "0"}
-#: The range of keys that has only the partition key "a" in it.
+#: The key range that contains only the partition key "a".
 RANGE_OF_A = {
     "x-ms-documentdb-partitionkeyrangeid": "0",
     "x-ms-read-key-type": "EffectivePartitionKeyRange",
@@ -60,15 +58,15 @@ def of_partition(key):
 
 
 def stripped(item):
-    """Returns an item as its client wrote it."""
+    """Returns an item without its system properties."""
     if not isinstance(item, dict):
         return item
     return {name: value for name, value in item.items() if name not in SYSTEM}
 
 
 def fits(changes, size):
-    """Whether a page of a change feed has at most `size` rows; the rows of one commit stay
-    together."""
+    """Returns whether a page of a change feed has at most `size` rows, or more only because the
+    rows of one commit stay together."""
     stamps = [row["metadata"]["lsn"] if "metadata" in row else row["_lsn"] for row in changes]
     return size is None or len(stamps) <= size or stamps[size - 1] == stamps[-1]
 
@@ -102,7 +100,7 @@ class Reply:
 
     @property
     def error(self):
-        """The texts of an error, one a line."""
+        """The messages of an error, one a line."""
         message = self.json["message"]
         inner = message.removeprefix("Message: ").split("\r\n")[0]
         try:
@@ -117,7 +115,7 @@ class Reply:
 
 
 class Client:
-    """One connection to the API; not for several threads."""
+    """One connection to the API; not thread-safe."""
 
     def __init__(self, address, key=KEY, timeout=60):
         self.address, self.key, self.timeout = address, key, timeout
@@ -133,17 +131,18 @@ class Client:
         self.connection = None
 
     def was_closed(self):
-        """Whether the server has closed the connection, as it does after four idle minutes."""
+        """Returns whether the server has closed the connection, as it does after four idle
+        minutes."""
         if self.connection.sock is None:
             return False
-        # Between two responses there is nothing to read but the end.
+        # Between two responses the only thing to read is the end of the stream.
         ready = select.poll()
         ready.register(self.connection.sock, select.POLLIN)
         return bool(ready.poll(0))
 
     def call(self, method, path, body=None, headers=(), signed=None):
-        """Sends a request. `path` is the link that is signed; `signed` gives (type, link) where it
-        is not."""
+        """Sends a request. `path` is also the link that is signed, unless `signed` gives (type,
+        link)."""
         kind, link = signed or whose(path)
         date = formatdate(usegmt=True)
         sent = {
@@ -233,7 +232,7 @@ class Container:
         return self.client.call("DELETE", f"{self.docs}/{id}", None, {**key, **dict(headers)})
 
     def batch(self, pk, operations):
-        """Runs operations in one partition, all or none."""
+        """Runs a transactional batch in one partition."""
         headers = {
             "x-ms-cosmos-is-batch-request": "True",
             "x-ms-cosmos-batch-atomic": "True",
@@ -260,7 +259,7 @@ class Container:
     # Queries and feeds.
 
     def page(self, query, pk=None, size=None, after=None, parameters=(), headers=()):
-        """Returns one page of a query, or of the read feed where `query` is None."""
+        """Returns one page of a query, or of the read feed if `query` is None."""
         sent = {**(QUERY if query else {}), **({} if pk is None else of_partition(pk))}
         if size:
             sent["x-ms-max-item-count"] = str(size)
@@ -295,7 +294,7 @@ class Container:
         return self.client.call("POST", self.docs, body, PLAN)
 
     def changes(self, after=None, mode=LATEST, size=None, headers=RANGE):
-        """Returns what changed since an ETag (`*`: now, None: the beginning), and the new ETag."""
+        """Returns the changes since an ETag (`*`: now, None: the start), and the new ETag."""
         found = []
         for _ in range(PAGES):
             sent = {**mode, **headers, **(if_none_match(after) if after else {})}

@@ -1,12 +1,14 @@
-"""A collection or a container on a server, and its model: both are moved together and compared."""
+"""A collection or container on a server and its model: every step changes both, then they are
+compared."""
 
 from lib.server import AT_ONCE, Server
 
 
 class Pair:
-    """Each step changes both; `check` compares them. `server` is one that runs already."""
+    """Each step changes both; `check` compares them. A given `server` is used instead of a new
+    one."""
 
-    #: A text this long makes deaths worth reaping.
+    #: Text long enough that expired documents are worth reaping.
     PAD = ""
 
     def __init__(self, data_dir=None, flags=AT_ONCE, pad=False, server=None, **options):
@@ -23,11 +25,11 @@ class Pair:
         self.server.close()
 
     def begin(self):
-        """Makes the collection and the model of a server that has started."""
+        """Creates the collection and the model after the first start of the server."""
         raise NotImplementedError
 
     def open(self):
-        """Called when the server has started."""
+        """Called after each start of the server."""
 
     def move(self, ms):
         self.server.advance(ms)
@@ -43,7 +45,7 @@ class Pair:
         self.open()
 
     def reap(self):
-        """Waits until expired data were compacted away."""
+        """Waits until expired data has been reaped."""
         raise NotImplementedError
 
     def reap_and_restart(self):
@@ -51,7 +53,7 @@ class Pair:
         self.restart()
 
     def check(self):
-        """Compares what is live, by several paths."""
+        """Compares the live documents by several paths."""
         raise NotImplementedError
 
     def end(self):

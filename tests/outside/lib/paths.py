@@ -1,22 +1,21 @@
-"""The table of paths to a document that may have expired, and how a path checks what it saw.
-
-Each path returns whether it still sees the mortal document. Reads leave the data alone and run at
-every instant on the same documents; writes get documents of their own for each instant.
+"""The table of paths to a document that may have expired, and the check of a path's result. Each
+path returns whether it still sees the expiring document. Reads do not change the data and run at
+every instant on the same documents; writes get new documents for each instant.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass
 
-#: Mortals beside the one that paths look for.
+#: Number of expiring documents besides the one that paths look up.
 FILLERS = 8
 
 
 class Strange(AssertionError):
-    """A reply that is neither 'all are there' nor 'none is there'."""
+    """A reply that matches neither the live nor the expired state."""
 
 
 def judge(found, alive, dead):
-    """Returns True for what is found while the document is live, False for what is found
+    """Returns True for the result expected while the document is live, False for the one expected
     afterwards."""
     if found in (alive, dead) and alive != dead:
         return found == alive
@@ -29,7 +28,7 @@ class Path:
 
     name: str
     run: Callable
-    #: Runs before the clock moves; what it answers is `cell.prepared`.
+    #: Runs before the clock moves; its result becomes `cell.prepared`.
     prepare: Callable | None = None
 
 

@@ -1,4 +1,5 @@
-"""At which calls of the system a server is killed: at all that change files, or some, evenly."""
+"""Chooses the system calls at which a server is killed: all that change files, or an even
+sample."""
 
 import http.client
 import random
@@ -12,15 +13,15 @@ CHANGING = [
     *("write", "pwrite64", "pwritev", "fsync", "fdatasync", "ftruncate", "fallocate"),
     *("rename", "renameat", "renameat2", "unlink", "unlinkat", "mkdir"),
 ]
-#: The exit code of a process that SIGKILL has ended.
+#: Exit code of a process that was ended by SIGKILL.
 KILLED = -9
-#: What a client meets when its server dies, the helper's own assertions among it.
+#: Exceptions of a client whose server dies, including the test client's own assertions.
 ENDS = (PyMongoError, OSError, http.client.HTTPException, AssertionError)
 
 
 def chosen(most, count):
-    """The points that are taken: (call, N). `most` says how often each call is made; with a count
-    of zero all are."""
+    """Returns the points (call, N) at which to kill. `most` maps each call to its number of
+    occurrences; a `count` of zero chooses all points."""
     points = [(call, n) for call in sorted(most) for n in range(1, most[call] + 1)]
     if not count or len(points) <= count:
         return points

@@ -1,17 +1,17 @@
-"""Ports for servers that have to be told theirs before they listen on it."""
+"""Free ports for servers that must know their port before they listen on it."""
 
 import random
 import socket
 
-#: Systems give ports above to those who ask for any: a connection of somebody else may get one of
-#: them before the server does.
+#: Below the ephemeral range, from which the system may give the port to another process's
+#: connection before the server binds it.
 LOWEST, HIGHEST = 10_000, 32_000
-#: Not repeated by a seed: suites beside each other may have the same.
+#: Not seeded: concurrent suites may share a seed.
 CHOICE = random.SystemRandom()
 
 
 def free_port():
-    """A port on which nobody listened just now, and that nobody gets who does not name it."""
+    """Returns a port that was free just now, outside the ephemeral range."""
     while True:
         port = CHOICE.randint(LOWEST, HIGHEST)
         with socket.socket() as probe:

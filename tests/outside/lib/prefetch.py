@@ -1,4 +1,4 @@
-"""Prefetches results: runs slow cases side by side before the tests ask for them, since servers
+"""Prefetches results: runs slow cases in parallel before the tests need them, since servers mostly
 wait for disks."""
 
 import contextlib
@@ -12,7 +12,6 @@ WORKERS = 4
 @contextlib.contextmanager
 def prefetched(request, run, *names, test=None):
     """Calls `run(*case)` for each case of parameters `names` among the chosen tests of `test`.
-
     Yields a function that waits for a case's result, and returns or raises it.
     """
     cases = {}
@@ -21,7 +20,7 @@ def prefetched(request, run, *names, test=None):
         ours = item.module is request.module and (test is None or item.originalname == test)
         if ours and all(name in parameters for name in names):
             cases.setdefault(tuple(parameters[name] for name in names))
-    # The directory of all tests is made by whoever asks first, which must not be two threads.
+    # Creates the base directory of all tests now: its first use is not thread-safe.
     request.getfixturevalue("tmp_path_factory").getbasetemp()
     pool = ThreadPoolExecutor(WORKERS)
     try:
@@ -33,7 +32,7 @@ def prefetched(request, run, *names, test=None):
 
 
 def fixture(run, *names):
-    """A fixture of a module whose tests ask it for the results of their cases."""
+    """Returns a module-scoped fixture that yields the function of `prefetched`."""
 
     @pytest.fixture(scope="module")
     def results(request):

@@ -1,8 +1,8 @@
-"""A race at the deadline: writers renew documents within milliseconds of it, while readers read.
+"""A race at the deadline: writers renew documents within milliseconds of it while readers read.
 
-Every insert begins a life and gives it a name. Every operation is kept with its begin and end on
+Every insert starts a new life and names it. Every operation is recorded with its start and end on
 the machine's monotonic clock, which all processes share. No client may see a life expired and then,
-in an operation that begins later, live.
+in an operation that starts later, live.
 """
 
 import multiprocessing
@@ -19,16 +19,16 @@ TASKS = ("write", "write", "write", "read", "read", "read")
 MOVES = (1, 3, 10, 100, 400)
 
 
-#: Races until one sees enough: a short one may see nothing where others use the machine.
+#: Attempts until a race sees enough expirations: on a busy machine a short race may see too few.
 ATTEMPTS = 5
 
 
 class NoRace(AssertionError):
-    """So few lives expired that nothing was shown."""
+    """Too few lives expired to prove anything."""
 
 
 class Racer:
-    """One process. It records `(life, alive, begin, end, by)` for each thing that it sees."""
+    """One process. It records `(life, alive, begin, end, by)` for each observation."""
 
     def __init__(self, server, clock, kind, number, until):
         self.server, self.clock, self.kind = server, clock, kind
@@ -36,18 +36,18 @@ class Racer:
         self.random = random.Random(SEED * 100 + number)
         self.seen, self.last, self.lives = [], {}, 0
 
-    # What each door does in its own way; a life that is not there is None.
+    # Implemented for each API; None is the life of a document that does not exist.
 
     def fields(self):
-        """Returns what the next write changes."""
+        """Returns the fields that the next write changes."""
         raise NotImplementedError
 
     def renew(self, id, fields):
-        """Writes to what is there and returns its life."""
+        """Updates a live document and returns its life."""
         raise NotImplementedError
 
     def begin(self, id, life):
-        """Inserts a new life, unless somebody else was faster."""
+        """Inserts a new life, unless another process was first."""
         raise NotImplementedError
 
     def point(self, id):
@@ -64,7 +64,8 @@ class Racer:
         return time.monotonic() < self.until
 
     def saw(self, id, life, begin, end, by):
-        """Records a life as live, or none; then the life that was seen last has expired."""
+        """Records that `life` is live, or with None that there is none; in either case the life
+        seen before, if it is another one, has expired."""
         last = self.last.pop(id, None)
         by = f"{by} of process {self.number} found {life}"
         if last not in (None, life):
@@ -74,13 +75,13 @@ class Racer:
             self.seen.append((life, True, begin, end, by))
 
     def wait(self):
-        """Waits for the edge of a second, when documents expire."""
+        """Waits until shortly before the next full second, when documents expire."""
         rest = -time.time() % 1
         if self.clock == "system" and rest > 0.01:
             time.sleep(min(rest - 0.01, 0.05))
 
     def write(self):
-        """Renews a document; begins a life where there is none."""
+        """Renews documents; starts a new life where there is none."""
         while self.goes_on():
             id, fields = self.random.randrange(IDS), self.fields()
             begin = time.monotonic()
@@ -100,8 +101,8 @@ class Racer:
                 life = self.point(id)
                 self.saw(id, life, begin, time.monotonic(), "point read")
             else:
-                # A later page is an operation of its own; only the whole scan's span is known,
-                # so what it shows counts as begun with it, and what it lacks as ended with it.
+                # Each page is an operation of its own, but only the span of the whole scan is
+                # known: live documents count as seen at its start, missing ones as seen at its end.
                 number = self.random.randrange(len(scans))
                 rows = {row["k"]: row["life"] for row in scans[number]()}
                 end = time.monotonic()
@@ -111,9 +112,8 @@ class Racer:
 
 
 def run(racer, kinds, tasks, server, clock, seconds):
-    """Runs all tasks on each kind, each in a process of its own, and returns what they saw.
-
-    A manual clock has only one mover: two would disturb each other.
+    """Runs all tasks on each kind, each in its own process, and returns their observations. A
+    manual clock is moved by one process only: two would disturb each other.
     """
     jobs = [(task, kind) for kind in kinds for task in tasks]
     jobs += [("move", list(kinds)[-1])] * (clock == "manual")
@@ -141,13 +141,13 @@ def work(racer, task, server, clock, kind, number, until, results):
 
 
 def judge_all(found):
-    """Checks what all tasks returned: none failed, and what they saw is consistent."""
+    """Checks that no task failed and that their observations are consistent."""
     assert [seen for _, seen in found if isinstance(seen, str)] == []
     judge([one for _, seen in found for one in seen])
 
 
 def judge(seen):
-    """Checks that enough lives expired for a race, and that none was seen afterwards."""
+    """Checks that enough lives expired for a race, and that none was seen live afterwards."""
     dead = {}
     for life, alive, _, end, *_ in seen:
         if not alive:
@@ -163,7 +163,8 @@ def judge(seen):
 
 
 def around(seen, life, death):
-    """Returns what was seen of a life around its first expired sighting, in seconds from that."""
+    """Yields the observations of a life within a second of its first expired one, with times
+    relative to that."""
     yield f"life {life}"
     of = sorted((one for one in seen if one[0] == life), key=lambda one: one[2])
     for _, alive, begin, end, *by in of:
@@ -173,7 +174,7 @@ def around(seen, life, death):
 
 
 def trial(race, clock, ordinary):
-    """Returns the test of a race on this clock; RACE_SECONDS sets how long it takes."""
+    """Returns the test of a race on this clock; RACE_SECONDS sets its duration."""
     seconds = float(os.environ.get("RACE_SECONDS", 60 if TORTURE else ordinary))
 
     @SHIFTING

@@ -2,6 +2,6 @@
 
 
 def weighted(random, weights):
-    """Returns one of the keys of `weights`; its number says how likely it is."""
+    """Returns a key of `weights`, chosen with the probability that its weight gives it."""
     [chosen] = random.choices(list(weights), weights.values())
     return chosen

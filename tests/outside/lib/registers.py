@@ -1,21 +1,22 @@
-"""Whether a history of one register is linearizable: some order of its operations explains every
-answer, and keeps each operation that ended before another began before it (Wing and Gong's search).
+"""Checks whether a history of one register is linearizable: some order of its operations explains
+every result, and keeps each operation that ended before another began before it (Wing and Gong's
+search).
 
-An operation without an answer took place at some time between its begin and its end, or never; its
-end is when the server that it was sent to had died for sure.
+An operation without a reply took effect at some time between its begin and its end, or never; its
+end is when its server was certainly dead.
 """
 
 from dataclasses import dataclass
 
 FOREVER = float("inf")
-#: What an operation without an answer answered.
+#: The result of an operation without a reply.
 UNKNOWN = object()
 
 
 @dataclass(frozen=True)
 class Operation:
-    """`read`, `insert` (value), `delete`, `swap` (old, value); absent is None. Answers: the value
-    read, or whether it was done."""
+    """`read`, `insert` (value), `delete` or `swap` (old, value); an absent value is None. Results:
+    the value read, or whether the write was done."""
 
     kind: str
     begin: float
@@ -26,7 +27,7 @@ class Operation:
 
 
 def apply(operation, state):
-    """The answer that this state gives, and the state afterwards."""
+    """Returns the result of an operation in this state, and the state afterwards."""
     if operation.kind == "read":
         return state, state
     if operation.kind == "insert":
@@ -38,10 +39,10 @@ def apply(operation, state):
 
 
 def is_linearizable(history, state=None):
-    """Whether the history of one register that begins in this state is linearizable."""
+    """Returns whether the history of one register, starting in this state, is linearizable."""
     operations = sorted(history, key=lambda one: one.begin)
     wanted = sum(1 << at for at, one in enumerate(operations) if one.answer is not UNKNOWN)
-    # What is done, as bits, and the state it left.
+    # The set of operations that were applied, as a bit mask, and the resulting state.
     stack, seen = [(0, state)], {(0, state)}
     while stack:
         done, state = stack.pop()
@@ -50,7 +51,7 @@ def is_linearizable(history, state=None):
         for at in nexts(operations, done):
             answer, after = apply(operations[at], state)
             if operations[at].answer is UNKNOWN:
-                # One that changes nothing need not have been done.
+                # Without a reply and without effect, it need not have happened.
                 if after == state:
                     continue
             elif operations[at].answer != answer:
@@ -63,8 +64,9 @@ def is_linearizable(history, state=None):
 
 
 def nexts(operations, done):
-    """Those that may be next: not done, begun before any other that is not done has ended, and
-    without an answer only if nothing is done that began after their end."""
+    """Returns the candidates for the next operation: not applied, begun before any other unapplied
+    operation ended; if without a reply, only while no operation is applied that began after its
+    end."""
     found, first_end = [], FOREVER
     last = operations[done.bit_length() - 1].begin if done else -FOREVER
     for at, one in enumerate(operations):
@@ -81,7 +83,7 @@ def nexts(operations, done):
 
 
 def wrong(registers):
-    """Which of these histories, by register, are not linearizable, and their operations."""
+    """Returns a text for each register whose history is not linearizable, with its operations."""
     texts = []
     for id, history in registers.items():
         if not is_linearizable(history):

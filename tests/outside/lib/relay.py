@@ -1,19 +1,19 @@
-"""A link that can be cut in each direction: bytes wait where they are, as on a network that has
-lost its way, and go on or are lost when it is mended. It can be slow, too."""
+"""A TCP relay that can be cut in each direction, like a network that loses its route: data waits,
+and is delivered or lost when the relay is mended. It can also delay data."""
 
 import asyncio
 import random
 import socket
 import threading
 
-#: From who connects to who listens, and back.
+#: Directions: from the connecting side to the listening side, and back.
 THERE, BACK = "there", "back"
-#: Pieces on their way in one direction of a connection.
+#: Limit of the chunks in flight in one direction of a connection.
 QUEUED = 256
 
 
 class Loop:
-    """The thread that passes bytes on, for all relays."""
+    """The event loop, in a thread of its own, that all relays share."""
 
     def __init__(self):
         self.loop = asyncio.new_event_loop()
@@ -27,7 +27,7 @@ LOOP = Loop()
 
 
 def listener(address=("127.0.0.1", 0)):
-    """A socket that listens, of the network namespace of the thread that asks."""
+    """Returns a listening socket in the network namespace of the calling thread."""
     made = socket.socket()
     made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     made.bind(address)
@@ -37,20 +37,20 @@ def listener(address=("127.0.0.1", 0)):
 
 
 def outgoing():
-    """A socket that is not connected yet, likewise."""
+    """Returns an unconnected socket in the network namespace of the calling thread."""
     made = socket.socket()
     made.setblocking(False)
     return made
 
 
 class Relay:
-    """Passes on what comes to a listening socket; `outgoing` makes the sockets to the target."""
+    """Relays connections of a listening socket; `outgoing` creates the sockets to the target."""
 
     def __init__(self, listening, target=None, outgoing=outgoing):
         self.listening, self.target, self.outgoing = listening, target, outgoing
         self.address = listening.getsockname()
         self.writers = set()
-        #: The least and the most seconds that bytes take in each direction.
+        #: Minimum and maximum delay in each direction, in seconds.
         self.takes = 0.0, 0.0
         LOOP.run(self.open())
 
@@ -67,7 +67,7 @@ class Relay:
             await LOOP.loop.sock_connect(made, self.target)
             far_reader, far_writer = await asyncio.open_connection(sock=made)
         except OSError:
-            # As the target itself would: who connects sees its end.
+            # As if the target had refused: the client sees its connection close.
             writer.transport.abort()
             self.writers.discard(writer)
             return
@@ -79,7 +79,7 @@ class Relay:
             one.close()
 
     async def pump(self, reader, writer, way):
-        """Bytes wait in a queue until they are due; those behind them do not wait longer."""
+        """Writes each chunk when it is due. Delays overlap: later chunks do not wait longer."""
         queue = asyncio.Queue(QUEUED)
         hearing = asyncio.ensure_future(self.hear(reader, queue))
         try:
@@ -89,7 +89,7 @@ class Relay:
                     await asyncio.sleep(left)
                 await self.gates[way].wait()
                 if data is None:
-                    # A reset is passed on too.
+                    # A reset is relayed too.
                     return writer.transport.abort()
                 if not data:
                     return writer.write_eof()
@@ -101,8 +101,8 @@ class Relay:
             hearing.cancel()
 
     async def hear(self, reader, queue):
-        """Puts what comes into the queue, each with when it is due: an end is nothing, a reset
-        None."""
+        """Queues received data with the time at which it is due; end of stream is an empty chunk, a
+        reset is None."""
         while True:
             try:
                 data = await reader.read(1 << 16)
@@ -113,11 +113,11 @@ class Relay:
                 return
 
     def slow(self, least, most):
-        """Bytes take so many seconds in each direction from now on."""
+        """Delays data by a random time in this range, in seconds, in each direction from now on."""
         self.takes = least, most
 
     def cut(self, *ways):
-        """Passes nothing on in these directions, by default in both."""
+        """Stops relaying in these directions, by default in both."""
 
         async def close():
             for way in ways or (THERE, BACK):
@@ -126,7 +126,7 @@ class Relay:
         LOOP.run(close())
 
     def mend(self, drop=False):
-        """Passes on again; `drop` ends all connections and loses what waits."""
+        """Relays again; `drop` resets all connections and discards the data in flight."""
 
         async def open():
             if drop:

@@ -1,22 +1,23 @@
-"""What a test of a fault has done, for the table of faults: one line to read, and one line of JSON
+"""Reports what a test of a fault did, for the table of faults: a line of text, and a line of JSON
 in the file that FAULTS_TOLD names."""
 
 import json
 import os
 import time
 
-#: The file that tests/outside/fault_table reads; empty: none.
+#: The file that tests/outside/fault_table reads; no file if empty.
 TOLD = os.environ.get("FAULTS_TOLD", "")
 
 
 class Report:
-    """One of each test; it knows when the test began."""
+    """One report per test; it measures the time since the test began."""
 
     def __init__(self, test, show):
         self.test, self.show, self.began = test, show, time.monotonic()
 
     def __call__(self, fault, count, what, lost=0, seed=None, **figures):
-        """`count` times the fault was there (`what` says of what), so many writes were lost."""
+        """Reports that the fault occurred `count` times (`what` names the unit) and that `lost`
+        writes were lost."""
         took = round(time.monotonic() - self.began, 1)
         row = {
             "fault": fault,
@@ -35,7 +36,7 @@ class Report:
 
 
 def line(row):
-    """A row in one line."""
+    """Returns a row as one line of text."""
     figures = "".join(f", {name.replace('_', ' ')} {v}" for name, v in row["figures"].items())
     seconds = f"{row['seconds']:.0f} s"
     return (

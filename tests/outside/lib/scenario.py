@@ -1,7 +1,6 @@
-"""Scenarios: tables of steps, with what may happen to the server between them.
-
-Each is played once as it is and once with a restart, a crash or a reap, dealt by SEED, after half
-of its steps; with TORTURE also with each of them after all steps, or after one alone.
+"""Scenarios: tables of steps, with disturbances of the server between them. Each scenario is played
+once undisturbed and once with a restart, crash or reap, chosen by SEED, after half of its steps;
+with TORTURE also with each disturbance after all steps, and after each single one.
 """
 
 import random
@@ -11,7 +10,7 @@ import pytest
 from lib import prefetch
 from lib.seed import SEED, TORTURE
 
-#: What may happen to a server between two steps; `None` is nothing.
+#: Disturbances that may follow a step; `None` is no disturbance.
 DISTURB = ("restart", "crash", "reap", "reap_and_restart")
 
 
@@ -36,10 +35,8 @@ def mortal(pair):
 
 
 class Scenarios:
-    """`table[name]` is a list of steps and the ids that are live at the end. `ids` can then be used
-    again.
-
-    `look(pair, rng)` compares more, at the end of a scenario.
+    """`table[name]` is a list of steps and the ids that are live at the end. Afterwards each of
+    `ids` is inserted again. `look(pair, rng)` makes further comparisons at the end of a scenario.
     """
 
     def __init__(self, table, pair, ids, salt="", look=lambda pair, rng: None):
@@ -53,7 +50,7 @@ class Scenarios:
             ]
 
     def play(self, name, disturb, disk):
-        """Plays a scenario; `disturb` says what happens after each step."""
+        """Plays a scenario; `disturb` has the disturbance after each step."""
         steps, expect = self.table[name]
         rng = random.Random(f"{SEED} {name}")
         with self.pair(data_dir=disk, pad=True) as pair:
@@ -65,14 +62,14 @@ class Scenarios:
             self.look(pair, rng)
             assert set(pair.model.live) == expect, "the model disagrees with the table"
             for id in self.ids:
-                # What is dead does not hold its keys; what lives does.
+                # An expired document releases its unique keys, a live one keeps them.
                 pair.insert(id, {"ttl": -1})
             pair.check()
             self.look(pair, rng)
             pair.end()
 
     def disturbances(self, name, plan):
-        """Returns what happens after each step: None where the plan has nothing."""
+        """Returns the disturbance after each step, or None where the plan has none."""
         count = len(self.table[name][0])
         if plan == "dealt":
             rng = random.Random(f"{SEED} {self.salt}{name}")

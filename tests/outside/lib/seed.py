@@ -1,5 +1,4 @@
-"""The seed of all random parts, which is printed at the start, and whether the long versions
-run."""
+"""The seed of all randomness, printed at the start, and whether the long versions run."""
 
 import os
 import random

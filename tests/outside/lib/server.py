@@ -1,5 +1,5 @@
-"""A server under test: it reports its addresses in a ready file, ends with the test, and has a
-manual clock that the test moves."""
+"""A server under test: it reports its addresses in a ready file, is stopped at the end of the test,
+and has a manual clock that the test moves."""
 
 import datetime
 import errno
@@ -21,21 +21,21 @@ from lib.nosql import Client
 from lib.wire import WITHIN
 
 EBB_BIN = os.environ.get("EBB_BIN", "ebb")
-#: Where data directories of failed tests are kept; empty: nowhere.
+#: Directory that receives the data directories of failed tests; not kept if empty.
 FOUND = os.environ.get("FOUND", "")
-#: Dates of BSON come and go without a zone.
+#: pymongo returns BSON dates without a time zone.
 EPOCH = datetime.datetime(1970, 1, 1)  # noqa: DTZ001
 READY_WITHIN = 30.0 * max(1.0, WITHIN / 2)
-#: Seconds until it has ended, where that is not what a test is about.
+#: Seconds within which a server stops, unless a test is about just that.
 STOPPED_WITHIN = 10 * WITHIN
-#: Flags: whether the reaper follows each death, or does nothing as long as a test takes.
+#: Flags: the reaper follows each expiration, or does nothing for the length of a test.
 AT_ONCE, NEVER = ["--reap-delay", "0"], ["--reap-delay", "1000000"]
-#: Dead bytes below which the reaper leaves a collection alone.
+#: Expired bytes below which the reaper leaves a collection alone.
 REAP_LEAST_BYTES = 64 * 1024
 
 
 def date(ms):
-    """Returns a date as BSON has it, from milliseconds since 1970."""
+    """Returns the BSON date of milliseconds since 1970."""
     return EPOCH + datetime.timedelta(milliseconds=ms)
 
 
@@ -45,25 +45,26 @@ def millis(value):
 
 
 def address(text):
-    """Returns host and port as the ready file names them."""
+    """Splits an address of the ready file into host and port."""
     host, port = text.rsplit(":", 1)
     return host, int(port)
 
 
 def copied(directory, to):
-    """Copies a data directory. A journal that was preallocated stays sparse."""
+    """Copies a data directory. A preallocated journal stays sparse."""
     subprocess.run(["cp", "-r", "--sparse=always", str(directory), str(to)], check=True)
 
 
 def worth(expiry):
-    """The reaper's own rule: at least half of the data has expired, and more than a few blocks."""
+    """Applies the reaper's own rule: at least half of the data has expired, and at least
+    REAP_LEAST_BYTES."""
     dead = expiry["unreaped_estimate"]["bytes"]
     return dead >= REAP_LEAST_BYTES and expiry["live"]["bytes"] <= dead
 
 
 def spawn(command, log):
-    """Starts a process. Some kernels return EFAULT from execve about once in 30,000 times, for no
-    reason."""
+    """Starts a process. Some kernels return EFAULT from execve about once in 30,000 times without
+    cause, so that is retried."""
     for attempts_left in (2, 1, 0):
         try:
             return subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
@@ -74,9 +75,8 @@ def spawn(command, log):
 
 
 class Server:
-    """One `ebb serve`. `data_dir=True` keeps data over restarts; otherwise they are in memory.
-
-    `nosql=True` opens the NoSQL API too; `mongo=False` closes the MongoDB API.
+    """One `ebb serve`. `data_dir=True` keeps data over restarts; otherwise it is in memory.
+    `nosql=True` enables the NoSQL API too; `mongo=False` disables the MongoDB API.
     """
 
     def __init__(
@@ -95,7 +95,7 @@ class Server:
         self.flags = list(flags)
         self.listeners = list(listeners)
         self.log_level = log_level
-        #: What the server is started by, such as `unshare`.
+        #: Command that the server is started with, such as `unshare`.
         self.prefix = []
         self.mongo, self.nosql = mongo, nosql
         self.items = None
@@ -112,7 +112,7 @@ class Server:
         self.close()
 
     def keep_found(self):
-        """Copies what a failed test leaves behind, so that it can be looked at."""
+        """Copies the files of a failed test to FOUND for inspection."""
         self.process.kill()
         self.process.wait(10)
         to = pathlib.Path(FOUND) / self.home.name
@@ -159,7 +159,7 @@ class Server:
         assert found == (self.mongo, self.nosql), f"other doors than asked for: {doors}"
         self.admin_url = f"http://{doors['admin']}"
         if self.nosql:
-            # One client over all restarts, so that containers hold.
+            # One client over all restarts, so that `Container` objects stay valid.
             self.items = self.items or Client(None)
             self.items.close()
             self.items.address = address(doors["cosmos"])
@@ -182,11 +182,11 @@ class Server:
         return self.process.wait(within)
 
     def kill(self):
-        """Sends SIGKILL, whatever the server does at that moment."""
+        """Sends SIGKILL."""
         self.process.kill()
         self.process.wait(10)
         if self.client:
-            # It tries for ten seconds to end its sessions at a server that is gone.
+            # Closing tries for ten seconds to end the sessions at a server that has died.
             threading.Thread(target=self.client.close, daemon=True).start()
 
     def restart(self):
@@ -219,7 +219,7 @@ class Server:
         )
 
     def sound(self):
-        """Runs `ebb verify` on the directory after a stop; it must find nothing."""
+        """Runs `ebb verify` on the directory after a stop; it must find no error."""
         try:
             verified = self.verify()
         except subprocess.TimeoutExpired:
@@ -237,7 +237,7 @@ class Server:
     def advance(self, ms):
         self.move_to(self.now_ms() + ms)
 
-    # Housekeeping.
+    # Reaping and metrics.
 
     def ttl_metrics(self):
         return self.client.admin.command("serverStatus")["metrics"]["ttl"]
@@ -251,9 +251,8 @@ class Server:
             time.sleep(0.02)
 
     def wait_until_reaped(self, *namespaces, within=120.0, worth=None):
-        """Waits until the reaper has compacted these (database, name) where that is worth it.
-
-        The number of passes does not tell: a collection without expiry counters is scanned only now
+        """Waits until the reaper has compacted these (database, name) if they are worth reaping.
+        The number of passes is not enough: a collection without expiry counters is scanned only now
         and then, and less often on a slow machine.
         """
         worth = worth or self.worth_reaping
@@ -266,15 +265,15 @@ class Server:
             time.sleep(0.05 if left else 0)
 
     def worth_reaping(self, database, name):
-        """Whether the reaper has something to do in this collection."""
+        """Returns whether the reaper should compact this collection."""
         return worth(self.client[database].command("ebbExpiry", name))
 
     def items_worth_reaping(self, database, name):
-        """Whether the reaper has something to do in this container."""
+        """Returns whether the reaper should compact this container."""
         return worth(self.expiry(database, name))
 
     def expiry(self, database, name, preview=None):
-        """Returns what is live in a container and what expires soon; `preview` asks about another
+        """Returns what is live in a container and what expires soon; `preview` assumes another
         default."""
         path = f"/_ebb/databases/{database}/collections/{name}/expiry"
         return self.admin(path + ("/preview" if preview else "") + "?door=nosql", preview)
@@ -285,7 +284,7 @@ class Server:
             return json.loads(reply.read())
 
     def admin_text(self, path):
-        """Returns what a page of the admin address says, as text."""
+        """Returns the text of a page of the admin address."""
         with urllib.request.urlopen(self.admin_url + path, timeout=10) as reply:
             return reply.read().decode()
 
@@ -309,7 +308,7 @@ class Server:
         return self.status_bytes("VmRSS")
 
     def most_rss(self):
-        """Returns the most that was ever resident of the process in bytes."""
+        """Returns the peak resident memory of the process in bytes."""
         return self.status_bytes("VmHWM")
 
     def status_bytes(self, name):

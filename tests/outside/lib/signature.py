@@ -5,13 +5,13 @@ import hashlib
 import hmac
 import urllib.parse
 
-#: The key that the emulators of everybody have.
+#: The well-known key of the Cosmos DB emulator.
 KEY = "C2y6yDjf5/R+ob0N8A7Cgv30VRDJIWEHLM+4QDU5DE2nQ9nDuVTqobD4b8mGGyPMbIZnqyMsEcaGQy67XIw/Jw=="
 OF_PARTITIONS = "/operations/partitionkeydelete"
 
 
 def whose(path):
-    """Returns what a path names: the type of the resource, and the link that is signed."""
+    """Returns the resource type and the link to sign for a path."""
     link = path.split("?")[0].strip("/")
     if link.endswith(OF_PARTITIONS):
         return "partitionkey", link.removesuffix(OF_PARTITIONS)

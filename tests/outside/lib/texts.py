@@ -21,7 +21,7 @@ COMPOSITE = (
 
 
 def bad_ttl(value):
-    """Returns the error for an item's ttl; the value is quoted as it was sent."""
+    """Returns the error for an invalid ttl of an item; the value is quoted as it was sent."""
     return (
         f"The input ttl '{value}' is invalid. Ensure to provide a nonzero positive integer less "
         "than or equal to '2147483647', or '-1' which means never expire."

@@ -1,5 +1,5 @@
-"""A server that is started by strace, which injects faults from its first call on and, other than
-one that is attached, stops it at the traced calls alone."""
+"""A server started under strace, which injects faults from its first call on and, unlike an
+attached strace, stops it only at the traced calls."""
 
 import collections
 import re
@@ -7,13 +7,13 @@ import re
 from lib.inject import injected
 from lib.server import Server
 
-#: A call on a file in a line of strace, and its thread.
+#: A system call in a line of strace's output, and its thread.
 CALL = re.compile(r"^(\d+) +(\w+)\(")
 
 
 class Traced(Server):
-    """`calls` are traced, and `injected` is done to them, as strace has it; None: from now on the
-    server starts without."""
+    """`calls` are traced, and the fault `injected` (in strace's syntax) is injected into them; with
+    None the server starts without strace."""
 
     def __init__(self, calls, injected="", **options):
         super().__init__(**options)
@@ -33,7 +33,8 @@ class Traced(Server):
 
 
 def most_calls(trace, directory):
-    """Of each call, how often the thread that made most of them made it on files of a directory."""
+    """Returns for each call the maximum, over threads, of its occurrences on files of a
+    directory."""
     counts = collections.Counter()
     for line in trace.splitlines():
         found = CALL.match(line)

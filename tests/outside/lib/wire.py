@@ -1,13 +1,13 @@
-"""One connection to which a test writes raw bytes. The wire of each API reads the replies."""
+"""One connection to which a test writes raw bytes. Subclasses for each API read the replies."""
 
 import os
 import socket
 import ssl
 import struct
 
-#: No answer may take longer, in seconds; PATIENCE stretches it on a machine that is busy elsewhere.
+#: Limit of the time of a reply in seconds; PATIENCE multiplies it for a busy machine.
 WITHIN = 1.0 * float(os.environ.get("PATIENCE", "1"))
-#: How a client may end in the middle of a message.
+#: How a client may leave in the middle of a message.
 ENDS = ("silence", "FIN", "RST", "half")
 
 
@@ -16,18 +16,18 @@ class Silence(AssertionError):
 
 
 class Wire:
-    """One connection."""
+    """A connection on which a test sends raw bytes."""
 
-    #: How often anything was sent on any of them.
+    #: Number of sends on all connections.
     sends = 0
 
     def __init__(self, address, timeout=10.0, source=None):
-        """`source` is the address that the connection comes from, such as 127.0.0.2."""
+        """`source` is the local address of the connection, such as 127.0.0.2."""
         self.address = address
         come = source and (source, 0)
         self.socket = socket.create_connection(address, timeout=timeout, source_address=come)
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        #: What has arrived and was not asked for yet.
+        #: Received bytes that have not been consumed yet.
         self.read = b""
 
     def __enter__(self):
@@ -40,13 +40,13 @@ class Wire:
         self.socket.close()
 
     def reset(self):
-        """Ends the connection with RST instead of FIN."""
+        """Closes the connection with RST instead of FIN."""
         linger = struct.pack("ii", 1, 0)
         self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
         self.socket.close()
 
     def leave(self, number):
-        """Closes the connection, every other time with RST."""
+        """Closes the connection, for odd numbers with RST."""
         self.reset() if number % 2 else self.close()
 
     def send(self, data, within=10.0):
@@ -64,7 +64,7 @@ class Wire:
         self.socket.shutdown(socket.SHUT_WR)
 
     def silent(self, seconds):
-        """Checks that nothing arrives and nothing is closed for so long."""
+        """Returns whether for `seconds` nothing arrives and the connection stays open."""
         self.socket.settimeout(seconds)
         try:
             self.read += self.socket.recv(1)
@@ -75,8 +75,8 @@ class Wire:
         return False
 
     def leave_within(self, data, sent, end):
-        """Sends so many bytes of a message (-1: all but one) and closes; of every other one,
-        replies may still be read."""
+        """Sends the first `sent` bytes of a message (-1: all but one) and leaves in the way of
+        `end`; with `half` replies may still be read."""
         self.send(data[:sent] if sent >= 0 else data[:-1])
         if end == "half":
             self.half_close()
