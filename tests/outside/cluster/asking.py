@@ -1,5 +1,5 @@
-"""Nodes of a cluster whose clients log in: each is started with the same first user, and asked over
-its admin address with the key that all of them keep."""
+"""Cluster nodes that require authentication: all start with the same first user, and their admin
+addresses are called with the key that each keeps."""
 
 import contextlib
 import json
@@ -12,14 +12,14 @@ from lib.cluster import Node
 from pymongo.errors import OperationFailure, PyMongoError
 
 ROOT, PASSWORD = "root", "the root's password, 1"
-#: Seconds within which a change of users and roles counts at all nodes.
+#: Seconds within which a change of users and roles takes effect on all nodes.
 BOUND = 1.0
-#: What drivers are told of a login that is wrong, and of what a user may not do.
+#: Error codes of a failed login and of an operation that the user may not do.
 WRONG, FORBIDDEN = 18, 13
 
 
 class AskingNode(Node):
-    """One node that asks for logins."""
+    """A node that requires authentication."""
 
     def __init__(self, *arguments, **options):
         super().__init__(*arguments, **options)
@@ -29,15 +29,15 @@ class AskingNode(Node):
         self.flags += ["--root-user", ROOT, "--root-password-file", str(path)]
 
     def connect(self, **options):
-        """A client of the first user."""
+        """Returns a client of the first user."""
         return self.login(ROOT, PASSWORD, **options)
 
     def login(self, user, password, **options):
-        """A client of this user, who logs in when it first asks something."""
+        """Returns a client of this user; it logs in with its first request."""
         return super().connect(username=user, password=password, authSource="admin", **options)
 
     def nobody(self, **options):
-        """A client that does not log in."""
+        """Returns a client that does not log in."""
         options = {"serverSelectionTimeoutMS": 10_000, "directConnection": True, **options}
         return pymongo.MongoClient(*self.address, **options)
 
@@ -55,7 +55,7 @@ class AskingNode(Node):
 
 
 def code_of(ask, *arguments):
-    """The code of the error that a call ends with; None: it succeeds."""
+    """Returns the error code of a call, or None if it succeeds."""
     try:
         ask(*arguments)
     except OperationFailure as error:
@@ -64,8 +64,8 @@ def code_of(ask, *arguments):
 
 
 def until_all(clients, databases, code):
-    """Waits until all clients are answered with this code about all databases, which whatever is
-    asked after the bound has to be; returns seconds."""
+    """Waits until reads of all databases by all clients end with this code, as every read that
+    starts after BOUND must; returns the seconds until then."""
     began, last = time.monotonic(), 0.0
     for client in clients:
         for name in databases:
@@ -77,7 +77,7 @@ def until_all(clients, databases, code):
 
 
 class Logins(threading.Thread):
-    """Logs in again and again through a node, and reads a document of each database."""
+    """Logs in repeatedly through a node, and reads a document of each database."""
 
     def __init__(self, node, user, databases):
         super().__init__(daemon=True)
@@ -95,7 +95,7 @@ class Logins(threading.Thread):
                 self.wrong.append(error)
                 return
             except PyMongoError:
-                # What was not reached may be tried again.
+                # The node was not reached; try again.
                 continue
             now = time.monotonic()
             self.longest, last = max(self.longest, now - last), now

@@ -1,4 +1,4 @@
-"""These tests need Apache Cassandra: without it only those of the checks run."""
+"""These tests need Apache Cassandra: without it only the tests of the checks run."""
 
 import os
 

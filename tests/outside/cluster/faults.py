@@ -1,6 +1,5 @@
-"""What happens to a cluster: each fault is a generator that prepares, strikes after its first
-`yield` and mends after its second. It tells the nodes whose own clients cannot be served
-meanwhile."""
+"""Faults of a cluster. Each is a generator that prepares, strikes after its first `yield` and
+recovers after its second. It yields the nodes whose own clients cannot be served meanwhile."""
 
 import random
 import time
@@ -11,7 +10,7 @@ from lib.seed import SEED
 
 from cluster.walls import HOUR
 
-#: Longer than a lease, its margin and a beat.
+#: Longer than a lease, its margin and a heartbeat.
 CUT = 6.0
 PAUSE = 10.0
 AWAY = 3.0
@@ -19,7 +18,7 @@ CHOSEN = random.Random(SEED)
 
 
 def kill_owner(cluster):
-    """kill -9 of the owner; it comes back once another has taken over."""
+    """SIGKILL of the owner, which is started again after another node took over."""
     owner = cluster.owner()
     yield []
     owner.kill()
@@ -29,7 +28,7 @@ def kill_owner(cluster):
 
 
 def restart_owner(cluster):
-    """kill -9 of the owner, which its supervisor starts again."""
+    """SIGKILL of the owner, which is started again at once, as by a supervisor."""
     owner = cluster.owner()
     yield []
     owner.kill()
@@ -48,7 +47,7 @@ def kill_follower(cluster):
 
 
 def rolling_restart(cluster):
-    """SIGTERM and start of each node in turn, the owner first."""
+    """SIGTERM and restart of each node in turn, the owner first."""
     nodes = [cluster.owner(), *cluster.followers()]
     yield []
     for node in nodes:
@@ -59,7 +58,7 @@ def rolling_restart(cluster):
 
 
 def pause_owner(cluster):
-    """SIGSTOP of the owner, which wakes and finds another."""
+    """SIGSTOP of the owner, which resumes when another node is the owner."""
     owner = cluster.owner()
     yield []
     owner.pause()
@@ -78,7 +77,7 @@ def hand_over(cluster):
 
 
 def cut_from_cassandra(*ways):
-    """The owner loses Cassandra, the others do not; what it sent may arrive later."""
+    """Only the owner is cut off from Cassandra; data it sent may arrive later."""
 
     def fault(cluster):
         island = move_to_island(cluster)
@@ -93,8 +92,8 @@ def cut_from_cassandra(*ways):
 
 
 def cut_from_others(side):
-    """The other nodes lose the owner (or it loses them), Cassandra is reached by all: nobody takes
-    over."""
+    """The other nodes lose their links to the owner (or it loses its links to them), but all reach
+    Cassandra: the owner must not change."""
 
     def fault(cluster):
         island = move_to_island(cluster)
@@ -105,7 +104,8 @@ def cut_from_others(side):
         time.sleep(CUT)
         shard = island.about()["shards"][0]
         assert (shard["owner"], shard["epoch"]) == (island.name, epoch), shard
-        # A request on its way is lost, or was done; no client waits for it for ever.
+        # Requests in flight are lost or were executed; dropping their connections keeps clients
+        # from waiting forever.
         links.mend(drop=True)
         time.sleep(1)
         yield [node for node in cluster.nodes if node is not island]
@@ -114,7 +114,7 @@ def cut_from_others(side):
 
 
 def kill_cassandra(cluster):
-    """kill -9 of a node of Cassandra, which comes back and is told what it missed."""
+    """SIGKILL of a node of Cassandra, which is started again and repaired."""
     cassandra, number = Cassandra(), CHOSEN.randint(1, 3)
     yield []
     with cassandra.without(number, cluster.keyspace):
@@ -123,7 +123,7 @@ def kill_cassandra(cluster):
 
 
 def silence_cassandra(cluster):
-    """SIGSTOP of a node of Cassandra: its connections stay, and nobody answers."""
+    """SIGSTOP of a node of Cassandra: its connections stay open, but it does not reply."""
     number = CHOSEN.randint(1, 3)
     yield []
     with Cassandra().silent(number):
@@ -132,8 +132,8 @@ def silence_cassandra(cluster):
 
 
 def step_wall(is_owner, step):
-    """The wall clock of the owner, or of a follower, is an hour off at once. Whoever owns the data
-    then hands them over."""
+    """The wall clock of the owner or of a follower jumps by `step`. An owner then hands over its
+    data."""
 
     def fault(cluster):
         off = cluster.owner() if is_owner else cluster.followers()[0]
@@ -150,7 +150,8 @@ def step_wall(is_owner, step):
 
 
 def move_to_island(cluster):
-    """Who does not hear that the data are for another may be faster, so this tries again."""
+    """Hands the data over to the first node. A node that has not yet learned of the hand-over may
+    take the data first, hence the retries."""
     island = cluster.nodes[0]
     for _ in range(5):
         if cluster.owner() is island:
@@ -175,7 +176,7 @@ FAULTS = {
     "kill -9 of a node of Cassandra": kill_cassandra,
     "SIGSTOP of a node of Cassandra": silence_cassandra,
 }
-#: Those that want a cluster with walls, and so on the machine's clocks.
+#: Faults that need a cluster with movable wall clocks, and so the system clock.
 WALL_FAULTS = {
     "wall clock of the owner an hour ahead": step_wall(True, HOUR),
     "wall clock of the owner an hour back": step_wall(True, -HOUR),

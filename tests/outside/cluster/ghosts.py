@@ -1,5 +1,5 @@
-"""The ghost matrices and the pairs of both APIs on a cluster: each reading path is asked through
-the owner and through another node, each writing path through one of them."""
+"""The ghost matrices and the pairs of both APIs on a cluster: each read path runs through the owner
+and through another node, each write path through one of them."""
 
 from itertools import cycle
 
@@ -10,19 +10,19 @@ import nosql.pair
 from ghosts.paths import WRITES as DOCUMENT_WRITES
 from nosql.paths import READS as ITEM_READS, WRITES as ITEM_WRITES
 
-#: Milliseconds from the deadline.
+#: Milliseconds relative to the deadline.
 INSTANTS = (-1, 0, 1, 1_000)
 
 
 def pair_of(cluster):
-    """The owner and another node."""
+    """Returns the owner and another node."""
     owner = cluster.owner()
     return owner, next(node for node in cluster.followers() if node is not owner)
 
 
 class Asked:
-    """One kind of death. `wrong` has what a path shows that it should not: by path, instant and
-    node."""
+    """A matrix with one kind of expiry. `wrong` has the wrong results of a path, by path, instant
+    and node."""
 
     def __init__(self, cluster, kind):
         self.cluster = cluster
@@ -31,7 +31,7 @@ class Asked:
         self.wrong, self.count = {}, 0
 
     def go(self, before):
-        """`before` maps instants to what happens before the clock moves to them."""
+        """Runs the matrix; `before` maps instants to an action before the clock moves to them."""
         self.clear()
         self.begin()
         self.ready()
@@ -47,7 +47,7 @@ class Asked:
             for node in (owner, other):
                 self.through(node)
                 self.judge(node is owner, self.reads(), instant)
-            # Each of the two has half of the writes.
+            # Each of the two nodes gets half of the writes.
             writes, turn = self.writes(), self.instants.index(instant) % 2
             for node, half in ((owner, writes[turn::2]), (other, writes[1 - turn :: 2])):
                 self.through(node)
@@ -66,10 +66,10 @@ class Asked:
         self.server = node
 
     def ready(self):
-        """Called when all is written."""
+        """Called when all data is written."""
 
     def taken_over(self):
-        """Called when another node owns the data."""
+        """Called when another node has become the owner."""
 
 
 class Documents(Asked, ghosts.matrix.Matrix):
@@ -82,7 +82,8 @@ class Documents(Asked, ghosts.matrix.Matrix):
                 client.drop_database(name)
 
     def ready(self):
-        """A cursor goes on at the node where it began, and for as long as its owner."""
+        """Opens cursors. A cursor continues on the node that opened it, for as long as the owner
+        stays the same."""
         self.cursors, self.kept = True, {}
         for node in (self.writer, self.reader):
             self.through(node)
@@ -104,8 +105,8 @@ class Documents(Asked, ghosts.matrix.Matrix):
 
 
 class Items(Asked, nosql.matrix.Matrix):
-    """Items of the NoSQL API. What was prepared through one node, such as a continuation, goes on
-    at another, and under another owner."""
+    """Items of the NoSQL API. State prepared through one node, such as a continuation token, works
+    on another node and with another owner."""
 
     def clear(self):
         assert self.writer.items.call("DELETE", "dbs/r").status in (204, 404)
@@ -127,7 +128,7 @@ class Items(Asked, nosql.matrix.Matrix):
 
 class Walked:
     """A pair whose steps go through the nodes in turn, and which is compared through two of them.
-    What ends a single server hands the data over here, or kills their owner."""
+    Steps that would restart a single server hand the data over or kill the owner instead."""
 
     def __init__(self, cluster, rng):
         self.cluster, self.rng = cluster, rng
@@ -135,13 +136,13 @@ class Walked:
 
     def __enter__(self):
         self.clear()
-        # Histories are told from a whole second on, as a single server begins with each.
+        # Histories start at a full second, as a single server does.
         self.server.advance(-self.server.now_ms() % 1_000)
         self.begin()
         return self
 
     def __exit__(self, *problem):
-        """The nodes go on."""
+        """Keeps the nodes running."""
 
     def check(self):
         for node in self.rng.sample(pair_of(self.cluster), 2):

@@ -1,5 +1,5 @@
 """The load of a cluster: the writers of `crash` and the clients of `storm`, through all nodes at
-once, and probes that go on while those are compared with their ledgers."""
+once, and probes that keep running while those are compared with their ledgers."""
 
 import contextlib
 import itertools
@@ -16,9 +16,8 @@ from storm.shared import Shared
 
 from cluster.probe import Probe, backwards
 
-#: A node that takes over begins where the clock of the one before may have ended: so far ahead of
-#: the
-#: machine's clock a database may be for a while, in seconds.
+#: Seconds by which database time may be ahead of the machine's clock: a node that takes over starts
+#: after every instant that the previous owner may have used.
 AHEAD = 4.0
 WRITERS, ITEM_WRITERS = 3, 2
 DOCUMENT_CLIENTS, ITEM_CLIENTS = 2, 2
@@ -26,14 +25,14 @@ ENDS_WITHIN = 45.0
 
 
 class ClusterTimes(SystemTimes):
-    """The machine's clock, and what a take-over may put before it."""
+    """The bounds of the machine's clock, extended by the amount that a take-over may add."""
 
     def high(self):
         return time.time() + SLACK + AHEAD
 
 
 class Clients:
-    """All clients of a cluster, in waves: from a beginning to a comparison."""
+    """All clients of a cluster. They work in waves, each from `begin` to a comparison."""
 
     def __init__(self, cluster):
         self.cluster = cluster
@@ -57,7 +56,7 @@ class Clients:
             yield
 
     def begin(self):
-        """A wave begins, through the nodes that serve."""
+        """Starts a wave through the nodes that serve."""
         nodes = self.cluster.serving()
         self.waves += 1
         gate = threading.Barrier(len(self.storm))
@@ -77,7 +76,7 @@ class Clients:
             time.sleep(0.01)
 
     def compare(self, node):
-        """What is wrong, as this node shows it."""
+        """Returns all differences between the ledgers and the data that this node shows."""
         self.load.server = node
         wrong = self.load.compare() + compare_storm(node, self.storm, self.shared)
         for probe in self.probes:

@@ -1,5 +1,5 @@
-"""Writers that number what they write, and readers that see a prefix of it: without holes, and
-never less than was acknowledged, or seen by anybody, before they asked."""
+"""Writers that number their writes, and readers that must see a prefix of them: without holes, and
+at least everything that was acknowledged or read by anyone before the read started."""
 
 import itertools
 import threading
@@ -10,23 +10,24 @@ from lib.nosql import LATEST, RANGE, Client, if_none_match
 from pymongo.errors import BulkWriteError, DuplicateKeyError, PyMongoError
 
 DATABASE, NAME = "prefix", "c"
-#: Of the writers, and from one reading to the next.
+#: Seconds between two writes, and between two reads.
 PAUSE, PACE = 0.002, 0.01
-#: What a writer of documents sends as one command now and then.
+#: Number of documents in an occasional command with several.
 MANY = 5
-#: What an answer of the NoSQL API may be while there is no owner.
+#: Status codes of the NoSQL API that are allowed while there is no owner.
 NOT_NOW = (503, 408)
 
 
 class Gone(Exception):
-    """The node does not answer, or not now."""
+    """The node does not reply, or cannot serve the request now."""
 
 
 class Numbers:
-    """What is known of the numbers of one writer, from 0."""
+    """The numbers of one writer, which count from 0."""
 
     def __init__(self):
-        #: How many were sent at the most, acknowledged, and seen by a reading that has ended.
+        #: One more than the highest number that was sent, acknowledged, and seen by a completed
+        #: read.
         self.sent = self.acked = self.seen = 0
         self.lock = threading.Lock()
 
@@ -35,8 +36,8 @@ class Numbers:
             return max(self.acked, self.seen)
 
     def wrong(self, found, least, from_=0):
-        """What is wrong with numbers that were read, from one on, by a question that began when so
-        many had to be there."""
+        """Returns the error in the numbers read, which start at `from_`, or None. `least` is the
+        count that had to be visible when the read started."""
         until = from_ + len(found)
         with self.lock:
             self.seen = max(self.seen, until)
@@ -56,7 +57,7 @@ class Numbers:
 
 
 class Worker:
-    """A thread with a client of one node, which connects again to it wherever it listens then."""
+    """A thread with a client of one node; it reconnects to the node's current address."""
 
     def __init__(self, node, name):
         self.node, self.name = node, name
@@ -91,7 +92,7 @@ class Worker:
 
 
 class OfDocuments(Worker):
-    """Of the MongoDB API."""
+    """A worker with a client of the MongoDB API."""
 
     def connect(self):
         return self.node.connect_once()
@@ -106,7 +107,7 @@ class OfDocuments(Worker):
 
 
 class OfItems(Worker):
-    """Of the NoSQL API."""
+    """A worker with a client of the NoSQL API."""
 
     def connect(self):
         return Client(self.node.items.address, timeout=20)
@@ -125,7 +126,7 @@ class OfItems(Worker):
 
 
 class DocumentWriter(OfDocuments):
-    """Sends a number until it knows that it is there, and then the next."""
+    """Sends a number until it is acknowledged, and then the next."""
 
     def __init__(self, node, numbers):
         super().__init__(node, f"document writer {node.name}")
@@ -142,7 +143,8 @@ class DocumentWriter(OfDocuments):
             else:
                 collection.insert_many(rows, ordered=True)
         except (DuplicateKeyError, BulkWriteError) as error:
-            # One that was sent before without an answer is there; the others are sent again.
+            # A number that was sent before without a reply exists already; the others are sent
+            # again.
             details = error.details.get("writeErrors", [error.details])
             if [one["code"] for one in details] != [11000]:
                 raise
@@ -152,7 +154,7 @@ class DocumentWriter(OfDocuments):
 
 
 class ItemWriter(OfItems):
-    """The same with items."""
+    """Does the same with items."""
 
     def __init__(self, node, numbers):
         super().__init__(node, f"item writer {node.name}")
@@ -171,9 +173,9 @@ def aggregated(collection):
     return [row["n"] for row in collection.aggregate([{"$count": "n"}])] or [0]
 
 
-#: A batch that holds all, so that it is of one instant.
+#: A batch size that returns everything at once, so that the result is of one instant.
 ALL = 1_000_000
-#: By name: the numbers that a path shows, which are ordered here where the path has no order.
+#: By name: read paths that return the numbers, sorted here if the path has no order.
 LISTS = {
     "sorted by _id": lambda c: [row["_id"] for row in c.find().sort("_id")],
     "by an index": lambda c: sorted(
@@ -200,7 +202,7 @@ QUERIES = {
 
 
 class DocumentReader(OfDocuments):
-    """Asks by all paths in turn."""
+    """Reads by all paths in turn."""
 
     def __init__(self, node, numbers):
         super().__init__(node, f"document reader {node.name}")
@@ -219,13 +221,13 @@ class DocumentReader(OfDocuments):
 
 
 class ItemReader(OfItems):
-    """The same by queries, counts and the change feed, which goes on from where it was."""
+    """Reads by queries, counts and the change feed, which continues where it ended."""
 
     def __init__(self, node, numbers):
         super().__init__(node, f"item reader {node.name}")
         self.numbers = numbers
         self.turns = itertools.cycle([*QUERIES, "count", "feed"])
-        #: Where the change feed goes on, and how many it has shown.
+        #: Continuation of the change feed, and the number of items it has returned.
         self.after, self.shown = None, 0
 
     def ask(self, container):
@@ -243,13 +245,13 @@ class ItemReader(OfItems):
         time.sleep(PACE)
 
     def page(self, container, query):
-        """All rows, which are on one page and so of one instant."""
+        """Returns all rows of a query from a single page, so that they are of one instant."""
         reply = self.checked(container.page(query, size=ALL), 200)
         assert not reply.continuation, "several pages"
         return reply.json["Documents"]
 
     def feed(self, container, least):
-        """All that is new, until nothing is."""
+        """Reads the change feed until it has nothing new."""
         found, after, status = [], self.after, 200
         while status == 200:
             headers = {**LATEST, **RANGE, **(if_none_match(after) if after else {})}

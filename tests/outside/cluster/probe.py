@@ -1,5 +1,5 @@
-"""A client that goes on through every fault: it appends numbers to lists and asks for the time
-through one node. Its ledger says what was acknowledged, and how long nothing was."""
+"""A client that works through every fault: it appends numbers to lists and reads the time through
+one node. Its ledger records acknowledged writes and when replies arrived."""
 
 import threading
 import time
@@ -8,22 +8,22 @@ from itertools import pairwise
 from lib.server import millis
 from pymongo.errors import PyMongoError
 
-#: Numbers in one list.
+#: Maximum length of a list.
 LONGEST = 200
 PACE = 0.01
 
 
 class Probe:
-    """One client of one node, which connects again to it, wherever it listens then."""
+    """One client of one node; it reconnects to the node's current address."""
 
     def __init__(self, node, database="probe"):
         self.node, self.database = node, database
         self.name = node.name
-        #: Numbers by the name of their list: all that were sent, and those that were acknowledged.
+        #: By name of the list: all numbers that were sent, and those that were acknowledged.
         self.sent, self.acked = {}, {}
-        #: When each answer came.
+        #: Times of the acknowledgements.
         self.acks = []
-        #: Instants of the database, with the time before the question and after the answer.
+        #: Instants of the database, each with the times before the request and after the reply.
         self.instants = []
         self.wrong, self.numbers = [], 0
         self.over = threading.Event()
@@ -56,7 +56,7 @@ class Probe:
                 client.close()
 
     def append(self, collection):
-        """Each number is sent once, whatever becomes of it."""
+        """Appends the next number; it is sent once, even if there is no reply."""
         self.numbers += 1
         number, name = self.numbers, f"{self.name}-{self.numbers // LONGEST}"
         self.sent.setdefault(name, []).append(number)
@@ -73,8 +73,8 @@ class Probe:
         self.instants.append((begin, time.monotonic(), now))
 
     def judge(self, name, numbers, acked):
-        """What a list holds: every number that was acknowledged before it was read, in order, no
-        number twice, none that was not sent."""
+        """Checks a list: it has every number that was acknowledged before the read, in order, none
+        twice, and none that was not sent."""
         sent = self.sent.get(name, [])
         there = set(numbers)
         told = f"list {name}"
@@ -89,7 +89,7 @@ class Probe:
             self.wrong.append(f"{told}: in another order: {numbers}, acknowledged {acked}")
 
     def compare(self, client):
-        """Judges all lists as a node shows them now."""
+        """Checks all lists as a node shows them now."""
         acked = {name: list(numbers) for name, numbers in list(self.acked.items())}
         rows = client[self.database]["lists"].find({"_id": {"$regex": f"^{self.name}-"}})
         found = {row["_id"]: row["numbers"] for row in rows}
@@ -97,16 +97,17 @@ class Probe:
             self.judge(name, found.get(name, []), acked.get(name, []))
 
     def gap(self, since, until):
-        """The longest time without an acknowledgement between two times."""
+        """Returns the longest interval without an acknowledgement between two times."""
         inside = [at for at in self.acks if since <= at <= until]
         edges = [since, *inside, until]
         return max(later - sooner for sooner, later in pairwise(edges))
 
 
 def backwards(instants, slack=0):
-    """Instants that were told after a later one had been told; all probes' together."""
+    """Returns the instants that were received after a later one had been received, over all
+    probes."""
     wrong, latest = [], None
-    # Answers in the order of their ends, beside questions in the order of their begins.
+    # Merges replies in the order of their ends with requests in the order of their begins.
     ended = sorted(instants, key=lambda one: one[1])
     at = 0
     for begin, _, now in sorted(instants):

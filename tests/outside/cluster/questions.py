@@ -1,5 +1,5 @@
-"""Single requests to a node, each on a connection of its own, and what became of them: done,
-refused, closed, or silence. Both doors ask the same: who is there, make a name, write, read."""
+"""Single requests to a node, each on its own connection, and their outcomes: done, refused, closed,
+or silent. The same requests exist for both APIs: handshake, create, write, read."""
 
 import http.client
 import time
@@ -14,17 +14,17 @@ from lib.wire import Silence
 
 DATABASE, NAME, SEED = "questions", "c", "seed"
 KINDS = ("hello", "create", "write", "read")
-#: Nobody waits longer for an answer, in seconds.
+#: Limit of the time of a reply in seconds.
 PATIENT = 20.0
-#: What drivers take as "ask again": not the owner, shutting down, interrupted.
+#: Codes after which drivers retry: not the owner, shutting down, interrupted.
 AGAIN = frozenset([91, 189, 10107, 11600, 11602, 13435])
-#: Beyond which silence is measured, not waited for.
+#: How long to wait beyond PATIENT, in seconds, to measure a late reply.
 LONGER = 10.0
 
 
 @dataclass
 class Answer:
-    """What became of a request. `told` is the reply, its value (of a read), or its error."""
+    """The outcome of a request. `told` is the reply, its value (of a read), or its error."""
 
     door: str
     node: str
@@ -36,7 +36,7 @@ class Answer:
 
 
 class Documents:
-    """A connection of MongoDB's."""
+    """A connection to the MongoDB API."""
 
     door = "mongo"
 
@@ -56,7 +56,8 @@ class Documents:
             return command(("create", id), db=DATABASE)
         if kind == "read":
             return command(("find", NAME), db=DATABASE, filter={"_id": SEED})
-        # Numbered, as drivers number what they may send again; the same write has the same session.
+        # With a transaction number, like a driver's retryable write; a repeated write has the same
+        # session.
         lsid = {"id": bson.Binary.from_uuid(uuid.uuid5(uuid.NAMESPACE_OID, id))}
         number = bson.Int64(1)
         row = {"_id": id}
@@ -75,13 +76,13 @@ class Documents:
 
     @staticmethod
     def says_again(kind, reply):
-        """Whether a refusal tells a driver to ask again."""
+        """Returns whether a refusal makes a driver retry."""
         labels = reply.get("errorLabels", ())
         return reply.get("code") in AGAIN and (kind != "write" or "RetryableWriteError" in labels)
 
 
 class Items:
-    """A connection of the NoSQL API's."""
+    """A connection to the NoSQL API."""
 
     door = "nosql"
 
@@ -124,7 +125,7 @@ DOORS = (Documents, Items)
 
 
 def prepare(node, value):
-    """What is read, and where is written."""
+    """Creates the data to read, and the collection and container to write to."""
     node.client[DATABASE][NAME].insert_one({"_id": SEED, "v": value})
     assert node.items.create_database(DATABASE).status == 201
     container = node.items.container(DATABASE, NAME)
@@ -139,8 +140,8 @@ def change(node, value):
 
 
 class Crowd:
-    """Clients of some nodes that ask all at once, one for each door and kind of request. Their
-    connections are made, and used, before they ask."""
+    """Clients of some nodes that send requests at the same time, one for each API and kind of
+    request. Unless `warm` is false, their connections are opened and used before."""
 
     def __init__(self, nodes, round, warm=True):
         self.clients = [(node, make, kind) for node in nodes for make in DOORS for kind in KINDS]
@@ -151,7 +152,7 @@ class Crowd:
             one.warm()
 
     def ask(self):
-        """Has all ask; `answers` waits for what becomes of it."""
+        """Sends all requests; `answers` waits for their outcomes."""
         self.asked = [self.pool.submit(self.one, at) for at in range(len(self.clients))]
         return self
 
@@ -159,7 +160,7 @@ class Crowd:
         node, make, kind = self.clients[at]
         answer = Answer(make.door, node.name, kind, f"{self.round}-{node.name}-{kind}")
         began = time.monotonic()
-        # An end of the connection while it is made is an answer as well.
+        # A connection that closes while it is being opened is an outcome too.
         connection = None
         try:
             connection = self.connections[at] if self.connections else make(node)
@@ -181,7 +182,7 @@ class Crowd:
 
 
 def wrong(answers):
-    """What no client may meet."""
+    """Returns the outcomes that no client may get."""
     found = [one for one in answers if one.outcome == "silent" or one.took > PATIENT]
     says_again = {make.door: make.says_again for make in DOORS}
     return found + [
@@ -192,8 +193,8 @@ def wrong(answers):
 
 
 def repeat(answers, node):
-    """Sends all numbered writes again, as drivers do, whatever was heard of them: each is done
-    then, and never twice. Answers those that are not."""
+    """Sends all retryable writes again, as drivers do, whatever their outcome: each must succeed
+    with exactly one document. Returns the others."""
     found = []
     for one in answers:
         if (one.door, one.kind) == ("mongo", "write"):
@@ -206,7 +207,7 @@ def repeat(answers, node):
 
 
 def lost(answers, node):
-    """What was acknowledged and is not there, as this node shows it."""
+    """Returns the acknowledged writes that this node does not show."""
     documents = {row["_id"] for row in node.client[DATABASE][NAME].find()}
     names = set(node.client[DATABASE].list_collection_names())
     items = {row["id"] for row in node.items.container(DATABASE, NAME).rows()}
@@ -226,7 +227,7 @@ def lost(answers, node):
 
 
 def summary(answers):
-    """How many of each outcome, and the longest wait."""
+    """Returns the number of each outcome, and the longest wait, as text."""
     counts = {}
     for one in answers:
         counts[one.outcome] = counts.get(one.outcome, 0) + 1

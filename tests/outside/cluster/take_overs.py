@@ -1,8 +1,8 @@
-"""Ways in which another node comes to own the data, after each of which all nodes serve again."""
+"""Ways in which another node becomes the owner. After each, all nodes serve again."""
 
 
 def killed(cluster):
-    """Another node owns the data, and the one that did runs again."""
+    """SIGKILL of the owner; it is started again after another node took over."""
     owner = cluster.owner()
     owner.kill()
     cluster.owner(but=[owner])
@@ -11,7 +11,7 @@ def killed(cluster):
 
 
 def started_again(cluster):
-    """kill -9 of the owner, whose supervisor starts it at once."""
+    """SIGKILL of the owner, which is started again at once, as by a supervisor."""
     owner = cluster.owner()
     owner.kill()
     owner.start()
@@ -19,7 +19,7 @@ def started_again(cluster):
 
 
 def ended(cluster):
-    """SIGTERM of the owner, which runs again."""
+    """SIGTERM of the owner; it is started again after another node took over."""
     owner = cluster.owner()
     owner.leave()
     cluster.owner(but=[owner])

@@ -1,5 +1,5 @@
-"""A committed entry is deleted behind the back of a cluster: nobody serves until that is accepted.
-Then all documents before it are there, and on no node any of those behind it."""
+"""A committed entry is deleted from the journal of a cluster: no node serves until an operator
+accepts the loss. Then all documents before it are visible, and on no node any after it."""
 
 import time
 
@@ -8,11 +8,12 @@ from lib.cluster import CONTACT_POINTS, Cluster, Node, accept_loss
 from lib.server import address
 
 REFUSED = 3
-#: Documents, each an entry of the journal; how many of them the one node has that is not wiped.
+#: Number of documents, each an entry of the journal; number of them that the node has that is not
+#: wiped.
 DOCUMENTS, SEEN = 60, 20
-#: Entries that go at the beginning: of the epoch, of the catalog, of the collection.
+#: Number of the deleted entry, after those for the epoch, the catalog and the collection.
 LOST = 45
-#: Seconds after which the lease of the owner is over, and the journal was read.
+#: Seconds within which the owner's lease has expired and the journal has been read.
 TOLD_WITHIN = 20
 
 
@@ -63,7 +64,7 @@ def test_a_lost_entry_is_accepted():
         assert SEEN <= len(left) < LOST
         assert left == list(range(len(left)))
         insert(follower, range(1000, 1010))
-        # It had all that was lost.
+        # This node had all the lost entries.
         owner.start()
         cluster.whole()
         cluster.hand_over(owner)

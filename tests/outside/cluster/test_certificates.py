@@ -1,4 +1,5 @@
-"""Users of a cluster who log in with certificates: the link between nodes carries who they are."""
+"""Users of a cluster who log in with certificates: the link between nodes carries their
+identity."""
 
 import contextlib
 
@@ -18,7 +19,7 @@ def authority(tmp_path_factory):
 
 
 def shows(node, path):
-    """A client who shows a certificate to a node, and believes the node's own."""
+    """Returns a client that presents a certificate to a node, and trusts the node's own."""
     return with_certificate(node, node.data_dir / "nosql" / "certificate.pem", path)
 
 

@@ -1,6 +1,6 @@
-"""A node that owns data and does not reach the owner of the first shard, who knows the users: it
-goes by what it knew for ten seconds, refuses everybody from then on, and never serves longer whom
-a right was taken."""
+"""A node that owns data but cannot reach the owner of shard 0, which holds the users: it serves
+from its cached users for ten seconds, then refuses all requests, and never serves a user longer
+than that after a role was revoked."""
 
 import contextlib
 import functools
@@ -14,14 +14,14 @@ from pymongo.errors import NotPrimaryError, PyMongoError
 from cluster.asking import FORBIDDEN, PASSWORD, AskingNode, code_of
 
 DATABASES = [f"db{number}" for number in range(12)]
-#: Seconds for which a node goes by what it knew, and what a busy machine may be late.
+#: Seconds for which a node uses its cached users, and allowance for a busy machine.
 KNOWN, LATE = 10.0, 4.0
-#: Error 91, after which drivers try again.
+#: Error 91, after which drivers retry.
 SHUTTING_DOWN = 91
 
 
 class AskingIsland(AskingNode, IslandNode):
-    """A node that asks for logins, in a network of its own."""
+    """A node that requires authentication, in a network of its own."""
 
 
 def owners(node):
@@ -29,7 +29,7 @@ def owners(node):
 
 
 def outcome(collection):
-    """The code with which a read ends, None for one that is answered, "" without an answer."""
+    """Returns the error code of a read, None if it succeeds, or "" without a reply."""
     try:
         return code_of(collection.find_one)
     except NotPrimaryError as error:
@@ -49,7 +49,7 @@ def test_what_is_known_of_users_counts_for_ten_seconds():
         root.admin.command("createUser", "ann", pwd=PASSWORD, roles=["readAnyDatabase"])
         ann = functools.partial(island.login, "ann", PASSWORD, retryReads=False)
         with contextlib.ExitStack() as opened:
-            # A connection each, as one that waits for an answer would keep the others waiting.
+            # A connection each, since a read that waits for its reply would block the others.
             clients = [ann(socketTimeoutMS=3000, maxPoolSize=1) for _ in DATABASES]
             reads = [
                 functools.partial(outcome, opened.enter_context(client)[name]["c"])
@@ -71,7 +71,7 @@ def test_what_is_known_of_users_counts_for_ten_seconds():
             served = [at for at, code in seen if code is None]
             print(f"served for {served[-1]:.1f} s")
             assert served[-1] < KNOWN + LATE, "served longer than is known"
-            # The driver connects anew after it, and then waits for a login.
+            # After this error the driver reconnects, and then waits for a login.
             refused = [code for at, code in seen if served[-1] < at]
             assert refused[0] == SHUTTING_DOWN and set(refused) <= {SHUTTING_DOWN, ""}, refused
             island.mend(drop=True)

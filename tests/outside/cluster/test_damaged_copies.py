@@ -1,6 +1,6 @@
-"""A node whose copy of the data was damaged or wiped while it was stopped has it again from the
-cluster: follower or owner, it comes to the same data, and nothing of the damage is ever shown. One
-kind of damage; all with --torture."""
+"""A node whose copy of the data was damaged or wiped while it was stopped restores it from the
+cluster: as follower or owner it ends up with the same data, and the damage is never visible. Runs
+one kind of damage; all with --torture."""
 
 import hashlib
 import random
@@ -14,14 +14,14 @@ from lib.cluster import Cluster, verify
 from lib.seed import SEED, TORTURE
 
 DOCUMENTS, PAD = 2_000, 1_000
-#: One bit is turned in each so many bytes.
+#: One bit is flipped in every block of this many bytes.
 EVERY = 4_096
-#: Seconds within which a node has its copy again.
+#: Seconds within which a node has restored its copy.
 LOADED = 30.0
 
 
 def turned(node):
-    """Turns bits in all files of its copy."""
+    """Flips bits in all files of a node's copy."""
     chosen, count = random.Random(SEED), 0
     for path in sorted((node.data_dir / "store").rglob("*")):
         if not path.is_file() or not path.stat().st_size:
@@ -43,7 +43,7 @@ def gone(node):
     shutil.rmtree(node.data_dir)
 
 
-#: What is done to a copy, and what a verification says of it then.
+#: name: (function that damages a copy, exit code and text of a verification afterwards)
 DAMAGES = {
     "turned bits": (turned, 1, "is damaged|was durable"),
     "no copy": (wiped, 0, ": 0 rows"),
@@ -60,7 +60,7 @@ def seen(node):
 
 
 def damaged(cluster, node, name):
-    """Stops it, damages it, and has it serve again."""
+    """Stops a node, damages its copy, and starts it until it serves."""
     damage, code, text = DAMAGES[name]
     node.leave()
     damage(node)
@@ -87,7 +87,7 @@ def test_a_copy_that_is_damaged(whose):
             owner = cluster.owner()
             node = owner if whose == "the owner's" else cluster.followers()[0]
             damaged(cluster, node, name)
-            # What it shows as the owner is of its own copy.
+            # As the owner it serves from its own copy.
             if cluster.owner() is not node:
                 cluster.hand_over(node)
             cluster.whole()

@@ -1,5 +1,5 @@
-"""A document is gone at its second through every node, also right after a take-over, and stays gone
-whatever is done to its rule then. Manual clock, so to the millisecond."""
+"""A document expires at its second through every node, also right after a take-over, and stays
+expired when TTL settings change then. Manual clock, hence to the millisecond."""
 
 import pytest
 from lib.cluster import Cluster
@@ -20,7 +20,7 @@ WHEN = {**TAKE_OVERS, "nothing": lambda _: None}
 
 
 def seen(node, name):
-    """What each way to the documents and items shows through this node."""
+    """Returns the result of each read path to the documents and items through this node."""
     collection = node.client[name]["c"]
     items = Client(node.items.address)
     container = items.container(name, "c")
@@ -68,7 +68,7 @@ def through_all(cluster, name):
 def test_gone_at_its_second_through_every_node(cluster, when):
     name = f"at-{when}"
     node, [writer, *_] = cluster.owner(), cluster.followers()
-    # `_ts` is whole seconds.
+    # `_ts` has whole seconds.
     node.move_to(-(-node.now_ms() // 1_000) * 1_000)
     now = node.now_ms()
     collection = writer.client[name]["c"]
@@ -82,7 +82,8 @@ def test_gone_at_its_second_through_every_node(cluster, when):
     for item in ({"id": "mortal", "pk": "a"}, {"id": "long", "pk": "a", "ttl": 10_000}):
         assert container.create(item).status == 201
     for ms in (LIFE - 1, LIFE):
-        # Moved through one node, asked through all, before and after another owns the data.
+        # The clock is moved through one node and read through all, before and after a change of the
+        # owner.
         writer.move_to(now + ms)
         wanted = ALIVE if ms < LIFE else DEAD
         nodes = {node.name: wanted for node in cluster.nodes}
@@ -90,7 +91,7 @@ def test_gone_at_its_second_through_every_node(cluster, when):
         WHEN[when](cluster)
         assert cluster.owner().now_ms() == now + ms
         assert through_all(cluster, name) == nodes
-    # What is dead stays dead: after longer rules, and through an owner that never saw it alive.
+    # Expired documents stay expired: after longer TTLs, and with an owner that never saw them live.
     owner = cluster.owner()
     owner.client[name].command(
         "collMod", "c", index={"name": "_ts_1", "expireAfterSeconds": 1_000_000}

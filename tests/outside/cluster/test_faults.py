@@ -1,9 +1,8 @@
-"""Faults under load through all nodes and both doors: nothing acknowledged is lost, nothing is done
-twice, all nodes give the same answer, and instants never go back.
-
-ROUNDS says how many of each fault (30 with --torture; by default half of all faults, one of each),
-shared between a system and a manual clock, which has no wall clock to step; SEED where they begin.
-FAULTS is a part of the names of those that are wanted.
+"""Faults under load through all nodes and both APIs: no acknowledged write is lost, no write is
+done twice, all nodes return the same data, and instants never go back. ROUNDS is the number of
+rounds per fault (30 with --torture; by default one round of half the faults), shared between a
+system and a manual clock, which has no wall clock to step; SEED chooses them. FAULTS selects faults
+by a part of their names.
 """
 
 import os
@@ -25,13 +24,13 @@ ROUNDS = int(os.environ.get("ROUNDS", 30 if TORTURE else 1))
 WANTED = os.environ.get("FAULTS", "")
 CLOCKS = ("system", "manual")
 KINDS = (FAULTS, WALL_FAULTS)
-#: Seconds after which whoever could serve does, on a machine that does other work too.
+#: Seconds within which every node that can serve does, on a machine that runs other work too.
 WITHOUT = 15.0
 
 
 def dealt(clock):
-    """The rounds of a cluster with this clock: faults have their turn on either, steps of wall
-    clocks on the system clock."""
+    """Returns the rounds of a cluster with this clock: faults alternate between the clocks, steps
+    of wall clocks need the system clock."""
     rng = random.Random(SEED)
     rounds, stepped = ([name for name in wanted(all, rng) for _ in range(ROUNDS)] for all in KINDS)
     own = [name for at, name in enumerate(rounds) if CLOCKS[(at + SEED) % 2] == clock]
@@ -41,7 +40,7 @@ def dealt(clock):
 
 
 def wanted(all, rng):
-    """The names that are asked for; without a word half of them."""
+    """Returns the selected names; by default a random half."""
     names = [name for name in all if WANTED in name]
     if "ROUNDS" in os.environ or TORTURE or WANTED:
         return names
@@ -49,7 +48,8 @@ def wanted(all, rng):
 
 
 def cluster_of(clock, directory):
-    """A cluster with this clock; on the system clock a test may step its walls."""
+    """Returns a cluster with this clock; on the system clock a test may step the nodes' wall
+    clocks."""
     kinds = [IslandNode, Node, Node]
     if clock == "manual":
         return Cluster(kinds, clock=clock)
@@ -57,8 +57,8 @@ def cluster_of(clock, directory):
 
 
 def strike(cluster, clients, name):
-    """One round: a wave of work with the fault in it, a wave while it is mended. Answers the
-    longest time without service, for each node that could serve, and what is wrong."""
+    """Runs one round: a wave of work during the fault, and a wave during recovery. Returns the
+    longest time without service, of the nodes that could serve, and all errors."""
     fault = (FAULTS | WALL_FAULTS)[name](cluster)
     next(fault)
     clients.begin()
@@ -81,7 +81,7 @@ def strike(cluster, clients, name):
 
 
 def same_everywhere(cluster, clients):
-    """Each node's own copy, shown by itself as the owner."""
+    """Checks the copy of each node, by making each the owner in turn."""
     seen = []
     for node in cluster.nodes:
         if cluster.owner() is not node:

@@ -1,17 +1,17 @@
-"""A node that is gone for good is forgotten: no other names it any more. One that lives is not, nor
-is one that owns the data; and whoever comes back is a node like any other."""
+"""A node that was shut down for good can be forgotten: no other node lists it any more. A live node
+and an owner of data cannot; and a forgotten node may rejoin."""
 
 import time
 
 from lib.cluster import Cluster, Node, forget
 
 REFUSED = 3
-#: Seconds after which all nodes have looked at the records again.
+#: Seconds within which all nodes have read the records again.
 SEEN_WITHIN = 10
 
 
 def named(node):
-    """The nodes of which a node tells."""
+    """Returns the names of the nodes that a node lists."""
     return sorted(each["name"] for each in node.about()["nodes"])
 
 
@@ -37,7 +37,7 @@ def test_a_node_that_is_gone_is_forgotten_and_one_that_lives_is_not():
         await_names(owner, [owner.name])
         again = forget(cluster.keyspace, follower.name)
         assert (again.returncode, owner.name in again.stderr) == (REFUSED, True), again
-        # It has not been told; nobody else is there to take over.
+        # The owner died without giving up its data, and no other node can take over.
         owner.kill()
         alone = forget(cluster.keyspace, owner.name)
         assert (alone.returncode, "still the owner" in alone.stderr) == (REFUSED, True), alone

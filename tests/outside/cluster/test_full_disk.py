@@ -1,7 +1,8 @@
-"""Full disks. The owner's: every write is refused by name or acknowledged, what is acknowledged
-holds, reads go on through all nodes, and another node that has room can have the data. A
-follower's: it says so, and the others go on. A node of Cassandra's: writes go on with the other
-two. With room again all is as before, without a hand on it. The last one with --torture alone.
+"""Full disks. The owner's: every write is refused with a clear error or acknowledged, acknowledged
+writes stay, reads go on through all nodes, and another node with free space can take over. A
+follower's: it reports that, and the others go on. A Cassandra node's: writes go on with the other
+two. With free space again everything recovers without intervention. The last one runs with
+--torture only.
 """
 
 import contextlib
@@ -20,13 +21,13 @@ from lib.seed import TORTURE
 
 from cluster.probe import Probe
 
-#: Of the node's disk, and of that of a node of Cassandra.
+#: Sizes in MiB of the node's disk and of the disk of a node of Cassandra.
 MEGABYTES, OF_CASSANDRA = 320, 700
-#: Writes before the disk is full, what room is left then, and how large is what fills it.
+#: Writes before the disk is filled, free bytes left then, and size of the writes that fill them.
 BEFORE, LEFT, LARGE = 10, 24 << 20, 200_000
-#: Seconds after which a node says that its disk is full, and writes are taken with room again.
+#: Seconds within which a node reports a full disk, and accepts writes once there is space again.
 KNOWN, HEALED = 10.0, 15.0
-#: Seconds of writing on a full disk of Cassandra, and without an acknowledgement meanwhile.
+#: Seconds of writing to a full disk of Cassandra, and limit of the time without an acknowledgement.
 WRITTEN, WITHOUT = 15.0, 15.0
 
 
@@ -49,7 +50,7 @@ class Through(Writers):
         self.connect()
 
     def compare_all(self, nodes):
-        """What is wrong as the nodes show it; with refusals that say nothing, but for those that a
+        """Returns the differences that the nodes show, and unexplained refusals except those that a
         change of the owner explains."""
         wrong = [text for text in self.wrong if not (tells_end(text) or "closed" in text)]
         for node in nodes:
@@ -68,7 +69,7 @@ def begun(node):
 
 
 def says(node, within=KNOWN):
-    """Waits until the node says that its disk is full."""
+    """Waits until the node reports that its disk is full."""
     until = time.monotonic() + within
     while True:
         status, text = node.ready()
@@ -104,7 +105,7 @@ def test_a_full_disk_of_a_node(capsys):
 
 
 def of_the_owner(cluster, writers, disk, full):
-    """The owner refuses writes, and another node, which has room, takes over by itself."""
+    """The owner refuses writes, and a node with free space takes over by itself."""
     disk.fill(LEFT)
     began = time.monotonic()
     until = began + 30
@@ -125,7 +126,8 @@ def of_the_owner(cluster, writers, disk, full):
 
 
 def of_a_follower(cluster, writers, disk, full):
-    """Nothing of it can be read by the node that is full, and all through it."""
+    """The full follower cannot serve reads from its own copy, but everything can be read through
+    it."""
     until = time.monotonic() + 30
     while full.ready()[0] == 200 or full.about()["node"]["role"] == "follower":
         assert all(writers.write()), writers.wrong
@@ -144,7 +146,7 @@ def of_a_follower(cluster, writers, disk, full):
 
 
 class SmallDisk:
-    """A node of Cassandra whose folder is on a file system of its own while the block runs."""
+    """Moves the folder of a Cassandra node to a file system of its own while the block runs."""
 
     def __init__(self, cassandra, number, disk):
         self.cassandra, self.number, self.disk = cassandra, number, disk
@@ -158,7 +160,7 @@ class SmallDisk:
         return self
 
     def lives(self):
-        """Whether its process does."""
+        """Returns whether the node's process runs."""
         try:
             os.kill(int((self.folder / "pid").read_text()), 0)
         except ProcessLookupError:

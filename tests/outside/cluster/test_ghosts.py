@@ -1,9 +1,9 @@
-"""No ghosts in a cluster: every reading path of both APIs shows an expired document through no node
-from its second on, and hides none before, also after the data were handed over and their owner was
-killed; every writing path works on what is alive. And what is dead stays dead, whatever is set
-later, with changes of the owner in between. Manual clock, so to the millisecond.
+"""No ghosts in a cluster: from its deadline on, no read path of either API shows an expired
+document through any node, and none hides it before, also after a hand-over and after the owner was
+killed; every write path works on live documents. Expired documents stay expired, whatever settings
+change later, with changes of the owner in between. Manual clock, hence to the millisecond.
 
-One kind of death and a history for each API, dealt by SEED; all with --torture.
+One kind of expiry and one history for each API, chosen by SEED; all with --torture.
 """
 
 import random
@@ -19,7 +19,7 @@ from nosql.test_no_resurrection import HISTORIES as ITEM_HISTORIES, IDS as ITEM_
 from cluster.ghosts import DocumentPair, Documents, ItemPair, Items
 from cluster.take_overs import handed_over, killed, started_again
 
-#: What happens before the clock comes to an instant, milliseconds from the deadline.
+#: What happens before the clock moves to an instant, milliseconds relative to the deadline.
 PLANS = {
     "taken over while it lives": {-1: handed_over, 0: killed},
     "taken over when it is dead": {1: handed_over, 1_000: killed},
@@ -36,7 +36,7 @@ def dealt(salt, cases, count):
 
 
 def dealt_matrices():
-    """All of them; or one."""
+    """Returns one matrix, or all with --torture."""
     all = [
         (door, kind.name, plan)
         for door, (_, kinds) in MATRICES.items()
@@ -78,8 +78,8 @@ def test_dead_stays_dead(cluster, door):
 
 
 def play(pair, rng, steps, expect, ids):
-    """The owner is killed once, after any step but the first, and hands the data over now and then;
-    in the end the ids are used again."""
+    """Plays a history. The owner is killed once, after any step but the first, and hands the data
+    over now and then; at the end the ids are used again."""
     dies = rng.randrange(1, len(steps))
     with pair:
         for at, step in enumerate(steps):

@@ -1,7 +1,7 @@
-"""How a cluster grows: three shards on one, two and three nodes, each of which is held to a fifth
-of a processor, while clients read documents by their ids at the owners. It prints reads a second
-and the processor's time of each, and asserts only that what is read is right. A measurement: it
-runs with GROWTH=1 alone, where there are control groups of version 1 (docs/performance.md).
+"""How a cluster scales: three shards on one, two and three nodes, each limited to a fifth of a
+processor, while clients read documents by their ids at the owners. It prints reads per second and
+the processor time of each, and asserts only that the results are correct. A measurement: it runs
+with GROWTH=1 only, where version 1 of control groups is available (docs/performance.md).
 """
 
 import contextlib
@@ -17,14 +17,14 @@ import pytest
 from lib.cluster import Cluster, Node
 
 SHARDS = 3
-#: Of each shard a database that lives there (docs/format.md).
+#: A database of each shard (docs/format.md).
 HOMES = ["d", "test", "a"]
 DOCUMENTS = 10_000
 CONNECTIONS = 8
 SECONDS = 10.0
 #: Seconds after which no shard moves any more.
 SETTLED = 5.0
-#: Of a processor, for each node.
+#: Processors per node.
 SHARE = 0.2
 PERIOD_US = 20_000
 GROUPS = pathlib.Path("/sys/fs/cgroup/cpu")
@@ -34,7 +34,7 @@ TICKS = os.sysconf("SC_CLK_TCK")
 
 @contextlib.contextmanager
 def held(nodes, share):
-    """Holds each node to a share of a processor."""
+    """Limits each node to a share of a processor."""
     folders = [GROUPS / f"ebb-growth-{os.getpid()}-{node.name}" for node in nodes]
     try:
         for folder, node in zip(folders, nodes, strict=True):
@@ -50,7 +50,7 @@ def held(nodes, share):
 
 
 def spent(nodes):
-    """Seconds of a processor that nodes have used."""
+    """Returns the processor time that nodes have used, in seconds."""
     stats = [pathlib.Path(f"/proc/{node.process.pid}/stat").read_text() for node in nodes]
     fields = [stat.rsplit(")", 1)[1].split() for stat in stats]
     return sum(int(of[11]) + int(of[12]) for of in fields) / TICKS
@@ -64,7 +64,7 @@ def question(database, id):
 
 
 def ask(address, database, seconds, counts):
-    """Reads on several connections at once; puts how many were answered."""
+    """Reads on several connections at once; puts the number of replies into `counts`."""
     answered, at, until = 0, 0, time.monotonic() + seconds
     with selectors.DefaultSelector() as ready:
         for _ in range(CONNECTIONS):
@@ -87,7 +87,8 @@ def ask(address, database, seconds, counts):
 
 
 def owners(cluster):
-    """The owner of each shard, once the nodes share them and have done so for a while."""
+    """Returns the owner of each shard, once the nodes share them and the owners have not changed
+    for SETTLED."""
     until, since, before = time.monotonic() + 60, 0.0, None
     while True:
         names = [shard["owner"] for shard in cluster.nodes[0].about()["shards"]]
@@ -102,7 +103,7 @@ def owners(cluster):
 
 
 def reads(cluster):
-    """Reads that were answered, and the processor's seconds of all nodes meanwhile."""
+    """Returns the number of replies, and the processor time of all nodes meanwhile in seconds."""
     counts, own = multiprocessing.Queue(), owners(cluster)
     asking = [
         multiprocessing.Process(target=ask, args=(node.address, name, SECONDS, counts))

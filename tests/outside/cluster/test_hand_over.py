@@ -1,5 +1,5 @@
-"""A hand-over lands where an operator says and stays there, or is refused at no cost; and nodes
-tell which of them live."""
+"""A hand-over moves a shard to the node that the operator chose and it stays there, or it is
+refused without side effects; and nodes know which other nodes are up."""
 
 import json
 import subprocess
@@ -11,11 +11,11 @@ from lib.cluster import Cluster, Node
 from lib.server import EBB_BIN
 
 CONFLICT, FAILED = 409, 1
-#: Seconds in which placement looks several times.
+#: Seconds in which placement runs several times.
 LOOKS = 6
-#: Seconds after which a client that has a place was answered.
+#: Seconds within which a client with a connection slot has its reply.
 ANSWERED_WITHIN = 15
-#: Clients at each node.
+#: Connection slots of each node.
 PLACES = 6
 
 
@@ -39,7 +39,7 @@ def shard_of(node, number):
 
 def told_of(node, other):
     until = time.monotonic() + 10
-    # A node that has just begun is seen with the next look at the nodes.
+    # A node that has just started is seen when the records are read next.
     while True:
         for each in node.about()["nodes"]:
             if each["name"] == other.name:
@@ -62,7 +62,7 @@ def test_a_node_that_cannot_own_the_data_is_refused_and_shown():
             for target in (hanging, dead):
                 status, said = cluster.refuse_hand_over(target)
                 assert (status, target.name in said) == (CONFLICT, True), said
-                # Nothing was given up for it.
+                # The owner has not given up anything for it.
                 assert owner.role() == "owner"
                 ran = admin(owner, "hand-over", "0", "--to", target.name)
                 assert ran.returncode == FAILED, ran
@@ -88,7 +88,7 @@ def test_a_node_that_cannot_own_the_data_is_refused_and_shown():
 def test_what_an_operator_moved_stays():
     with Cluster([Node, Node], shards=3) as cluster:
         cluster.whole()
-        # Nodes have to live for a while until placement counts them.
+        # Placement counts a node only after it has been up for a while.
         time.sleep(2 * LOOKS)
         for number in range(3):
             target = moved_to_another(cluster, number)
@@ -97,8 +97,8 @@ def test_what_an_operator_moved_stays():
 
 
 def moved_to_another(cluster, number):
-    """Has a shard handed over to the node that does not own it; returns that node. Placement may
-    move it at the same time, until all nodes have lived for a while."""
+    """Has a shard handed over to the node that does not own it; returns that node. Retries, because
+    placement may move it at the same time until all nodes have been up for a while."""
     first, second = cluster.nodes
     until = time.monotonic() + 30
     while True:
@@ -112,7 +112,8 @@ def moved_to_another(cluster, number):
 
 @pytest.mark.parametrize("beyond", [0, 1])
 def test_each_node_serves_as_many_clients_as_it_may(beyond):
-    """A client that is passed on takes one place, not two; one beyond is closed."""
+    """A forwarded client takes one connection slot, not two; a client beyond the limit is
+    disconnected."""
     with Cluster([Node, Node], flags=["--max-connections", str(PLACES)]) as cluster:
         cluster.whole()
         for node in cluster.nodes:
@@ -121,7 +122,7 @@ def test_each_node_serves_as_many_clients_as_it_may(beyond):
         wanted = [True] * PLACES + [False] * beyond
         for node in cluster.nodes:
             until = time.monotonic() + 10
-            # A client that has just left keeps its place until the node has noticed.
+            # The slot of a disconnected client is freed only when the node has noticed.
             while (served := all_served(node, len(wanted))) != wanted:
                 assert time.monotonic() < until, (node.name, served)
                 time.sleep(0.2)
@@ -130,7 +131,8 @@ def test_each_node_serves_as_many_clients_as_it_may(beyond):
 
 
 def all_served(node, number):
-    """Which of that many clients, one after the other, are served."""
+    """Returns for each of that many clients, connected one after the other, whether it is
+    served."""
     clients = [Wire(node.address) for _ in range(number)]
     served = [is_served(client) for client in clients]
     for client in clients:

@@ -1,5 +1,5 @@
-"""Nodes that own the data again and again hold no more threads, files and memory than after the
-first few times. TAKE_OVERS says how many (default 6; 100 with --torture)."""
+"""Nodes that repeatedly become the owner hold no more threads, files and memory than after the
+first few times. TAKE_OVERS is the number of take-overs (default 6; 100 with --torture)."""
 
 import os
 import pathlib
@@ -11,16 +11,17 @@ from lib.seed import TORTURE
 from cluster.questions import Crowd, prepare, wrong
 
 TAKE_OVERS = int(os.environ.get("TAKE_OVERS", 100 if TORTURE else 6))
-#: Of them the first, after which each node has owned the data as often.
+#: The number of take-overs after which usage is first measured; each node has then owned the data
+#: equally often.
 FIRST = 12 if TORTURE else 3
-#: What a node may hold more, however many there were: threads that wait for work come and go.
+#: Allowed growth, however many take-overs there were: idle worker threads come and go.
 MORE = {"threads": 12, "files": 16, "MiB": 64}
-#: An engine of before closes when nobody uses it any more.
+#: Seconds within which the engine of a previous term has been closed.
 SETTLED = 20.0
 
 
 def held(node):
-    """What a process holds."""
+    """Returns the resources that a process holds."""
     of = pathlib.Path(f"/proc/{node.process.pid}")
     return {
         "threads": len(os.listdir(of / "task")),
@@ -30,7 +31,7 @@ def held(node):
 
 
 def more(before, now):
-    """What is held beyond the bounds."""
+    """Returns the resources that grew beyond the limits."""
     return {
         (name, what): (figures[what], now[name][what])
         for name, figures in before.items()
@@ -40,7 +41,7 @@ def more(before, now):
 
 
 def take_over(cluster, number):
-    """Another node owns the data, and clients of both APIs come to all nodes and leave."""
+    """Makes the next node the owner, while clients of both APIs connect to all nodes and leave."""
     to = cluster.nodes[number % len(cluster.nodes)]
     if cluster.owner() is not to:
         cluster.hand_over(to)

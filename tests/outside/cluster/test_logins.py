@@ -1,6 +1,5 @@
-"""Users of a cluster: whoever logs in at one node is the same user wherever the data live, a change
-made at one node counts at all, and logins go on when the nodes that have to do with them are
-killed."""
+"""Users of a cluster: a login at one node is valid wherever the data is, a change made at one node
+takes effect at all, and logins continue when nodes they depend on are killed."""
 
 import contextlib
 import time
@@ -13,13 +12,13 @@ from cluster.asking import BOUND, FORBIDDEN, PASSWORD, WRONG, AskingNode, Logins
 
 SHARDS = 3
 DATABASES = [f"db{number}" for number in range(8)]
-#: Seconds after which logins go on when the owner of the first shard was killed.
+#: Seconds within which logins succeed again after the owner of shard 0 was killed.
 AGAIN = 15.0
 
 
 @pytest.fixture(scope="module")
 def cluster():
-    """Each shard is another node's."""
+    """A cluster in which each node owns one shard."""
     with Cluster([AskingNode] * 3, shards=SHARDS) as cluster:
         cluster.until(lambda: len(set(owners(cluster.nodes[0]))) == SHARDS, "a node owns nothing")
         for name in DATABASES:
@@ -38,10 +37,10 @@ def root(cluster):
 
 @pytest.fixture
 def ann(cluster, root):
-    """The name of a user who may read everything."""
+    """Yields the name of a user who may read everything."""
     root.admin.command("createUser", "ann", pwd=PASSWORD, roles=["readAnyDatabase"])
     yield "ann"
-    # The node that was asked before may have been started again.
+    # The previously used node may have been restarted.
     admin = cluster.whole().client.admin
     if admin.command("usersInfo", "ann")["users"]:
         admin.command("dropUser", "ann")
@@ -61,7 +60,7 @@ def test_a_user_is_the_same_at_all_nodes_and_for_all_databases(cluster, ann):
                 assert [user["user"] for user in status["authenticatedUsers"]] == [ann]
                 refused = code_of(client[name]["c"].insert_one, {})
                 assert refused == FORBIDDEN
-            # What no user of that role may do, asked of a node that may own none of it.
+            # Commands that this role does not allow, sent to a node that may own none of the data.
             for command in (
                 {"createUser": "eve", "pwd": "x", "roles": []},
                 {"usersInfo": {"forAllDBs": True}},
@@ -122,7 +121,7 @@ def test_the_admin_address_of_each_node_has_the_users(cluster, ann):
 def test_logins_go_on_when_the_owner_of_the_first_shard_is_killed(cluster, ann):
     owner = first_owner(cluster)
     rest = [node for node in cluster.nodes if node is not owner]
-    # Databases of the shards that stay where they are.
+    # Databases of the shards whose owners stay.
     with rest[0].login(ann, PASSWORD) as before:
         near = [name for name in DATABASES if is_near(before, name)]
         logins = [Logins(node, ann, near) for node in rest]
@@ -155,7 +154,7 @@ def test_logins_go_on_when_the_owner_of_the_first_shard_is_killed(cluster, ann):
 
 
 def first_owner(cluster, but=None):
-    """The node that owns the first shard, as one of the others sees it; None: nobody."""
+    """Returns the owner of shard 0 according to any of the nodes; None if there is none."""
     for node in cluster.serving():
         try:
             [name, *_] = owners(node)
@@ -168,7 +167,7 @@ def first_owner(cluster, but=None):
 
 
 def is_near(client, name):
-    """Whether a database answers."""
+    """Returns whether a database can be read."""
     try:
         return client[name]["c"].find_one() == {"_id": 1}
     except PyMongoError:

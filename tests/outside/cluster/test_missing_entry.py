@@ -1,7 +1,7 @@
-"""An entry of the journal that was committed, and that nodes need, is gone from Cassandra: nobody
-serves, as something that was acknowledged would be missing, and who stands says which entry it is.
-Once the entry is there again, the cluster goes on by itself with all that was acknowledged. One of
-the places where it may be; all with --torture."""
+"""A committed journal entry that nodes need is missing in Cassandra: no node serves, as
+acknowledged data would be missing, and a candidate reports which entry it is. Once the entry is
+restored, the cluster resumes by itself with all acknowledged data. Tests one position of the entry;
+all with --torture."""
 
 import random
 import re
@@ -15,10 +15,10 @@ from lib.seed import SEED, TORTURE
 from lib.server import address
 
 DOCUMENTS = 20
-#: Seconds within which the nodes say what is missing, for which they are watched then, and within
-#: which they go on.
+#: Seconds within which the nodes report the missing entry, for which they are watched then, and
+#: within which they resume.
 SAID, WATCHED, GOES_ON = 30.0, 5.0, 30.0
-#: Seconds of more than one beat.
+#: Seconds that are longer than one heartbeat.
 BEATS = 2.0
 WHICH = ("last", "some")
 WANTED = WHICH if TORTURE else [random.Random(SEED).choice(WHICH)]
@@ -29,7 +29,8 @@ def execute(statement):
 
 
 def journal(keyspace):
-    """Rows of the newest epoch that has some, in order: (shard, epoch, segment, n, part), body."""
+    """Returns the rows of the newest epoch that has any, in order: (shard, epoch, segment, n,
+    part), body."""
     found = []
     columns = "shard, epoch, segment, n, part, body"
     for *key, body in execute(f"SELECT {columns} FROM {keyspace}.journal"):
@@ -39,7 +40,7 @@ def journal(keyspace):
 
 
 def take(keyspace, n):
-    """Deletes an entry of the newest epoch, and returns what it was."""
+    """Deletes an entry of the newest epoch, and returns its rows."""
     taken = [(key, body) for key, body in journal(keyspace) if key[3] == n]
     for (shard, epoch, segment, n, _), _ in taken:
         where = f"shard = {shard} AND epoch = {epoch} AND segment = {segment} AND n = {n}"
@@ -49,7 +50,8 @@ def take(keyspace, n):
 
 
 def put_back(keyspace, taken):
-    """Later than the deletion was, and no later than what drops a whole segment."""
+    """Inserts the rows again, with a timestamp after that of the deletion but not after that of the
+    deletion of a whole segment."""
     for key, body in taken:
         values = ", ".join(map(str, key))
         execute(
@@ -59,7 +61,7 @@ def put_back(keyspace, taken):
 
 
 def closed(states, said):
-    """Whether no node is ready, and one at least says why."""
+    """Returns whether no node is ready, and at least one says why."""
     is_said = any(said.search(text) for _, text in states)
     return is_said and {status for status, _ in states} == {503}
 
@@ -83,12 +85,12 @@ def test_a_committed_entry_that_is_missing(which):
         for number in wanted:
             cluster.owner().client["d"]["c"].insert_one({"_id": number})
         cluster.whole()
-        # Beats tell what is committed.
+        # The next heartbeat records which entries are committed.
         time.sleep(BEATS)
-        # All die at once: nobody closes the epoch.
+        # All are killed at once, so that no node closes the epoch.
         for node in cluster.nodes:
             node.kill()
-        # What nodes have themselves they do not need of the journal.
+        # Nodes would not read entries from the journal that they have in their own copies.
         for node in cluster.nodes:
             shutil.rmtree(node.data_dir)
         entries = sorted({key[3] for key, _ in journal(cluster.keyspace)})
@@ -97,7 +99,7 @@ def test_a_committed_entry_that_is_missing(which):
         taken = take(cluster.keyspace, n)
         cluster.start(*cluster.nodes)
         said = re.compile(rf"entry {n} of epoch \d+ is missing in the cluster's journal")
-        # Until its lease is over a follower believes in the owner that it finds in the records.
+        # A follower accepts the owner that it finds in the records until its lease has expired.
         wait(cluster, lambda states: closed(states, said), SAID, "nobody says it")
         until = time.monotonic() + WATCHED
         while time.monotonic() < until:

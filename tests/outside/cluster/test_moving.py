@@ -1,5 +1,5 @@
-"""A server's data directory becomes a cluster, and what the cluster has a directory: all that was
-there, to the millisecond, and nothing that has expired."""
+"""A server's data directory is converted to a cluster, and a cluster to a data directory: all live
+data is copied, with expiry to the millisecond, and no expired data."""
 
 import hashlib
 import os
@@ -9,19 +9,19 @@ from bson import encode
 from lib.cluster import Cluster, dump, init, new_keyspace
 from lib.server import Server
 
-#: Documents; `MOVED=1000000` for a figure.
+#: Number of documents; `MOVED=1000000` for a measurement.
 DOCUMENTS = int(os.environ.get("MOVED", "10000"))
 BATCH = 1_000
 ITEMS = 50
-#: Seconds: the default, and the own of each tenth.
+#: Seconds: the default TTL, and the own TTL of every tenth document.
 LIFE, SHORT = 600, 60
-#: Seconds in which as many documents are moved one way.
+#: Seconds within which that many documents are moved one way.
 WITHIN = 60 + DOCUMENTS / 1_000
 
 
 def fill(server):
-    """Documents and items, of which each tenth has a shorter life of its own; some are dead
-    already."""
+    """Inserts documents and items, of which every tenth has a shorter TTL of its own; some have
+    already expired."""
     orders = server.client["shop"]["orders"]
     orders.create_index("k")
     orders.create_index("_ts", expireAfterSeconds=LIFE)
@@ -46,7 +46,7 @@ def fill(server):
 
 
 def seen(server):
-    """All that is there, in short."""
+    """Returns a digest of all visible data."""
     shop = server.client["shop"]
     digest, count = hashlib.sha256(), 0
     for document in shop["orders"].find().sort("_id").batch_size(5_000):
@@ -76,7 +76,7 @@ def test_a_directory_becomes_a_cluster_and_a_directory_again(tmp_path):
         made = init(keyspace, "--from", str(server.data_dir), within=WITHIN)
         assert made.returncode == 0, made.stdout + made.stderr
         print(f"{DOCUMENTS} documents into Cassandra in {time.monotonic() - began:.1f} s")
-        # The directory is as it was.
+        # The directory is unchanged.
         server.start()
         assert seen(server) == there
         server.end()
@@ -86,7 +86,7 @@ def test_a_directory_becomes_a_cluster_and_a_directory_again(tmp_path):
         owner = cluster.whole()
         for node in cluster.nodes:
             assert seen(node) == there
-        # Written and expired since, over a change of the owner.
+        # Writes and expirations after the conversion, with a change of the owner.
         owner.client["shop"]["orders"].insert_one({"_id": "new", "k": 7, "ttl": -1})
         owner.kill()
         after = cluster.owner(but=[owner])
@@ -94,12 +94,12 @@ def test_a_directory_becomes_a_cluster_and_a_directory_again(tmp_path):
         there = seen(after)
         assert there["count"] == DOCUMENTS * 9 // 10 + 1
         assert len(there["items"]) == ITEMS * 9 // 10
-        # While nodes run.
+        # The nodes run meanwhile.
         began = time.monotonic()
         done = dump(keyspace, dumped, within=WITHIN)
         assert done.returncode == 0, done.stdout + done.stderr
         print(f"a directory of it in {time.monotonic() - began:.1f} s")
-        # What comes after it is not in it.
+        # Later writes are not in the dump.
         after.client["shop"]["orders"].insert_one({"_id": "late"})
         cluster.verify(*cluster.nodes, within=WITHIN)
     with Server(data_dir=dumped, nosql=True) as server:

@@ -1,4 +1,4 @@
-"""The checks notice what they are there for."""
+"""Tests that the checks of this folder detect the errors that they are meant to detect."""
 
 from types import SimpleNamespace
 
@@ -28,7 +28,7 @@ class Nowhere:
     ],
 )
 def test_of_checks_lists(numbers, told):
-    """1 and 3 were acknowledged, 2 had no answer."""
+    """1 and 3 were acknowledged, 2 had no reply."""
     probe = Probe(Nowhere)
     probe.sent["l"] = [1, 2, 3]
     probe.judge("l", numbers, [1, 3])
@@ -37,7 +37,7 @@ def test_of_checks_lists(numbers, told):
 
 
 def test_of_checks_instants():
-    """Only a question that began after an answer may not be told less."""
+    """Only a request that starts after a reply must not get an earlier instant."""
     assert backwards([(0, 1, 10), (2, 3, 10), (2, 5, 11)]) == []
     assert backwards([(0, 5, 11), (1, 4, 10)]) == []
     assert backwards([(0, 1, 11), (2, 3, 10)]) != []
@@ -88,7 +88,7 @@ def test_of_checks_prefixes(found, least, from_, told):
 
 
 def test_of_checks_prefixes_that_were_seen():
-    """What one reading has shown, none that begins later may lack."""
+    """Numbers that a read has shown must be in every read that starts later."""
     numbers = Numbers()
     numbers.sent, numbers.acked = 4, 3
     assert numbers.wrong([0, 1, 2, 3], 3) is None
@@ -100,14 +100,14 @@ def test_of_checks_prefixes_that_were_seen():
     ("now", "told"), [(11_000, None), (12_900, None), (8_000, "ms in"), (3_611_000, "ms in")]
 )
 def test_of_checks_steps(now, told):
-    """A second passes between two answers; two seconds more or less are no step."""
+    """A second passes between two replies; a difference of up to two seconds is not a step."""
     wrong = shifted([(0, 0.1, 10_000), (1, 1.1, now)], 2_000)
     assert (told is None) == (wrong == [])
     assert told is None or told in wrong[0]
 
 
 def test_of_checks_a_database_without_its_container(monkeypatch):
-    """Its creation, of which the answer was lost, made the database alone: it holds nothing."""
+    """Its creation, whose reply was lost, created only the database: it is empty."""
 
     class Absent:
         def __init__(self, address):

@@ -1,7 +1,7 @@
 """Documents and items are numbered and written in order through one node, while all paths of both
-APIs read them through the others: what is read is a prefix of what was written, with everything in
-it that was acknowledged, or seen by anybody, before the reading began. The data are handed over,
-and their owner is killed, stopped and started meanwhile. ROUNDS says how often.
+APIs read them through the others: each read returns a prefix of the writes that has everything
+acknowledged, or read by anyone, before the read started. Meanwhile the data is handed over, and the
+owner is killed, stopped and started. ROUNDS is the number of rounds.
 """
 
 import os
@@ -26,7 +26,7 @@ from cluster.prefix import (
 from cluster.take_overs import TAKE_OVERS
 
 ROUNDS = int(os.environ.get("ROUNDS", 20 if TORTURE else 1))
-#: Of a round without TORTURE.
+#: The take-overs of a round without TORTURE.
 WANTED = ("hand-over", "kill")
 #: Seconds before and after each change of the owner.
 AROUND = 0.7
@@ -38,7 +38,7 @@ def strikes():
 
 
 def make(node):
-    """An empty collection and an empty container."""
+    """Creates an empty collection and an empty container."""
     node.client.drop_database(DATABASE)
     node.client[DATABASE][NAME].create_index("k")
     assert node.items.call("DELETE", f"dbs/{DATABASE}").status in (204, 404)
@@ -47,7 +47,7 @@ def make(node):
 
 
 def ends(server, documents, items):
-    """What is wrong when all writers have ended, by all paths."""
+    """Returns the errors that any path shows after all writers have ended."""
     wrong = []
     for kind, numbers in ((DocumentReader, documents), (ItemReader, items)):
         reader = kind(server, numbers)

@@ -1,5 +1,5 @@
-"""What a cluster refuses: wrong keyspaces, directories, settings and calls, each with its reason
-and exit code, and without harm to nodes that run. Codes as in docs/operations.md."""
+"""Refusals of a cluster: wrong keyspaces, directories, settings and calls, each with its reason and
+exit code, and without harm to running nodes. Exit codes as in docs/operations.md."""
 
 import contextlib
 import hashlib
@@ -15,7 +15,7 @@ from lib.server import EBB_BIN, Server, address
 from lib.wire import Wire
 
 FAILED, USAGE, REFUSED = 1, 2, 3
-#: A node may look for Cassandra for some seconds, whatever it finds.
+#: Seconds; a node may try to connect to Cassandra for some of them before it checks anything.
 ENDS_WITHIN = 60
 MAGIC = b"ebblink1"
 
@@ -31,18 +31,18 @@ def cluster():
 
 @pytest.fixture(scope="module")
 def other():
-    """A keyspace with a cluster that has no node."""
+    """Returns a keyspace with a cluster that has no node."""
     keyspace = new_keyspace()
     made = init(keyspace)
     if "timed out" in made.stderr:
-        # Busy nodes of Cassandra: whether it was done is not known.
+        # Cassandra was busy: it is unknown whether the first attempt succeeded.
         made = init(keyspace)
     assert made.returncode == 0 or "already" in made.stderr, made
     return keyspace
 
 
 def serve(directory, *flags):
-    """Exit code and standard error of a server that does not start."""
+    """Returns exit code and standard error of a server that must fail to start."""
     doors = [
         part for name in ("mongo", "cosmos", "admin") for part in (f"--{name}-addr", "127.0.0.1:0")
     ]
@@ -86,7 +86,7 @@ def test_a_keyspace_without_a_cluster(tmp_path):
 
 
 def test_a_keyspace_with_one_copy():
-    """Neither is one made, nor is one that is there taken."""
+    """Such a keyspace is neither created, nor used if it exists."""
     asked = init(new_keyspace(), "--replication", "1")
     assert asked.returncode == USAGE
     assert "3 at least" in asked.stderr
@@ -101,7 +101,7 @@ def test_a_directory_of_another_cluster(cluster, other):
     try:
         code, text = as_node(node.data_dir, other)
         assert (code, "is of cluster" in text) == (REFUSED, True), text
-        # And it is as it was.
+        # Its own cluster accepts it as before.
     finally:
         node.start()
     cluster.whole()
@@ -182,7 +182,7 @@ def test_a_hand_over_to_nobody(cluster):
 
 
 def called(node):
-    """A call on a node's link, and what it says first."""
+    """Opens a connection to a node's link; returns it and the challenge."""
     wire = Wire(address(node.peer))
     first = wire.socket.recv(40)
     assert len(first) == 40 and first.startswith(MAGIC)
@@ -190,7 +190,7 @@ def called(node):
 
 
 def ends(wire, within=10.0):
-    """Whether the node ends the call, without an answer."""
+    """Returns whether the node closes the connection without a reply."""
     wire.socket.settimeout(within)
     try:
         return wire.socket.recv(100) == b""
@@ -218,7 +218,7 @@ def test_noise_on_the_link(cluster, noise):
 
 
 def test_a_call_with_another_secret(cluster):
-    """Signed with what is no secret of this cluster; what was heard of one call does not help
+    """Signed with a secret of another cluster; a signature observed on one connection does not help
     either."""
     for node in cluster.nodes:
         for key in (b"", b"secret", bytes(32)):
@@ -238,7 +238,8 @@ def test_a_call_with_another_secret(cluster):
 
 
 def test_a_caller_that_says_nothing(cluster):
-    """Nobody keeps a place on the link for nothing, and meanwhile clients are passed on."""
+    """Silent callers do not hold connections to the link forever, and clients are forwarded
+    meanwhile."""
     [follower, *_] = cluster.followers()
     owner = cluster.owner()
     wires = [called(owner)[0] for _ in range(50)]

@@ -1,6 +1,6 @@
 """Histories of single documents, through all nodes while owners are killed, paused, cut off and
-handed over, are linearizable: what was answered happened once, at some moment between question and
-answer, and every answer is of that moment. OPERATIONS says how many at the least.
+handed over, are linearizable: each operation took effect once, at some moment between request and
+reply, and every reply reflects that moment. OPERATIONS is the minimum number of operations.
 """
 
 import contextlib
@@ -20,8 +20,8 @@ from pymongo.errors import DuplicateKeyError, PyMongoError
 from cluster.faults import FAULTS
 
 OPERATIONS = int(os.environ.get("OPERATIONS", 100_000 if TORTURE else 1_500))
-#: Registers that are used at one time, and the seconds after which others are, so that a history
-#: stays short.
+#: Number of registers in use at a time, and seconds after which other registers are used, which
+#: keeps histories short.
 REGISTERS, SECONDS = 8, 2.0
 CLIENTS = 5
 STRUCK = [
@@ -34,13 +34,13 @@ STRUCK = [
 
 
 class Client:
-    """One thread through one node. A request without an answer is kept as that."""
+    """One thread that works through one node. A request without a reply is recorded as such."""
 
     def __init__(self, number, cluster):
         self.number, self.cluster = number, cluster
         self.random = random.Random(f"{SEED} {number}")
         self.history, self.wrong, self.values = [], [], 0
-        #: The value that was seen last, by register.
+        #: The last value seen, by register.
         self.last = {}
         self.over = threading.Event()
         self.thread = threading.Thread(target=self.work, daemon=True)

@@ -1,5 +1,6 @@
-"""A cluster on Cassandra that asks for TLS, a certificate and a login, which `tests/cluster/run
---secure` starts: nodes serve and take over, and without any part of it nobody comes in."""
+"""A cluster on a Cassandra that requires TLS, a client certificate and a login, which
+`tests/cluster/run --secure` starts: nodes serve and take over, and are refused if any of these is
+missing."""
 
 import subprocess
 
@@ -10,12 +11,13 @@ from lib.server import EBB_BIN
 pytestmark = pytest.mark.skipif(not FLAGS, reason="Cassandra asks for nothing here")
 
 FAILED, USAGE, REFUSED = 1, 2, 3
-#: Of the client, and the authority's, as tests/cluster/cassandra makes them.
+#: Connection options with the files and credentials that tests/cluster/cassandra creates.
 OF = dict(flag.removeprefix("--cassandra-").split("=", 1) for flag in FLAGS)
 
 
 def asked(**changed):
-    """Exit code and text of a question to Cassandra with these flags changed; None: left out."""
+    """Returns exit code and error text of a connection to Cassandra with these flags changed; None
+    omits a flag."""
     flags = OF | {name.replace("_", "-"): value for name, value in changed.items()}
     line = [EBB_BIN, "admin", "cluster", "init", "--cassandra-contact-points", CONTACT_POINTS]
     line += ["--cassandra-keyspace", new_keyspace()]

@@ -1,10 +1,10 @@
-"""A cluster of several shards in a storm: databases of both APIs are made, filled and dropped
-through all nodes, while nodes die, stop and come back and shards are handed over. Then all nodes
-show the same: what was acknowledged, nothing twice, nothing that was dropped. And documents of all
-shards are gone at their second through every node.
+"""A cluster of several shards under load: databases of both APIs are created, filled and dropped
+through all nodes, while nodes are killed, stopped and started and shards are handed over. Then all
+nodes show the same data: everything acknowledged, nothing twice, nothing that was dropped. And
+documents of all shards expire at their second through every node.
 
-ROUNDS says how many faults there are (default 3; 30 with --torture), SEED where they begin and, but
-with --torture, with which clock.
+ROUNDS is the number of faults (default 3; 30 with --torture), SEED chooses them and, except with
+--torture, the clock.
 """
 
 import contextlib
@@ -23,16 +23,16 @@ from pymongo.errors import PyMongoError
 
 ROUNDS = int(os.environ.get("ROUNDS", 30 if TORTURE else 3))
 SHARDS = 3
-#: Databases that a worker has.
+#: Minimum and maximum number of databases of a worker.
 FEWEST, MOST = 3, 6
 SYSTEM = {"admin", "config", "local"}
-#: Seconds after which a worker has done something again, on a machine that does other work too.
+#: Seconds within which a worker makes progress again, on a machine that runs other work too.
 WITHOUT = 30.0
 
 
 class Worker(threading.Thread):
-    """Works on databases of its own, through one node. What it knows of each is `databases`: the
-    ids that are there; `unknown`: those of writes that were not answered."""
+    """Works on databases of its own, through one node. `databases` has the ids that each must have;
+    `unknown` those of writes without a reply."""
 
     def __init__(self, cluster, node, number):
         super().__init__(daemon=True)
@@ -77,7 +77,8 @@ class Worker(threading.Thread):
         return len(self.databases[name]) + len(self.unknown[name])
 
     def check(self, name, found):
-        """What is there has all that was acknowledged, once, and nothing that nobody wrote."""
+        """Checks that a database has every acknowledged id, none twice, and none that was not
+        written."""
         assert len(found) == len(set(found)), f"{name} has something twice"
         missing = self.databases[name] - set(found)
         assert not missing, f"{name} lost {sorted(missing)[:5]}"
@@ -119,7 +120,7 @@ class Documents(Worker):
             except PyMongoError:
                 time.sleep(0.05)
         self.dropped.discard(name)
-        # Whether it is there is not known.
+        # Whether it still exists is unknown.
         self.unknown[name] |= self.databases[name]
         self.databases[name] = set()
 
@@ -133,7 +134,7 @@ class ItemsOf(Worker):
             reply = with_client.call(method, path, body, headers)
         finally:
             with_client.close()
-        # Nobody owns the shard just now, or the answer was lost.
+        # The shard has no owner just now, or the reply was lost.
         if reply.status in (408, 429, 449, 503):
             raise OSError(f"{method} {path}: {reply.status}")
         assert reply.status in good, f"{method} {path}: {reply}"
@@ -145,7 +146,8 @@ class ItemsOf(Worker):
         self.ensure(name)
 
     def ensure(self, name):
-        """Makes what is not there: an attempt whose answer was lost may have made it."""
+        """Creates the database and its container if missing: an attempt without a reply may have
+        created them."""
         self.call("POST", "dbs", {"id": name}, good=(201, 409))
         key = {"paths": ["/id"], "kind": "Hash", "version": 2}
         body = {"id": "c", "partitionKey": key}
@@ -186,8 +188,8 @@ class ItemsOf(Worker):
 
 
 def read_items(node, name):
-    """Returns the ids in a database. A database without its container holds nothing: it is left by
-    a creation, or a deletion, of which only a part was done before the node went."""
+    """Returns the ids in a database. A database without its container is empty: a creation or
+    deletion was only partly done before the node failed."""
     client = Client(node.items.address)
     try:
         reply = client.call("GET", f"dbs/{name}/colls/c")
@@ -201,7 +203,7 @@ def read_items(node, name):
 
 
 def listed(node):
-    """All databases of the NoSQL API, by id, page by page."""
+    """Returns all databases of the NoSQL API, by id, page by page."""
     client, after, found = Client(node.items.address), "", []
     while after is not None:
         headers = {"x-ms-max-item-count": "3", "x-ms-continuation": after}
@@ -216,7 +218,7 @@ def listed(node):
 
 
 def compare(node, workers):
-    """What a node shows when nobody works."""
+    """Compares the data that a node shows with the workers' records, while no worker runs."""
     documents = set(node.client.list_database_names()) - SYSTEM
     items = listed(node)
     for worker in workers:
@@ -253,7 +255,7 @@ def hand_over(cluster, rng):
         through = rng.choice(cluster.nodes)
         owner = through.about()["shards"][shard]["owner"]
         to = rng.choice([node.name for node in cluster.nodes if node.name != owner])
-        # It may have gone there by itself just before, or go there just now.
+        # It may have moved there by itself just before, or be moving now.
         with contextlib.suppress(OSError):
             through.admin("/_ebb/cluster/hand-over", {"shard": shard, "to": to}, HAND_OVER)
 
@@ -296,7 +298,7 @@ def test_a_storm_over_several_shards(clock, capsys):
             cluster.whole()
             wrong = [text for worker in workers for text in worker.wrong]
             assert wrong == [], f"SEED={SEED}, round {round} ({fault.__name__}): {wrong}"
-        # Shards stay where they were handed over to, which may be one node.
+        # Shards stay where they were handed over to, possibly all on one node.
         owned(cluster)
         time.sleep(1)
         for worker in workers:
@@ -324,7 +326,8 @@ def test_a_storm_over_several_shards(clock, capsys):
 def test_documents_of_all_shards_are_gone_at_their_second():
     with Cluster(clock="manual", shards=SHARDS) as cluster:
         owned(cluster, by=SHARDS)
-        # Each shard begins at the second of its own first start. The first move brings all to one.
+        # The clock of each shard starts at the second of its own first start. The first move
+        # synchronizes them.
         cluster.nodes[1].advance(60_000)
         names = [f"life{number}" for number in range(9)]
         client = Client(cluster.nodes[0].items.address)

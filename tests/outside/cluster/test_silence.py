@@ -1,6 +1,6 @@
-"""An owner that loses Cassandra leaves no client in silence: whoever asks it, or another node,
-through either API, at once or when another owns the data, has an answer or an end of the connection
-within 20 seconds, and no answer is of the past. One of the ways of losing it; all with --torture.
+"""An owner that loses Cassandra leaves no client without a reply: each request, to it or to another
+node, through either API, sent at once or after a take-over, gets a reply or a closed connection
+within 20 seconds, and no reply is stale. Tests one way of losing it; all with --torture.
 """
 
 import random
@@ -17,7 +17,7 @@ from cluster.questions import Crowd, change, lost, prepare, repeat, summary, wro
 
 WAYS = {"both ways": (THERE, BACK), "not heard": (THERE,), "deaf": (BACK,)}
 WANTED = list(WAYS) if TORTURE else [random.Random(SEED).choice(list(WAYS))]
-#: Seconds after the cut when the second half asks.
+#: Seconds after the cut at which the second half of the requests is sent.
 LATER = 5.0
 
 
@@ -42,7 +42,7 @@ def test_an_owner_without_cassandra_answers(ways, capsys):
         assert wrong(answers) == []
         stale = [one for one in second if one.outcome == "done" and one.told == "before"]
         assert stale == [], "answers of the past"
-        # The others go on all the while.
+        # The other nodes serve all the while.
         through = [one for one in anew.answers() if one.node != island.name]
         assert all(one.outcome == "done" for one in through), through
         island.cassandra.mend()

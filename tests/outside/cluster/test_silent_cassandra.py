@@ -1,6 +1,6 @@
-"""A node of Cassandra that answers nothing and closes nothing costs next to nothing: writes go on,
-also large ones, reads do not notice, and no node loses its lease. One round on each node; ROUNDS
-says how many."""
+"""A node of Cassandra that neither replies nor closes connections does little harm: writes go on,
+also large ones, reads are not affected, and no node loses its lease. One round for each node;
+ROUNDS is the number of rounds."""
 
 import itertools
 import os
@@ -13,15 +13,16 @@ from lib.seed import TORTURE
 ROUNDS = int(os.environ.get("ROUNDS", 10 if TORTURE else 1))
 #: Seconds for which a node is silent: longer than a lease and its margin.
 SILENT = 12.0
-#: Seconds without an acknowledgement, on a machine that does other work too (alone below one).
-#: Without a second attempt at another node the large write ends only when the node is back.
+#: Limit of the seconds without an acknowledgement, on a machine that runs other work too (less than
+#: 1 on an idle one). Without a retry at another node the large write would end only when the node
+#: is back.
 WITHOUT = 8.0
 #: Bytes of a document whose entry has many parts.
 LARGE = 4 << 20
 
 
 class Asking:
-    """A client that asks again and again, and when it was answered."""
+    """A client that sends requests continuously and records when replies arrived."""
 
     def __init__(self, ask):
         self.ask, self.answered, self.failed = ask, [time.monotonic()], []
@@ -48,7 +49,7 @@ class Asking:
         self.thread.join()
 
     def longest(self, since):
-        """The longest time without an answer since then."""
+        """Returns the longest interval without a reply since a time."""
         times = [since, *(at for at in self.answered if since < at), time.monotonic()]
         return max(after - before for before, after in itertools.pairwise(times))
 
@@ -82,7 +83,7 @@ def test_a_silent_node_of_cassandra_stops_nothing(capsys):
                     states = [node.ready() for node in cluster.nodes]
                     gaps = writes.longest(began), reads.longest(began)
                 assert max(gaps) < WITHOUT, (number, gaps)
-                # It ended while the node was silent.
+                # It completed while the node was silent.
                 assert took < WITHOUT, (number, took)
                 assert epoch(cluster) == before
                 assert [status for status, _ in states] == [200, 200], states

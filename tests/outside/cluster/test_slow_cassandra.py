@@ -1,7 +1,7 @@
-"""Cassandra is reached slowly by all nodes, as over a long or an unsteady way: nothing is lost, the
-data keep their owner while a beat has its answer in time, and no node asks without a pause. Where
-answers come later than a lease lasts, owners may change, but nothing is lost either, and all is
-well when the way is. With --torture alone; SECONDS says how long each way is slow.
+"""All nodes reach Cassandra slowly, as over a long or unreliable network path: nothing is lost, the
+owner stays while heartbeats are answered in time, and no node retries without a pause. With delays
+longer than a lease, owners may change, but nothing is lost either, and service is normal again when
+the delays end. With --torture only; SECONDS is the duration of each delay.
 """
 
 import contextlib
@@ -20,8 +20,8 @@ SECONDS = float(os.environ.get("SECONDS", 30))
 
 
 class Way:
-    """Seconds that bytes take in each direction, and what may happen then: take-overs, and the
-    fewest writes that are acknowledged to each client."""
+    """Delay in each direction in seconds, and its allowed effects: the number of take-overs, and
+    the fewest acknowledged writes of each client."""
 
     def __init__(self, least, most, terms, acks):
         self.takes, self.terms, self.acks = (least, most), terms, acks
@@ -34,7 +34,7 @@ WAYS = {
     "1 s": Way(1.0, 1.0, SECONDS / 3, 0),
     "0 to 3 s": Way(0.0, 3.0, SECONDS / 3, 0),
 }
-#: The part of a processor that a node may take while there is next to nothing to do.
+#: The part of a processor that a node may use while it is almost idle.
 BUSY = 0.5
 
 
@@ -45,13 +45,13 @@ def cluster():
 
 
 def terms(cluster):
-    """How often any node became the owner, and the owner's number in the shard's record."""
+    """Returns how often any node became the owner, and the epoch of the shard."""
     counts = [node.figure("ebb_cluster_terms_total") for node in cluster.nodes]
     return sum(counts), max(node.figure("ebb_cluster_epoch") for node in cluster.nodes)
 
 
 def worked(node):
-    """Seconds of a processor that a process took."""
+    """Returns the processor time that a process has used, in seconds."""
     text = pathlib.Path(f"/proc/{node.process.pid}/stat").read_text()
     fields = text.rsplit(")", 1)[1].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")

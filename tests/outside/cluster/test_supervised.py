@@ -1,7 +1,7 @@
-"""An owner that dies again and again, and is started at once by its supervisor, goes on with the
-time: database time stays with the machine's, whose boot clock has gone on all the while. If each
-start put it ahead, dates that clients set would expire too early, and after some starts no node
-would stand, as its wall clock were too far from the cluster's."""
+"""An owner that dies repeatedly and is restarted at once by its supervisor keeps its time: database
+time stays with the machine's, whose boot clock has kept running. If each start advanced database
+time, dates that clients set would expire too early, and after some restarts no node would stand for
+ownership, as its wall clock would be too far from the cluster's."""
 
 import os
 import time
@@ -10,13 +10,14 @@ from lib.cluster import Cluster
 from lib.seed import TORTURE
 
 RESTARTS = int(os.environ.get("ROUNDS", 30 if TORTURE else 3))
-#: Seconds that database time may be from the machine's: less than a start might add, more than a
-#: question takes on a busy machine.
+#: Allowed difference of database time and the machine's, in seconds: less than a restart might add,
+#: more than a request takes on a busy machine.
 NEAR = 1.0
 
 
 def ahead(cluster):
-    """Seconds by which database time is ahead of the machine's, give or take a question."""
+    """Returns the seconds by which database time is ahead of the machine's, to the precision of a
+    request."""
     owner = cluster.owner()
     return owner.now_ms() / 1000 - time.time()
 

@@ -1,7 +1,7 @@
-"""Two of three nodes of Cassandra are dead: no write is acknowledged and, once the lease is over,
-no read answered; every client has an end or an error that says "again" within 20 seconds. The
-cluster goes on by itself when one of them is back, and nothing that was acknowledged is lost. With
---torture alone; ROUNDS says how often.
+"""Two of three nodes of Cassandra are down: no write is acknowledged and, once the lease has
+expired, no read succeeds; every client gets a closed connection or a retryable error within 20
+seconds. The cluster resumes by itself when one of them is back, and no acknowledged write is lost.
+With --torture only; ROUNDS is the number of rounds.
 """
 
 import contextlib
@@ -17,9 +17,9 @@ from cluster.probe import Probe, backwards
 from cluster.questions import Crowd, lost, prepare, repeat, summary, wrong
 
 ROUNDS = int(os.environ.get("ROUNDS", 3))
-#: A lease, its margin and a beat, on a machine that does other work too.
+#: Seconds of a lease, its margin and a heartbeat, on a machine that runs other work too.
 LEASE = 6.0
-#: Seconds after which a write is answered that was acknowledged when the nodes died.
+#: Seconds within which a write gets its reply that was committed when the nodes went down.
 UNDER_WAY = 1.0
 #: Seconds without service after one node is back.
 GOES_ON = 30.0

@@ -1,7 +1,7 @@
-"""The wall clock of a node is an hour off at once, forward or back, while it owns the data and
-while it follows: database time goes on by boot clocks, so that instants never go back and no
-document dies early or late; the node says what is wrong, lets others take over, and is as before
-when its clock is right again. Where all clocks are off, somebody has to accept that.
+"""The wall clock of a node jumps by an hour, forward or back, while it owns the data and while it
+follows: database time follows boot clocks, so that instants never go back and no document expires
+early or late; the node reports the problem, lets others take over, and recovers when its clock is
+right again. If all clocks are off, an operator has to accept that.
 """
 
 import contextlib
@@ -14,15 +14,16 @@ from lib.seed import SEED, TORTURE
 from cluster.probe import Probe, backwards
 from cluster.walls import HOUR, S, Walls, dies_in_time, shifted
 
-#: Seconds after which a node has seen that its clock is off, or right again.
+#: Seconds within which a node notices that its clock is off, or right again.
 SEEN = 10.0
-#: Milliseconds by which changes of the owner may put database time forward in one test.
+#: Milliseconds by which changes of the owner may advance database time in one test.
 AHEAD = 8 * S
 LONG = 1_800
 
 
 class Watched:
-    """A cluster with clients that ask for the time all along, and a document that must not die."""
+    """A cluster with clients that read the time continuously, and a document that must not
+    expire."""
 
     def __init__(self, directory, *off):
         self.walls = Walls(directory, *off)
@@ -47,7 +48,8 @@ class Watched:
         self.stack.close()
 
     def check(self):
-        """Documents die in time, and items are stamped with database time, through every node."""
+        """Checks through every node that documents expire in time, and that items are stamped with
+        database time."""
         self.names += 1
         dies_in_time(self.cluster, f"c{self.names}")
         owner = self.cluster.owner()
@@ -61,7 +63,7 @@ class Watched:
             assert before // S <= stamped <= owner.now_ms() // S, f"stamped through {node.name}"
 
     def end(self):
-        """All that was told of the time while the clocks were off."""
+        """Stops the probes and checks all instants that they received while the clocks were off."""
         for probe in self.probes:
             probe.over.set()
         for probe in self.probes:
@@ -115,7 +117,7 @@ def owner_steps(watched, step):
         watched.until(lambda: cluster.owner() is not off, "it keeps the data")
         watched.is_off(off)
     else:
-        # Time is right by its boot clock, as long as it owns the data.
+        # Its boot clock keeps database time right as long as it owns the data.
         watched.check()
         if cluster.owner() is off:
             cluster.hand_over(cluster.followers()[0])
@@ -127,7 +129,7 @@ def owner_steps(watched, step):
     watched.check()
 
 
-#: Each who, and where to.
+#: Each node whose clock steps, with each step.
 STEPS = [(who, step) for who in (follower_steps, owner_steps) for step in (HOUR, -HOUR)]
 WANTED = STEPS if TORTURE else [random.Random(SEED).choice(STEPS)]
 
@@ -140,7 +142,7 @@ def test_a_step_of_a_wall_clock(watched, who, step):
 
 @pytest.mark.skipif(not TORTURE, reason="takes half a minute each")
 class TestAllOff:
-    """No node has the time of day that is the cluster's."""
+    """No node has the same wall clock time as the cluster."""
 
     @pytest.mark.parametrize("steps", [(HOUR, -HOUR), (-HOUR, -HOUR), (HOUR, HOUR)])
     def test_only_wrong_clocks_are_left(self, watched, steps):
@@ -167,7 +169,7 @@ class TestAllOff:
         cluster.whole()
         for node in cluster.nodes:
             watched.walls.move(node, HOUR)
-        # Each may hand the data over once, which changes no time either.
+        # Each node may hand the data over once, which does not change the time either.
         time.sleep(SEEN)
         ahead = cluster.owner().now_ms() / 1000 - time.time()
         assert abs(ahead) < AHEAD / S, f"nobody accepted that it is {ahead:.0f} s later"

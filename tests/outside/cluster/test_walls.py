@@ -1,5 +1,5 @@
-"""Nodes whose wall clocks disagree: instants never go back over take-overs between them, and a
-document dies when the database's own clock says so."""
+"""Nodes whose wall clocks differ: instants never go back over take-overs between them, and a
+document expires by the database's own clock."""
 
 import os
 
@@ -11,8 +11,8 @@ from cluster.take_overs import killed
 from cluster.walls import S, Walls, dies_in_time
 
 ROUNDS = int(os.environ.get("ROUNDS", 10 if TORTURE else 1))
-#: Milliseconds by which each node's wall clock is off. One that is off by more than a minute is not
-#: ready: test_wall_steps.py has those.
+#: Offsets of the nodes' wall clocks in milliseconds. A node that is off by more than a minute is
+#: not ready: see test_wall_steps.py.
 WALLS = {"5 s": [0, 5 * S, -5 * S]}
 
 

@@ -1,18 +1,18 @@
-"""Nodes whose wall clocks a test moves, each by a file that the node adds to its own; and documents
-that have to die by the database's clock alone."""
+"""Nodes whose wall clocks a test moves, each by a file with an offset that the node adds to its
+own; and documents that must expire by the database's clock."""
 
 import time
 
 from lib.cluster import Cluster
 
 S, HOUR = 1_000, 3_600_000
-#: Seconds that a look may take on a busy machine.
+#: Seconds that a check may take on a busy machine.
 BUSY = 3
 
 
 class Walls:
-    """A cluster on the machine's clocks, of which each node's is off by so many milliseconds; it
-    knows its walls. `options` are those of Cluster."""
+    """A cluster on the system clock, with the offsets `off`, in milliseconds, of the nodes' wall
+    clocks. `options` are those of Cluster."""
 
     def __init__(self, directory, *off, **options):
         self.directory = directory
@@ -28,7 +28,7 @@ class Walls:
         return self.directory / f"wall{number}"
 
     def write(self, number, ms):
-        """The file is never half written."""
+        """Replaces the file atomically."""
         beside = self.directory / "new"
         beside.write_text(str(ms))
         beside.rename(self.file(number))
@@ -38,7 +38,8 @@ class Walls:
 
 
 def dies_in_time(cluster, name):
-    """By the database's clock: alive before its second, dead from it on, through each node."""
+    """Checks through each node that a document is live before its deadline and expired from it on,
+    by the database's clock."""
     collections = [node.client["walls"][name] for node in cluster.nodes]
     collections[0].create_index("_ts", expireAfterSeconds=2)
     before = cluster.owner().now_ms()
@@ -54,8 +55,8 @@ def dies_in_time(cluster, name):
 
 
 def shifted(instants, most):
-    """Instants that are further from the first one, in milliseconds, than the time between them and
-    `most` more or less: as if a step of a wall clock were in them. All probes' together."""
+    """Returns the instants, of all probes together, whose distance from the first, in milliseconds,
+    differs from the elapsed time by more than `most`, as after a step of a wall clock."""
     begin, end, first = min(instants)
     wrong = []
     for later_begin, later_end, now in instants:
