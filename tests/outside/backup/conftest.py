@@ -1,4 +1,4 @@
-"""Skips the tests that need a file system of their own where none can be mounted."""
+"""Skips the tests that need a file system of their own on machines where none can be mounted."""
 
 import pytest
 from faults.conftest import mounts

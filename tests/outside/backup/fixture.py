@@ -1,10 +1,10 @@
-"""What the stored fixtures hold: databases of both APIs with indexes, lifetimes and a user, on a
-manual clock. `python3 -m backup.fixture FOLDER` from tests/outside makes them anew with EBB_BIN,
-for a new format only: those of a format that was released stay as they are.
+"""The contents of the stored fixtures: databases of both APIs with indexes, TTLs and a user, on a
+manual clock. `python3 -m backup.fixture FOLDER` from tests/outside creates them with EBB_BIN, for a
+new format only: those of a released format never change.
 
     data-2.tar.xz     a data directory of format 2, closed
     backup-1.ebb      a full backup of format 1
-    contents.expected    what a server has to show of both
+    contents.expected    the data that a server must show of both
 """
 
 import json
@@ -16,13 +16,13 @@ from lib.server import Server
 
 from backup.tools import backup
 
-#: The instant at which the clock of the fixtures stands.
+#: The time of the fixtures' clock, in milliseconds since 1970.
 STANDS = 1_800_000_000_000
 HERE = pathlib.Path(__file__).parent / "fixtures"
 
 
 def fill(server):
-    """Writes all of it, and leaves the clock where it stands in the end."""
+    """Writes the contents, and leaves the clock at STANDS."""
     server.move_to(STANDS - 100_000)
     shop = server.client["shop"]
     orders = shop["orders"]
@@ -53,7 +53,7 @@ def fill(server):
 
 
 def contents(server):
-    """All that a server shows."""
+    """Returns all data that a server shows."""
     shop = server.client["shop"]
     container = server.items.container("plant", "readings")
     return {
@@ -73,7 +73,7 @@ def contents(server):
 
 
 def later(server):
-    """What is left after some time: lifetimes that were stored count on."""
+    """Returns the data that is left after some time: stored TTLs keep counting."""
     sessions, container = server.client["shop"]["sessions"], None
     found = []
     for seconds in (10, 15, 25):

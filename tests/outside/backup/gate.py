@@ -1,5 +1,5 @@
-"""Steps of clients run beside each other; the manual clock moves while none is under way, so that
-each step has one instant, and each instant has its last step of every client."""
+"""Steps of clients run concurrently; the manual clock moves only while no step is running, so that
+each step has one instant, and each instant has a last step of every client."""
 
 import bisect
 import contextlib
@@ -12,20 +12,20 @@ from pymongo.errors import PyMongoError
 
 
 class Gate:
-    """Where clients and what moves the clock meet."""
+    """Synchronizes the clients with the thread that moves the clock."""
 
     def __init__(self, seed, clients, manual):
         self.clients, self.manual = clients, manual
         self.random = random.Random(f"{seed} gate")
         self.condition, self.under_way, self.alone = threading.Condition(), 0, False
         self.now = 0
-        #: Instants at which no step was under way, and how far each client was.
+        #: Instants at which no step was running, and the last step of each client at each of them.
         self.instants, self.marks = [], []
         self.thread, self.stopping = None, False
 
     @contextlib.contextmanager
     def step(self):
-        """A step, at an instant that stands meanwhile."""
+        """Runs a step; the clock does not move meanwhile."""
         with self.condition:
             self.condition.wait_for(lambda: not self.alone)
             self.under_way += 1
@@ -38,7 +38,7 @@ class Gate:
 
     @contextlib.contextmanager
     def still(self):
-        """Nothing else is under way."""
+        """Waits until no step is running and blocks new ones."""
         with self.condition:
             self.condition.wait_for(lambda: not self.alone)
             self.alone = True
@@ -51,26 +51,26 @@ class Gate:
                 self.condition.notify_all()
 
     def mark(self, now_ms):
-        """Notes how far each client is at this instant."""
+        """Records the last step of each client at this instant."""
         self.now = now_ms
         self.instants.append(now_ms)
         self.marks.append([client.book.last() for client in self.clients])
 
     def at(self, instant):
-        """The number of the mark whose state an instant has."""
+        """Returns the number of the mark that holds the state of an instant."""
         return bisect.bisect_right(self.instants, instant) - 1
 
     def is_final(self, mark):
-        """Whether no step came at the instant of a mark later, as after a kill the clock may stand
-        where it stood."""
+        """Returns whether no step came at the instant of a mark after it; after a kill the clock
+        may resume at the same instant."""
         instant = self.instants[mark]
         return self.at(instant) == mark and instant < self.now
 
-    # What moves the clock.
+    # The clock.
 
     def attach(self, server):
-        """A server has started; its clock stands at the last move that was answered, or at one that
-        was not."""
+        """Called after a start of the server; its clock is at the last confirmed move or at an
+        unconfirmed one."""
         self.now, self.stopping = server.now_ms(), False
         self.thread = threading.Thread(target=self.work, args=(server,), daemon=True)
         self.thread.start()
@@ -92,7 +92,7 @@ class Gate:
             self.now = to
         else:
             self.mark(millis(client.admin.command({"ebbClock": 1})["now"]))
-            # A later step is at a later millisecond.
+            # The next step must be at a later millisecond.
             time.sleep(0.005)
 
     def stop(self):

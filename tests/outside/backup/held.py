@@ -1,18 +1,18 @@
-"""What a client of a backup's load holds: collections or containers with their rules of expiry, and
-rows with the second of their last write, so that each instant has its own live rows."""
+"""The data of a client of the backup load: collections or containers with their TTL settings, and
+rows with the second of their last write, from which the live rows at each instant follow."""
 
 import dataclasses
 
 
 class Row:
-    """One document or item. `ts` is the second of its last write, which a reply may tell later than
-    the request was sent."""
+    """One document or item. `ts` is the second of its last write, possibly learned from the
+    reply."""
 
     def __init__(self, body, ts, ttl=None, at=None):
         self.body, self.ts, self.ttl, self.at = body, ts, ttl, at
 
     def deadline(self, default, date):
-        """When it expires, milliseconds; None: never."""
+        """Returns the deadline in milliseconds, or None if the row never expires."""
         ends = []
         life = default if self.ttl is None else self.ttl
         if default is not None and life != -1:
@@ -24,8 +24,8 @@ class Row:
 
 @dataclasses.dataclass(frozen=True)
 class Held:
-    """A collection: the default of its documents (None: TTL is off), the seconds of its date index
-    (None: there is none), names of other indexes, rows by id."""
+    """A collection: its default TTL (None: TTL is off), the seconds of its TTL index on dates
+    (None: no such index), names of other indexes, rows by id."""
 
     default: int | None = None
     date: int | None = None
@@ -33,7 +33,7 @@ class Held:
     rows: dict = dataclasses.field(default_factory=dict)
 
     def live(self, now_ms):
-        """Rows that have not expired."""
+        """Returns the rows that have not expired."""
         found = {}
         for id, row in self.rows.items():
             end = row.deadline(self.default, self.date)
@@ -42,12 +42,13 @@ class Held:
         return found
 
     def shown(self, now_ms):
-        """What a client sees of it."""
+        """Returns what a client sees of it."""
         bodies = {id: row.body for id, row in self.live(now_ms).items()}
         return bodies, self.default, self.date, self.indexes
 
     def changed(self, now_ms, **fields):
-        """The same with other rules. What has expired by now is gone for good."""
+        """Returns a copy with other settings. Rows that have expired by now are dropped for
+        good."""
         return dataclasses.replace(self, rows=self.live(now_ms), **fields)
 
     def put(self, now_ms, **rows):
@@ -62,7 +63,8 @@ class Held:
         return dataclasses.replace(self, rows=rows)
 
     def moved(self, at_ms, seconds):
-        """What a restore makes of it that moves lives: what was live is written again, later."""
+        """Returns the state after a restore with --rebase-ttl: rows that were live get later write
+        times."""
         rows = {
             id: Row(row.body, row.ts + seconds, row.ttl, row.at)
             for id, row in self.live(at_ms).items()
@@ -71,12 +73,12 @@ class Held:
 
 
 class Entry:
-    """One step of a client: what it holds after it, the instant of the database, and when it was
-    begun and answered by the clock of this process."""
+    """One step of a client: the state after it, and the times of its request and reply by the clock
+    of this process."""
 
     def __init__(self, state, begun):
         self.state, self.begun, self.answered = state, begun, None
-        #: The server was killed, and it turned out that the step was not done.
+        #: The server was killed, and after the restart the step turned out not to have been done.
         self.void = False
 
     def shown(self, now_ms):
@@ -87,33 +89,34 @@ class Entry:
         return Entry(state, self.begun)
 
     def count(self, now_ms):
-        """How many rows are live."""
+        """Returns the number of live rows."""
         return sum(len(held.live(now_ms)) for held in self.state.values())
 
 
 class Book:
-    """All steps of one client, in order; the first is that it holds nothing."""
+    """All steps of one client, in order; the first is the empty state."""
 
     def __init__(self):
         self.entries = [Entry({}, 0.0)]
         self.entries[0].answered = 0.0
 
     def last(self):
-        """The number of the last step that is done."""
+        """Returns the number of the last step that is done."""
         at = len(self.entries) - 1
         while self.entries[at].void or self.entries[at].answered is None:
             at -= 1
         return at
 
     def begun(self):
-        """The number of the last step that was begun."""
+        """Returns the number of the last step that was begun."""
         return len(self.entries) - 1
 
     def state(self):
         return self.entries[self.last()].state
 
     def settle(self, found, now_ms, at):
-        """After a kill: the step that has no answer was done or not. Answers what is wrong."""
+        """Determines after a kill whether the step without a reply was done. Returns the error, if
+        neither state matches."""
         last = self.last()
         pending = self.entries[last + 1 :]
         open_ones = [entry for entry in pending if not entry.void]

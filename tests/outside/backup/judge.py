@@ -1,16 +1,17 @@
-"""Whether a restored server shows what the clients of a backup's load wrote up to one instant: on
-every path, now and after its clock has moved further."""
+"""Checks that a restored server shows the data that the clients of the backup load wrote up to one
+instant: by every read path, now and after its clock has moved further."""
 
 from crash.check import hinted
 
 from backup.steps import DocumentSteps
 
-#: Rows that are gone and asked for one by one, of each collection.
+#: Number of expired rows of each collection that are looked up by id.
 GONE = 3
 
 
 def wrong_documents(server, database, name, held, now):
-    """What paths to the documents of a collection show that is not live, or lack."""
+    """Returns the errors of the read paths to the documents of a collection: expired or missing
+    documents."""
     live = held.live(now)
     collection = server.client[database][name]
     counted = {
@@ -32,7 +33,7 @@ def wrong_documents(server, database, name, held, now):
 
 
 def wrong_items(server, database, name, held, now):
-    """The same of items, whose replies tell the second of their last write."""
+    """Does the same for items, whose replies contain the second of their last write."""
     live, wrong = held.live(now), []
     container = server.items.container(database, name)
     wanted = {id: row.ts for id, row in live.items()}
@@ -60,7 +61,7 @@ def wrong_items(server, database, name, held, now):
 
 
 def wrong_paths(server, client, entry, now):
-    """What is wrong with what one client has there, which is to be as after this step."""
+    """Returns the errors in the data of one client, which must be that after this step."""
     found = client.found(server.client, server.items)
     wanted = entry.shown(now)
     if found != wanted:
@@ -74,7 +75,7 @@ def wrong_paths(server, client, entry, now):
 
 
 def difference(found, wanted):
-    """Where two shown states differ, in words."""
+    """Describes the differences of two states."""
     texts = []
     for name in sorted(found.keys() | wanted.keys()):
         ours, theirs = found.get(name), wanted.get(name)
@@ -99,10 +100,10 @@ def without_padding(body):
 
 
 def steps_of(server, clients, bounds, now, moved=lambda entry: entry):
-    """After which steps of each client a restored server may stand, and what is wrong with that:
-    they lie between their bounds, and none is missing that was answered before one that is there
-    was begun. There are several where what differs has expired. `moved` is what a restore makes of
-    a step."""
+    """Returns for each client the steps whose state the restored server shows, and the errors in
+    that. The steps lie within the client's bounds, and none is missing that had its reply before
+    one that is present was begun. Several match if their difference has expired. `moved` maps a
+    step to the state after the restore."""
     found, wrong, begun, answered = [], [], 0.0, float("inf")
     for client, (least, most) in zip(clients, bounds, strict=True):
         shown = client.found(server.client, server.items)

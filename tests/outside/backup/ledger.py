@@ -1,20 +1,20 @@
-"""A client that does one thing after the other in databases of its own, and knows what is there
-after each step: what a backup has of it has to be the state after one of them."""
+"""A client that makes one change after the other in its own database and records the state after
+each: a backup must contain one of these states."""
 
 import threading
 
-#: Steps after which the same kinds come again.
+#: Number of kinds of steps, which repeat in turn.
 KINDS = 6
 
 
 class Ledger:
-    """Steps of one client in one database, from a thread of its own."""
+    """The steps of one client in one database, from a thread of its own."""
 
     def __init__(self, server, name):
         self.server, self.name = server, name
-        #: States by step: collections, each with its ids and its lifetime.
+        #: States by step: collections, each with its ids and its TTL.
         self.states = [{}]
-        #: Steps that were begun, and those that were answered.
+        #: Number of steps that were begun, and of those that were acknowledged.
         self.begun = self.done = 0
         self.stopping = threading.Event()
         self.thread = threading.Thread(target=self.work)
@@ -39,7 +39,7 @@ class Ledger:
                 self.failure = repr(error)
 
     def step(self, database):
-        """One step, which changes one collection."""
+        """Performs one step, which changes one collection."""
         step = self.begun
         about, kind = f"c{step // KINDS}", step % KINDS
         state = {name: (ids, ttl) for name, (ids, ttl) in self.states[-1].items()}
@@ -76,7 +76,7 @@ class Ledger:
         self.done += 1
 
     def found(self, client):
-        """What a server has of it."""
+        """Returns the state that a server shows."""
         database = client[self.name]
         held = {}
         for name in database.list_collection_names():
@@ -88,7 +88,7 @@ class Ledger:
         return held
 
     def step_of(self, client, least, most):
-        """The step after which a server stands, which has to lie between these."""
+        """Returns the step, between these bounds, whose state a server shows."""
         found = self.found(client)
         steps = [at for at in range(least, most + 1) if self.states[at] == found]
         assert steps, (

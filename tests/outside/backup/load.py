@@ -1,5 +1,5 @@
-"""Clients of both APIs, what moves the clock, and something large beside them, while backups are
-taken: one load over all restarts of its server."""
+"""Clients of both APIs, a moving clock, and a large unchanging data set, while backups are taken:
+one load over all restarts of its server."""
 
 import random
 
@@ -10,11 +10,11 @@ from backup.gate import Gate
 from backup.steps import DocumentSteps, ItemSteps, Lives
 
 DOCUMENT_CLIENTS, ITEM_CLIENTS = 3, 2
-#: Rows that nobody changes, so that a backup takes a while.
+#: Number of rows that do not change, so that a backup takes a while.
 BALLAST = 8_000
-#: Lives on a manual clock, which goes on by seconds, and on one that is an hour behind the
-#: machine's. There nothing expires while clients work, and no deadline is near an instant that is
-#: looked at.
+#: TTLs for a manual clock, which moves by seconds, and for one that is an hour behind the
+#: machine's. With the latter nothing expires while clients work, and no deadline is near an instant
+#: at which data is compared.
 SHORT = Lives((3, 8, 20, 60), (500, 4_000, 30_000))
 LONG = Lives((2_400, 3_000, 12_000, 60_000), (2_400_000, 14_000_000, 100_000_000))
 
@@ -37,7 +37,8 @@ class Load:
         assert anchor.define(defaultTtl=-1).status == 201
         reply = anchor.create({"id": "anchor", "pk": "a"})
         assert reply.status == 201, reply
-        #: The second of its last write, which tells by how much a restore moves lives.
+        #: The second of its last write, from which the shift of write times in a restore is
+        #: calculated.
         self.anchor = reply.json["_ts"]
         for client in items:
             server.items.create_database(client.database)
@@ -48,7 +49,7 @@ class Load:
             client.attach(self.server, self.gate)
 
     def stop(self):
-        """Ends the clients; the server goes on."""
+        """Stops the clients; the server keeps running."""
         for client in self.clients:
             client.stopping = True
         wrong = wait(self.clients)
@@ -56,7 +57,8 @@ class Load:
         assert wrong == [], "\n".join(wrong)
 
     def kill(self):
-        """Kills the server under the clients, and starts it: what had no answer is done or not."""
+        """Kills the server during the load, and starts it: steps without a reply may be done or
+        not."""
         self.server.kill()
         wrong = wait(self.clients)
         self.gate.stop()
@@ -71,7 +73,7 @@ class Load:
             client.learn(self.server.items)
 
     def begun_at(self):
-        """When the last step of each client was begun."""
+        """Returns when the last step of each client was begun."""
         return [client.book.entries[-1].begun for client in self.clients]
 
     def done(self):
@@ -81,18 +83,18 @@ class Load:
         return [client.book.begun() for client in self.clients]
 
     def steps(self):
-        """How many steps were answered."""
+        """Returns the number of acknowledged steps."""
         return sum(
             entry.answered is not None for client in self.clients for entry in client.book.entries
         )
 
     def ballast(self):
-        """Rows beside those of the clients."""
+        """Returns the number of rows besides those of the clients."""
         return BALLAST + 1
 
 
 def await_all(server, clients):
-    """Waits for rules of expiry whose building goes on after a kill or in a restored directory."""
+    """Waits for TTL indexes whose build resumes after a kill or in a restored directory."""
     for client in clients:
         database = server.client[client.database]
         for name in database.list_collection_names():

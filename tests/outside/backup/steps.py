@@ -1,6 +1,6 @@
-"""Clients of either API whose steps a backup has to have up to one of them: documents and items of
-every way to expire are written and renewed, collections and containers are created, renamed,
-dropped and get other rules."""
+"""Clients of either API whose steps a backup must contain up to one of them: documents and items
+that expire in every way are written and renewed; collections and containers are created, renamed,
+dropped and get other settings."""
 
 import random
 import time
@@ -12,12 +12,12 @@ from lib.server import date
 
 from backup.held import Book, Entry, Held, Row
 
-#: Ids of one client in one collection, and names of collections.
+#: Number of ids of one client in one collection, and number of collection names.
 POOL, NAMES = 40, 5
 PADDING = (20, 400, 3_000)
 
 
-#: By which rows are told apart.
+#: Identity of rows.
 id_of = id
 
 
@@ -26,14 +26,14 @@ class Told(Exception):
 
 
 class Lives:
-    """Seconds that documents live, and by how much dates lie ahead."""
+    """TTLs in seconds, and distances of dates into the future in milliseconds."""
 
     def __init__(self, seconds, dates_ms):
         self.seconds, self.dates_ms = seconds, dates_ms
 
 
 class Stepping:
-    """One client. It is kept over restarts, with its book."""
+    """One client. It is kept over restarts, with the record of its steps."""
 
     def __init__(self, kind, number, seed, lives):
         self.database = f"{kind}{number}"
@@ -60,7 +60,8 @@ class Stepping:
         return isinstance(error, Told) or super().is_end(error)
 
     def change(self, name, held, request):
-        """Does a step, after which there is this under a name (None: nothing)."""
+        """Performs a step after which the collection `name` has this state (None: it does not
+        exist)."""
         self.change_all({name: held}, request)
 
     def change_all(self, changes, request):
@@ -71,19 +72,19 @@ class Stepping:
         entry.answered = time.monotonic()
 
     def learn(self, items):
-        """After a kill: what only a reply tells. At this API none does."""
+        """Called after a kill, to learn facts that only a reply contains. This API has none."""
 
     def pick(self):
-        """A name of what there is, and what it is."""
+        """Returns the name and the state of a random collection."""
         return self.random.choice(sorted(self.book.state().items(), key=lambda it: it[0]))
 
     def free(self):
-        """A name that nothing has, which something may have had."""
+        """Returns an unused name, which may have been used before."""
         had = self.book.state()
         return self.random.choice([f"n{at}" for at in range(NAMES) if f"n{at}" not in had])
 
     def ids(self, held):
-        """An id that is live and one that is not; None: there is none."""
+        """Returns an id that is live and one that is not, each None if there is none."""
         live = held.live(self.gate.now)
         absent = [id for at in range(POOL) if (id := f"r{at}") not in live]
         return (
@@ -99,7 +100,7 @@ class Stepping:
         return self.random.choice(self.lives.seconds)
 
     def fields(self):
-        """What a row holds but its id."""
+        """Returns the fields of a row without its id."""
         body = {
             "k": self.random.randrange(100),
             "n": self.tag(),
@@ -113,7 +114,7 @@ class Stepping:
 
 
 class DocumentSteps(Stepping, OfDocuments):
-    """At the MongoDB API."""
+    """Steps of the MongoDB API."""
 
     def weights(self):
         there = len(self.book.state())
@@ -161,7 +162,7 @@ class DocumentSteps(Stepping, OfDocuments):
         )
 
     def default_rule(self, name, seconds):
-        """Turns TTL on, or has another default."""
+        """Turns TTL on, or changes the default TTL."""
         held = self.book.state()[name]
         after = held.changed(self.gate.now, default=seconds)
         if held.default is None:
@@ -173,7 +174,7 @@ class DocumentSteps(Stepping, OfDocuments):
         self.change(name, after, lambda: self.client[self.database].command(command))
 
     def rule(self):
-        """Another rule for what there is."""
+        """Changes a TTL setting."""
         name, held = self.pick()
         if held.default is not None and self.random.random() < 0.3:
             after = held.changed(self.gate.now, default=None)
@@ -188,7 +189,7 @@ class DocumentSteps(Stepping, OfDocuments):
             self.default_rule(name, self.random.choice([-1, self.seconds()]))
 
     def body(self, id):
-        """A body and its row."""
+        """Returns a body and its row."""
         body, at = {"_id": id, **self.fields()}, None
         if self.random.random() < 0.5:
             at = self.gate.now + self.random.choice(self.lives.dates_ms)
@@ -204,7 +205,7 @@ class DocumentSteps(Stepping, OfDocuments):
             self.change(name, after, lambda: self.collection(name).insert_one(dict(body)))
 
     def update(self):
-        """Renews the second of the last write, with other fields as they were."""
+        """Updates a document, which renews the second of its last write."""
         name, held = self.pick()
         id, _ = self.ids(held)
         if not id:
@@ -252,7 +253,7 @@ class DocumentSteps(Stepping, OfDocuments):
         self.change(name, None, lambda: self.collection(name).drop())
 
     def found(self, client, _):
-        """What a server shows of it."""
+        """Returns the state that a server shows."""
         database, shown = client[self.database], {}
         for name in database.list_collection_names():
             indexes = database[name].index_information()
@@ -264,7 +265,7 @@ class DocumentSteps(Stepping, OfDocuments):
 
 
 class ItemSteps(Stepping, OfItems):
-    """At the NoSQL API."""
+    """Steps of the NoSQL API."""
 
     def weights(self):
         there = len(self.book.state())
@@ -313,13 +314,13 @@ class ItemSteps(Stepping, OfItems):
         return {"id": id, "pk": "a", **self.fields()}
 
     def told(self, row, item):
-        """A reply tells the second of the write."""
+        """Takes the second of the write from the reply."""
         if self.gate.manual:
             assert item["_ts"] == row.ts, (item, row.ts)
         row.ts = item["_ts"]
 
     def learn(self, items):
-        """Asks for the seconds of a step that was done and not answered."""
+        """Reads the seconds of the writes of a step that was done but had no reply."""
         last, before = self.book.entries[self.book.last()].state, self.book.entries[-2].state
         for name, held in last.items():
             known = set(map(id_of, before[name].rows.values())) if name in before else set()
@@ -365,7 +366,7 @@ class ItemSteps(Stepping, OfItems):
             )
 
     def batch(self):
-        """Several items at once, all or none."""
+        """Upserts several items in a batch, all or none."""
         name, held = self.pick()
         ids = [f"r{at}" for at in self.random.sample(range(POOL), self.random.randint(2, 5))]
         rows = {id: self.row(self.body(id)) for id in ids}
@@ -381,7 +382,7 @@ class ItemSteps(Stepping, OfItems):
         self.change(name, held.put(self.gate.now, **rows), request)
 
     def found(self, _, items):
-        """What a server shows of it."""
+        """Returns the state that a server shows."""
         shown, listed = {}, items.call("GET", f"dbs/{self.database}/colls")
         assert listed.status == 200, f"{self.database}: {listed}"
         for about in listed.json["DocumentCollections"]:

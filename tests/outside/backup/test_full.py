@@ -1,5 +1,5 @@
-"""Full backups: an exact moment of a server under load, over every way that a backup can go, and
-what has expired never comes back."""
+"""Full backups: each is an exact snapshot of a server under load, over every source and target, and
+expired data never reappears."""
 
 import base64
 import json
@@ -17,11 +17,11 @@ CLIENTS = 3
 
 
 def test_a_backup_under_load_is_a_moment_of_each_client(tmp_path):
-    """Catalog changes, renames, drops and new lifetimes while it is taken: each client's part is
+    """With catalog changes, renames, drops and new TTLs while it is taken: each client's part is
     the state after one of its steps, none before the backup began and none after it ended."""
     with Server(data_dir=True) as server:
         ledgers = [Ledger(server, f"d{number}") for number in range(CLIENTS)]
-        # Something that takes a while to read.
+        # Data that takes a while to read.
         rows = [{"_id": number, "pad": f"{number}" * 200} for number in range(20_000)]
         server.client["big"]["rows"].insert_many(rows)
         for ledger in ledgers:
@@ -100,7 +100,7 @@ def test_a_manual_clock_stands_where_it_stood(tmp_path):
     with restored(tmp_path / "copy") as copy:
         assert copy.now_ms() == now
         assert [row["_id"] for row in copy.client["d"]["c"].find()] == ["live"]
-        # What had expired by then is gone for good, whatever is set later.
+        # Data that had expired by then does not reappear, whatever is set later.
         copy.client["d"]["c"].drop_index("_ts_1")
         assert copy.client["d"]["c"].count_documents({}) == 1
         copy.client["d"]["c"].create_index("_ts", expireAfterSeconds=10)
@@ -109,7 +109,7 @@ def test_a_manual_clock_stands_where_it_stood(tmp_path):
 
 
 def test_what_expires_between_backup_and_restore_is_counted_and_gone(tmp_path):
-    """The server's wall clock is an hour behind the machine's, which the restore goes by."""
+    """The server's wall clock is an hour behind the machine's, which the restore uses."""
     wall = tmp_path / "wall"
     wall.write_text("-3600000")
     flags = ["--test-wall", str(wall)]
@@ -119,7 +119,7 @@ def test_what_expires_between_backup_and_restore_is_counted_and_gone(tmp_path):
         collection.insert_many([{"_id": 100 + n, "ttl": 100_000} for n in range(12)])
         assert collection.count_documents({}) == 42
         backup(server, tmp_path / "b.ebb")
-    # Per-document lifetimes count only where TTL is on.
+    # The `ttl` of a document has an effect only where TTL is on.
     said = restore(tmp_path / "b.ebb", tmp_path / "off")
     assert (said["documents"], said["expired_on_arrival"]) == (42, 0)
     with Server(data_dir=True, clock="system", flags=flags) as server:
@@ -148,7 +148,7 @@ def test_over_pipes_directories_and_without_a_server(tmp_path):
         assert found == [pathlib.Path(named["file"]).name] and found[0].endswith(".ebb")
         taken = refused("backup", named["file"], *at(server))
         assert "is there already" in taken
-        # Two at once would be twice the work.
+        # A backup of the directory, without a server.
         server.leave()
         out, _ = run("backup", tmp_path / "off.ebb", "--data-dir", server.data_dir, "--json")
         assert json.loads(out)["kind"] == "full"
@@ -194,7 +194,7 @@ def test_a_key_that_may_only_read_gets_no_backup(tmp_path):
     flags = ["--key-file", str(keys)]
     with Server(data_dir=True, flags=[*flags, "--mongo-no-auth"], nosql=False) as server:
         server.client["d"]["c"].insert_one({"_id": 1})
-        # Without the NoSQL API nothing asks for a key on this machine.
+        # Without the NoSQL API a local client needs no key.
         backup(server, tmp_path / "open.ebb")
     audit = tmp_path / "audit"
     flags += ["--mongo-auth", "--audit-file", str(audit)]
@@ -245,7 +245,7 @@ def test_nothing_is_left_of_a_command_that_was_interrupted(tmp_path):
             ):
                 code = interrupted(words, wait)
                 if code == 0:
-                    # It was faster.
+                    # The command ended before the signal.
                     shutil.rmtree(tmp_path / "copy", ignore_errors=True)
                     continue
                 stopped += 1
@@ -256,7 +256,7 @@ def test_nothing_is_left_of_a_command_that_was_interrupted(tmp_path):
 
 
 def interrupted(words, wait):
-    """Runs a command and sends SIGINT after a while; answers its exit code."""
+    """Runs a command and sends SIGINT after a while; returns its exit code."""
     process = subprocess.Popen(
         [EBB_BIN, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment()
     )

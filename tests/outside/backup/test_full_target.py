@@ -1,5 +1,5 @@
-"""A disk that is full: a backup onto it, or a restore, fails by name and leaves nothing, and works
-once there is room."""
+"""A backup onto a full disk, or a restore, fails with a clear error and leaves no files, and
+succeeds once there is space."""
 
 import base64
 import random

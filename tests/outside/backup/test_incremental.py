@@ -1,5 +1,5 @@
-"""Incremental backups and restores up to an instant: each goes on where the one before ended, and
-what is missing or of another database is refused."""
+"""Incremental backups and restores up to an instant: each backup continues where the previous one
+ended, and a chain with a gap or of another database is refused."""
 
 import json
 import pathlib
@@ -26,11 +26,11 @@ from backup.tools import (
     sound,
 )
 
-#: What a server keeps for them.
+#: Flags of a server that archives its journal for them.
 KEEPS = ["--backup-journal", "1g"]
-#: Bytes of a backup that are passed on before it stands still.
+#: Bytes of a backup that are relayed before it is held up.
 PASSED = 1 << 20
-#: Documents whose bytes have no room on its way: the server holds 16 MB, the kernel 4.
+#: Documents whose bytes do not fit into the buffers on the way: the server has 16 MB, the kernel 4.
 PADS, PAD_BYTES = 150, 200_000
 
 
@@ -62,7 +62,7 @@ def test_a_chain_under_load_with_restarts(tmp_path):
             with restored(directory) as copy:
                 assert copy.client["d"]["c"].count_documents({}) == 5_000
                 ledger.step_of(copy.client, least, most)
-        # Nothing happened but what the server does by itself.
+        # Nothing has changed except by the server's background work.
         server.advance(1_000)
         quiet = backup(server, f"{kept}/", "--incremental")
         assert quiet["bytes"] < 50_000
@@ -88,7 +88,7 @@ def test_a_restore_goes_up_to_the_instant_that_is_named(tmp_path):
             if number % 4 == 0:
                 backup(server, f"{kept}/", "--incremental")
     for number, wanted in [(0, 0), (1, 0), (3, 3), (4, 4), (5, 4), (8, 8), (12, 12)]:
-        # A millisecond before a document came, where it is not to be there.
+        # A millisecond before a document was inserted, if it must not be in the copy.
         instant = instants[number] - (number - wanted)
         directory = tmp_path / f"copy{number}"
         said = restore(kept, directory, "--to", rfc3339(instant))
@@ -107,7 +107,7 @@ def test_a_restore_goes_up_to_the_instant_that_is_named(tmp_path):
 
 
 class Narrow:
-    """The admin address of a server, where a long answer stands still until it may go on."""
+    """A relay to the admin address of a server that holds up a long reply until it may continue."""
 
     def __init__(self, server):
         self.server = server
@@ -125,7 +125,7 @@ class Narrow:
             except OSError:
                 return
             host, port = self.server.admin_url.removeprefix("http://").split(":")
-            # The kernel may take tens of megabytes for who does not read, which is all of a backup.
+            # The kernel may buffer tens of megabytes for a slow reader, which is all of a backup.
             far = socket.socket()
             far.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 64 * 1024)
             far.connect((host, int(port)))
@@ -146,7 +146,7 @@ class Narrow:
 
 @contextmanager
 def taking(server, folder, *flags):
-    """A backup that has begun and stands still; what comes behind goes on and waits for its end."""
+    """Runs a backup that is held up during the body, and waits for its end after it."""
     narrow = Narrow(server)
     words = [EBB_BIN, "backup", f"{folder}/", "--admin-addr", narrow.address(), *flags]
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
@@ -159,13 +159,13 @@ def taking(server, folder, *flags):
 
 
 def ends(folder):
-    """The instants at which backups ended, in their order."""
+    """Returns the instants at which backups ended, in their order."""
     out, _ = run("verify", folder, "--json")
     return [reported_ms(found["at"]) for found in json.loads(out)["backups"]]
 
 
 def write_some(server, first):
-    """A document each second of a manual clock: the instant of each."""
+    """Inserts a document each second of a manual clock; returns the instant of each."""
     collection, instants = server.client["d"]["c"], {}
     for number in range(first, first + 20):
         server.advance(1_000)
@@ -175,7 +175,8 @@ def write_some(server, first):
 
 
 def test_instants_at_which_a_backup_was_being_taken(tmp_path):
-    """What was acknowledged by then is there, or the command says that it cannot be."""
+    """A restore to such an instant has everything acknowledged by then, or is refused with a
+    reason."""
     kept, rng = tmp_path / "kept", random.Random(1)
     flags = ["--data-dir", tmp_path / "x", "--to"]
     with Server(data_dir=True, flags=KEEPS) as server:
@@ -183,7 +184,8 @@ def test_instants_at_which_a_backup_was_being_taken(tmp_path):
         server.client["d"]["pads"].insert_many(pads[:PADS])
         with taking(server, kept):
             of_full = write_some(server, 0)
-        # Its end is the first instant that may be named, and needs an incremental one behind it.
+        # The end of the backup is the first instant that can be restored to, and that needs a later
+        # incremental backup.
         for to, why in [
             (next(iter(of_full.values())), "no full backup that ended by that instant"),
             (ends(kept)[-1], "make another incremental backup"),
@@ -211,7 +213,7 @@ def test_instants_at_which_a_backup_was_being_taken(tmp_path):
 
 
 def test_a_backup_soon_after_one_of_the_directory(tmp_path):
-    """The clock of the full one is ahead by the lease that the server had left."""
+    """The clock of the full backup is ahead by the rest of the server's clock lease."""
     kept = tmp_path / "kept"
     kept.mkdir()
     with Server(data_dir=True, clock="system", flags=KEEPS) as server:
@@ -227,7 +229,7 @@ def test_a_backup_soon_after_one_of_the_directory(tmp_path):
 
 
 def test_what_expired_and_was_reaped_stays_gone_over_a_chain(tmp_path):
-    """Floors of an index that is dropped and forgotten have to reach rows of the full backup."""
+    """Floors of an index that was dropped must apply to rows of the full backup."""
     kept = tmp_path / "kept"
     with Server(data_dir=True, flags=KEEPS) as server:
         collection = server.client["d"]["c"]
@@ -273,7 +275,7 @@ def test_gaps_and_foreign_backups_are_refused(tmp_path):
         said = refused("restore", files[1], "--data-dir", tmp_path / "x")
         assert "give its directory" in said
         assert not (tmp_path / "x").exists()
-        # Another database goes on with these files.
+        # A restored copy is another database.
         restore(kept, tmp_path / "copy")
         with restored(tmp_path / "copy", flags=KEEPS) as copy:
             said = refused("backup", f"{kept}/", "--incremental", *at(copy))
@@ -282,7 +284,7 @@ def test_gaps_and_foreign_backups_are_refused(tmp_path):
         empty.mkdir()
         said = refused("backup", f"{empty}/", "--incremental", *at(server))
         assert "no full backup" in said or "no backup" in said
-        # A run without the journal's archive leaves a gap.
+        # Running without the journal's archive leaves a gap.
         server.leave()
         server.flags = []
         server.start()

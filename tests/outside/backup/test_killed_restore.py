@@ -1,7 +1,6 @@
-"""kill -9 while a backup is being restored, at each call that changes files: what is left is all of
-it, or a directory that no server takes, never one that is taken for an empty database.
-
-POINTS says how many of the calls are taken, evenly (default 16; with --torture all).
+"""SIGKILL while a backup is being restored, at each call that changes files: the result is the
+whole data, or a directory that no server accepts, never one that looks like an empty database.
+POINTS is the number of calls, chosen evenly (default 16; with --torture all).
 """
 
 import os
@@ -20,7 +19,7 @@ from backup.tools import backup, environment, restored, run
 
 POINTS = int(os.environ.get("POINTS", 0 if TORTURE else 16))
 ROWS = 200
-#: What `verify` says of what is no data directory, and of one that was not filled to its end.
+#: Exit code of `verify` for a directory that is no data directory or was not completely restored.
 REFUSED = 3
 
 
@@ -39,7 +38,7 @@ def kept(tmp_path_factory):
 
 
 def killed(kept, directory, calls, what):
-    """A restore that is traced, and ends as it is told."""
+    """Runs a restore under strace, with `what` injected; returns its exit code."""
     command = [EBB_BIN, "restore", kept, "--data-dir", directory]
     traced = injected(calls, what, directory.with_suffix(".trace"))
     return subprocess.run(
@@ -48,7 +47,7 @@ def killed(kept, directory, calls, what):
 
 
 def wrong_with(directory):
-    """What is wrong with what a killed restore has left."""
+    """Returns the errors in the directory that a killed restore has left."""
     if not directory.exists():
         return []
     with closing(Server(data_dir=directory)) as left:
@@ -69,7 +68,7 @@ def test_kills_at_every_call_of_a_restore(kept, tmp_path, report):
     assert killed(kept, whole, CHANGING, "") == 0
     assert wrong_with(whole) == []
     most = most_calls(whole.with_suffix(".trace").read_text(errors="replace"), whole)
-    # Each mark is a rename: what stands between two of them is what this is about.
+    # Each mark is a rename: the states between two of them are the subject of this test.
     assert most["rename"] >= 2, most
     renames = [("rename", number) for number in range(1, most.pop("rename") + 1)]
     points = renames + chosen(most, max(POINTS - len(renames), 1) if POINTS else 0)

@@ -1,18 +1,18 @@
 """`--rebase-ttl`: the time between backup and restore does not count, for documents and items of
-every class; dates of their own stay."""
+every class; TTL indexes on dates are not affected."""
 
 import pytest
 from lib.server import Server, date
 
 from backup.tools import backup, follow, restore, restored, sound
 
-#: By how much the server's wall clock is behind the machine's, which the restore goes by.
+#: Milliseconds by which the server's wall clock is behind the machine's, which the restore uses.
 BEHIND_MS = 3_600_000
 
 
 @pytest.fixture
 def taken(tmp_path):
-    """A backup of an hour ago, and the instant at which it was taken."""
+    """A folder with a backup that was taken an hour ago."""
     wall = tmp_path / "wall"
     wall.write_text(str(-BEHIND_MS))
     flags = ["--test-wall", str(wall)]
@@ -69,7 +69,7 @@ def test_without_it_time_has_passed(taken):
 
 def test_with_it_lives_go_on_where_they_stood(taken):
     said = restore(taken / "b.ebb", taken / "copy", "--rebase-ttl")
-    # What expires at a date of its own has expired.
+    # Documents that expire by their own dates have expired.
     assert (said["documents"], said["expired_on_arrival"]) == (375, 5)
     sound(taken / "copy")
     wall = taken / "later"
@@ -98,7 +98,7 @@ def test_with_it_lives_go_on_where_they_stood(taken):
 
 
 def jump(server, wall, to_ms):
-    """Has the machine's wall clock ahead by so much, and the server follow it."""
+    """Moves the server's wall clock, and waits until its database time follows."""
     before = server.now_ms()
     wall.write_text(str(to_ms))
     follow(server, before + 60_000)

@@ -1,11 +1,11 @@
 """Rounds of backup and restore: a full backup or the next of a chain is taken under the load of
-both APIs, at times after one that was interrupted or killed or whose server was; it is restored,
-at times up to an instant or with lives that go on, while deadlines pass; and the restored server
-shows what each client had been acknowledged by then and what has not expired, on every path, now
-and later.
+both APIs, sometimes after one that was interrupted or killed or whose server was; it is restored,
+sometimes up to an instant or with --rebase-ttl, while deadlines pass; and the restored server shows
+what each client had been acknowledged by then and what has not expired, by every path, now and
+later.
 
-ROUNDS says how many (default 4; 50 with --torture), SEED where they begin. INSTANTS says up to how
-many instants one history is restored (default 5; 20 with --torture).
+ROUNDS is the number of rounds (default 4; 50 with --torture), SEED seeds them. INSTANTS is the
+number of instants up to which one history is restored (default 5; 20 with --torture).
 """
 
 import os
@@ -36,22 +36,22 @@ from backup.tools import (
     sound,
 )
 
-#: Half of the rounds on each clock.
+#: Rounds for each of the two clocks.
 ROUNDS = -(-int(os.environ.get("ROUNDS", 50 if TORTURE else 4)) // 2)
 INSTANTS = int(os.environ.get("INSTANTS", 20 if TORTURE else 5))
 KEEPS = ["--backup-journal", "1g", "--reap-delay", "0"]
-#: By how much the system clock of a server is behind the machine's, which restores go by.
+#: Milliseconds by which the system clock of a server is behind the machine's, which restores use.
 BEHIND_MS = 3_600_000
-#: What happens to a backup, or its server, before the one that is restored.
+#: Weights of the disturbances of a backup, or of its server, before the one that is restored.
 EVENTS = {"nothing": 6, "interrupt": 2, "kill the backup": 2, "kill the server": 3}
 #: Seconds that a restore may take.
 SLOW = 60
-#: A new chain begins after so many.
+#: Number of backups of a chain before a new one begins.
 CHAIN = 4
 
 
 def disturbed(words, wait, disturb):
-    """Runs a command that is disturbed after a while; whether it succeeded nevertheless."""
+    """Runs a command that is disturbed after a while; returns whether it succeeded nevertheless."""
     process = subprocess.Popen(
         [EBB_BIN, *map(str, words)],
         stdout=subprocess.PIPE,
@@ -66,7 +66,7 @@ def disturbed(words, wait, disturb):
 
 
 class Rounds:
-    """What is done round by round to one server."""
+    """The rounds of one server."""
 
     def __init__(self, server, home, manual):
         self.server, self.home, self.manual = server, home, manual
@@ -75,7 +75,7 @@ class Rounds:
         self.counts = dict.fromkeys(
             ["full", "incremental", *EVENTS, "up to an instant", "rebased", "restore killed"], 0
         )
-        #: How many rows a restore found expired on arrival.
+        #: Number of rows that restores reported as expired on arrival.
         self.arrived = 0
         self.chain, self.length, self.since = None, 0, None
 
@@ -109,7 +109,7 @@ class Rounds:
         return ["backup", f"{self.chain}/", *at(self.server), *flags]
 
     def disturb(self):
-        """A backup that does not end as it should, or its server."""
+        """Disturbs a backup or its server."""
         [event] = self.random.choices(list(EVENTS), EVENTS.values())
         self.counts[event] += 1
         if event == "nothing":
@@ -133,7 +133,7 @@ class Rounds:
             run("verify", f"{self.chain}/")
 
     def restore(self, number, bounds, before):
-        """Restores what was taken, and judges it."""
+        """Restores the backup, and checks the copy."""
         directory, flags = self.home / f"copy{number}", []
         gate = self.load.gate
         # Instants between the end of the full backup and the beginning of this one.
@@ -155,7 +155,7 @@ class Rounds:
         shutil.rmtree(directory)
 
     def killed_restore(self, directory, flags, bounds):
-        """A restore that is killed leaves what no server takes, or all of it."""
+        """A killed restore leaves a directory that no server accepts, or the whole data."""
         self.counts["restore killed"] += 1
         words = ["restore", f"{self.chain}/", "--data-dir", directory, *flags]
         done = disturbed(words, self.random.uniform(0.01, 0.3), lambda process: process.kill())
@@ -165,7 +165,7 @@ class Rounds:
             verified = left.verify()
         assert verified.returncode == 0 or (not done and verified.returncode == 3), verified
         if verified.returncode:
-            # Before it has its mark nothing is in it.
+            # Without its mark the directory has no data.
             unmarked = not (directory / "EBB").exists() and not (directory / "store").exists()
             assert unmarked or "was interrupted" in verified.stderr, verified
         elif "--rebase-ttl" not in flags:
@@ -195,7 +195,7 @@ class Judged:
             rng, taken_ms = self.rounds.random, reported_ms(self.said["at"])
             if manual:
                 assert copy.now_ms() == taken_ms == reported_ms(self.said["now"])
-                # At times deadlines pass before anybody looks.
+                # Some rounds let deadlines pass before the first read.
                 copy.advance(rng.choice([0, 0, 1, 4_000, 21_000]))
             await_all(copy, self.clients)
             entries = self.entries(copy, taken_ms)
@@ -209,7 +209,7 @@ class Judged:
             copy.end()
 
     def moves(self, rng):
-        """By how much its clock is moved, from one look to the next, milliseconds."""
+        """Returns the clock's moves between comparisons, in milliseconds."""
         if self.rounds.manual:
             return [0, rng.choice([1, 1_000, 5_000]), rng.choice([10_000, 25_000]), 70_000]
         return [0, 4_500_000, 12_000_000]
@@ -223,11 +223,12 @@ class Judged:
             follow(copy, least)
 
     def entries(self, copy, taken_ms):
-        """The step that each client stands after, as a restore makes it."""
+        """Returns the states that the clients may have in the copy, after the change by the
+        restore."""
         anchor = copy.items.container("ballast", "anchors").read("anchor", "a").json["_ts"]
         seconds = anchor - self.rounds.load.anchor
         passed = (reported_ms(self.said["now"]) - taken_ms) / 1_000
-        # A restore goes by the instant at which it has read all, rounded up to a second.
+        # A restore uses the instant at which it has read everything, rounded up to a second.
         least = passed - SLOW if self.rebase else 0
         assert least < seconds + 1 and seconds <= least + SLOW + 1, (seconds, self.said)
 
@@ -245,7 +246,7 @@ class Judged:
         return [moved(among[-1]) for among in held]
 
     def count(self, held, moved, taken_ms):
-        """What the command said of documents is so, whichever of the steps it was."""
+        """Checks the counts that the command reported, for any of the possible steps."""
         ballast, now = self.rounds.load.ballast(), reported_ms(self.said["now"])
         live = [[entry.count(taken_ms) for entry in among] for among in held]
         left = [[moved(entry).count(now) for entry in among] for among in held]

@@ -1,5 +1,5 @@
-"""Backups in a store that speaks S3: moto's server, on this machine. An object is there when its
-backup is whole, and no part of one is left when it is not."""
+"""Backups in an S3 store: moto's server, on this machine. An object exists once its backup is
+complete, and an incomplete backup leaves no parts."""
 
 import json
 import pathlib
@@ -19,7 +19,7 @@ KEEPS = ["--backup-journal", "1g"]
 
 
 class Store:
-    """One server of moto with a bucket."""
+    """A moto server with a bucket."""
 
     def __init__(self, home):
         self.url = f"http://127.0.0.1:{free_port()}"
@@ -99,7 +99,7 @@ def test_what_fails_leaves_no_object(store, tmp_path):
         assert "s3://nobody/x.ebb" in said
         for wrong in ("s3://", "ftp://kept/x"):
             assert wrong in refused("backup", wrong, *at(server), env=env, code=2)
-    # The server has left: nothing was uploaded.
+    # The server has stopped: nothing was uploaded.
     refused("backup", "s3://kept/gone.ebb", *at(server), env=env)
     said = refused("restore", "s3://kept/none.ebb", "--data-dir", tmp_path / "x", env=env)
     assert "none.ebb" in said and not (tmp_path / "x").exists()

@@ -1,5 +1,5 @@
-"""What earlier versions have written: a data directory and a backup of the formats that were
-released open and show what they held, and other formats are refused with the way out."""
+"""Files of earlier versions: a data directory and a backup of the released formats open and show
+their contents, and other formats are refused with a hint how to convert them."""
 
 import json
 import shutil
@@ -29,7 +29,7 @@ def test_all_that_was_written_is_there(directory):
     with Server(data_dir=directory, nosql=True) as server:
         later = wanted.pop("later")
         assert json.loads(json.dumps(fixture.contents(server))) == wanted
-        # It takes writes, and goes on with lifetimes that were stored.
+        # It accepts writes, and stored TTLs keep counting.
         server.client["shop"]["orders"].insert_one({"_id": 1_000, "number": 5_000})
         assert fixture.later(server) == later
         server.restart()

@@ -1,9 +1,9 @@
-"""kill -9 while a data directory that an earlier version made is opened for the first time, takes
-its first writes and is closed: at the Nth call of the system, for each N, and at random times, also
-several times after each other. Each time the next start succeeds, and shows what was in it.
+"""SIGKILL while a data directory that an earlier version made is opened for the first time,
+receives its first writes and is closed: at the Nth system call, for each N, and at random times,
+also several times in a row. Each time the next start succeeds and shows its contents.
 
-POINTS says how many of the calls are taken, evenly, and ROUNDS at how many random times (default 16
-and 8; with --torture all calls and 200); SEED shifts and chooses them.
+POINTS is the number of calls, chosen evenly, and ROUNDS the number of random times (default 16 and
+8; with --torture all calls and 200); SEED shifts and chooses them.
 """
 
 import json
@@ -22,19 +22,19 @@ from lib.traced import Traced
 
 from backup import fixture
 
-#: Calls that change nothing: a kill there lies between those that do.
+#: Calls that change nothing: a kill there falls between those that do.
 LOOKING = ["openat", "pread64", "statx"]
 POINTS = int(os.environ.get("POINTS", 0 if TORTURE else 16))
 ROUNDS = int(os.environ.get("ROUNDS", 200 if TORTURE else 8))
 OPTIONS = {"data_dir": True, "nosql": True, "flags": ["--reap-delay", "0"]}
-#: Runs side by side: most of the time they wait for the disk.
+#: Concurrent runs: they mostly wait for the disk.
 BESIDE = 2
-#: Kills of one directory after each other, at most.
+#: Maximum number of kills of one directory in a row.
 IN_A_ROW = 4
 
 
 class Opened:
-    """A directory of an earlier version that is opened again and again, and what it has to show."""
+    """A directory of an earlier version that is opened repeatedly, and its expected contents."""
 
     def __init__(self, server, directory):
         self.server = server
@@ -45,7 +45,7 @@ class Opened:
         self.written = {}
 
     def write(self):
-        """A document and an item that the earlier version did not have."""
+        """Writes a document and an item that the earlier version did not have."""
         self.written["document"] = False
         self.server.client["new"]["c"].insert_one({"_id": "new"})
         self.written["document"] = True
@@ -56,7 +56,7 @@ class Opened:
         self.written["item"] = True
 
     def session(self):
-        """What is killed: a start, the first writes, a stop."""
+        """Runs the session that is killed: a start, the first writes, a stop."""
         try:
             self.server.start()
             self.write()
@@ -65,7 +65,7 @@ class Opened:
             self.server.process.wait(10)
 
     def judge(self, point):
-        """What is wrong after the kill at this point."""
+        """Returns the errors after the kill at this point."""
         wrong, server = [], self.server
         verified = server.verify()
         if verified.returncode:
@@ -86,13 +86,14 @@ class Opened:
         return [f"{point}: {text}" for text in wrong]
 
     def after(self):
-        """What is left after some time, with the item that never expires."""
+        """Returns the data that is left after some time, with an item that never expires."""
         container = self.server.items.container("plant", "readings")
         container.upsert({"id": "new", "pk": "a", "value": 0, "ttl": -1})
         return fixture.later(self.server)
 
     def differences(self):
-        """What differs from the contents of the earlier version and the writes since then."""
+        """Returns the differences from the contents of the earlier version and the writes since
+        then."""
         shown, wrong = json.loads(json.dumps(fixture.contents(self.server))), []
         new = [item for item in shown["items"] if item[0] == "new"]
         shown["items"] = [item for item in shown["items"] if item[0] != "new"]
@@ -118,7 +119,7 @@ def directory(tmp_path_factory):
 
 
 def calls_of(directory):
-    """How often each call is made in one whole session."""
+    """Returns how often each call is made in one whole session."""
     with closing(Traced(CHANGING + LOOKING, **OPTIONS)) as server:
         opened = Opened(server, directory)
         server.start()
@@ -130,7 +131,7 @@ def calls_of(directory):
 
 
 def killed_at(point, directory):
-    """What is wrong after a kill at this call, and whether it was reached."""
+    """Returns the errors after a kill at this call, and whether it was reached."""
     call, n = point
     with closing(Traced([call], f"{call}:signal=KILL:when={n}", **OPTIONS)) as server:
         opened = Opened(server, directory)
@@ -166,7 +167,7 @@ def time_of_a_start(directory):
 
 
 def killed_after(server, seconds):
-    """Starts the server and kills it after a time, ready or not; whether it was ready."""
+    """Starts the server and kills it after a time; returns whether it was ready."""
     server.starts += 1
     ready = server.home / f"ready-{server.starts}"
     server.log = server.home / f"log-{server.starts}"

@@ -1,4 +1,4 @@
-"""The commands of backups as a person types them, and what they say."""
+"""Runs the commands for backups as a user does, and reads their output."""
 
 import datetime
 import json
@@ -10,18 +10,19 @@ from lib.server import EBB_BIN, Server, millis
 
 #: Seconds that a command may take.
 PATIENCE = 120
-#: Variables of a shell that would name another server or store.
+#: Prefixes of environment variables that would select another server or store.
 FOREIGN = ("EBB_", "AWS_")
 
 
 def environment(**more):
-    """The variables of a command: those of this process that do not change what is asked."""
+    """Returns the environment of a command: that of this process without variables that affect the
+    command, plus `more`."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(FOREIGN)}
     return {**kept, **more}
 
 
 def run(*words, stdin=None, env=None, code=0):
-    """Runs `ebb`, which has to end with this code; answers its standard output and error."""
+    """Runs `ebb`, which has to end with this exit code; returns its standard output and error."""
     ended = subprocess.run(
         [EBB_BIN, *map(str, words)],
         input=stdin or b"",
@@ -36,50 +37,51 @@ def run(*words, stdin=None, env=None, code=0):
 
 
 def at(server):
-    """The flag that names a running server."""
+    """Returns the flag that names a running server."""
     return ["--admin-addr", server.admin_url.removeprefix("http://")]
 
 
 def backup(server, target, *flags, **more):
-    """Backs a running server up; answers what the command reports."""
+    """Backs a running server up; returns the command's report."""
     out, _ = run("backup", target, "--json", *at(server), *flags, **more)
     return json.loads(out)
 
 
 def restore(source, directory, *flags, **more):
-    """Restores into a directory; answers what the command reports."""
+    """Restores into a directory; returns the command's report."""
     out, _ = run("restore", source, "--data-dir", directory, "--json", *flags, **more)
     return json.loads(out)
 
 
 def refused(*words, code=1, **more):
-    """Runs a command that has to fail; answers what it says."""
+    """Runs a command that has to fail; returns its error output."""
     return run(*words, code=code, **more)[1]
 
 
 def sound(directory):
-    """Walks a closed directory, in which nothing may disagree."""
+    """Verifies a closed directory, which must have no error."""
     run("verify", "--data-dir", directory)
 
 
 def restored(directory, clock="manual", **more):
-    """A server on a directory that was restored."""
+    """Returns a server on a directory that was restored."""
     return Server(data_dir=directory, clock=clock, **more)
 
 
 def rfc3339(ms):
-    """An instant as `--to` takes it."""
+    """Formats an instant for `--to`."""
     at = datetime.datetime.fromtimestamp(ms / 1_000, datetime.UTC)
     return at.strftime("%Y-%m-%dT%H:%M:%S.") + f"{ms % 1_000:03}Z"
 
 
 def reported_ms(text):
-    """The milliseconds of an instant that a command reports."""
+    """Returns the milliseconds of an instant that a command reports."""
     return millis(datetime.datetime.fromisoformat(text).replace(tzinfo=None))
 
 
 def follow(server, least_ms):
-    """Has a server follow its wall clock, which was stepped forward, up to an instant."""
+    """Has a server accept its wall clock, which was stepped forward, and waits until it has reached
+    an instant."""
     until = time.monotonic() + 20
     while server.now_ms() < least_ms:
         assert time.monotonic() < until, "the wall clock is not followed"

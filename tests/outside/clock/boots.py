@@ -1,6 +1,5 @@
-"""Boots of the machine, as the clock's file knows them: by another boot id in it the next start
-is one after a reboot. And clocks in time namespaces, which shift the machine's boot clock for one
-process."""
+"""Simulated reboots: with another boot id in the clock's file, the next start is one after a
+reboot. And time namespaces, which shift the machine's boot clock for one process."""
 
 import pathlib
 import secrets
@@ -9,12 +8,12 @@ import struct
 from lib import needs
 
 SLOT = 512
-#: Where the boot id stands in a slot, and the length of a checkpoint that knows the wall clock.
+#: Position of the boot id in a slot, and length of a checkpoint that includes the wall clock.
 BOOT_ID, SIZE = slice(8, 24), 65
 
 
 def table():
-    """The table of CRC-32C."""
+    """Yields the table of CRC-32C."""
     for byte in range(256):
         for _ in range(8):
             byte = byte >> 1 ^ (0x82F63B78 if byte & 1 else 0)
@@ -32,7 +31,7 @@ def crc32c(data):
 
 
 def reboot(data_dir):
-    """The machine is another boot from here on, for the next start on this directory."""
+    """Makes the next start on this directory look like one after a reboot."""
     file = pathlib.Path(data_dir) / "clock"
     data = bytearray(file.read_bytes())
     for slot in (0, SLOT):
@@ -45,6 +44,7 @@ def reboot(data_dir):
 
 
 def shifted(seconds):
-    """What starts a program whose boot clock and monotonic clock are so many seconds ahead."""
+    """Returns the command prefix that starts a program with boot and monotonic clocks this many
+    seconds ahead."""
     needs.root("a time namespace")
     return ["unshare", "--time", f"--boottime={seconds}", f"--monotonic={seconds}", "--"]

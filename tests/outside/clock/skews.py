@@ -1,26 +1,26 @@
-"""How a wall clock goes wrong: linear, periodic, in steps, and not in any ideal way (with drift,
-jitter and sudden corrections at once). Each is a function of the time since its beginning,
-milliseconds of both."""
+"""Errors of a wall clock: linear, periodic, stepwise, and non-ideal (drift, jitter and sudden
+corrections at once). Each is a function from the seconds since its start to the error in
+milliseconds."""
 
 import math
 import random
 
 
 def linear(seed):
-    """Drifts by up to a tenth of a second in each, either way."""
+    """Drifts by up to a tenth of a second per second, either way."""
     rate = random.Random(seed).uniform(-100, 100)
     return lambda seconds: rate * seconds
 
 
 def periodic(seed):
-    """Swings by up to 40 seconds, several times in a test."""
+    """Oscillates by up to 40 seconds, with several periods in a test."""
     choose = random.Random(seed)
     amplitude, period = choose.uniform(200, 40_000), choose.uniform(1, 10)
     return lambda seconds: amplitude * math.sin(2 * math.pi * seconds / period)
 
 
 def step(seed):
-    """Is right, and then wrong by anything from a second to years."""
+    """Is right, then wrong by an amount from a second to years."""
     choose = random.Random(seed)
     at, size = choose.uniform(0.5, 4), choose.choice([1_000, 30_000, 90_000, 3_600_000, 10**11])
     size *= choose.choice([-1, 1])
@@ -28,7 +28,7 @@ def step(seed):
 
 
 def non_ideal(seed):
-    """Drifts and jitters and is set right now and then, or wrong."""
+    """Drifts, jitters, and is sometimes set to a right or wrong time."""
     choose = random.Random(seed)
     rate, jitter = choose.uniform(-50, 50), choose.uniform(0, 700)
     steps = sorted(

@@ -1,5 +1,5 @@
-"""Restarts by which the boot clock of the machine is another one, as in a container that was
-moved: time namespaces shift it by an hour and a year, forth and back. Wants root."""
+"""Restarts after which the machine's boot clock differs, as in a container that was migrated: time
+namespaces shift it by an hour and a year, forward and back. Requires root."""
 
 import pytest
 
@@ -16,7 +16,7 @@ def test_time_goes_on_where_the_boot_clock_is_another_one(tmp_path, seconds):
     with Walled(tmp_path) as walled:
         walled.boot.unlink()
         walled.fill(LIVES)
-        # Ahead, behind where it was, and as it is without any of it.
+        # Ahead; back to the original, which is behind the last run; unchanged.
         for prefix in (shifted(seconds), [], []):
             walled.now()
             walled.written_ts()

@@ -1,5 +1,5 @@
-"""The boot clock by which database time runs stands still or is slow: `/readyz` turns red, and
-green again when the clock goes on."""
+"""The boot clock that drives database time stops or runs slowly: `/readyz` fails, and recovers when
+the clock runs again."""
 
 import time
 
@@ -9,7 +9,7 @@ from clock.walled import Walled
 
 pytestmark = pytest.mark.real_clock
 
-#: Seconds within which it has to be noticed.
+#: Seconds within which this has to be noticed.
 NOTICED = 5.0
 
 
@@ -22,7 +22,7 @@ def test_a_frozen_clock_turns_readiness_red(tmp_path):
         assert "does not keep pace" in walled.server.ready()[1]
         assert not walled.clock()["keeps_pace"]
         assert "does not keep pace" in walled.server.log.read_text()
-        # It stays so, whatever of the wall clock is followed meanwhile, and data are served.
+        # It stays so, even while the wall clock is followed, and data is served.
         until = time.monotonic() + 3
         while time.monotonic() < until:
             assert walled.server.ready()[0] == 503

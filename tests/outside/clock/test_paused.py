@@ -1,5 +1,5 @@
-"""`ebb admin ttl`: reaping is paused, over a crash too, while documents expire at their second as
-ever; it is seen wherever somebody looks, and ended. And what another default would make expire."""
+"""`ebb admin ttl`: reaping is paused, also over a crash, while documents still expire on time; the
+pause is reported everywhere, and can be ended. Also the preview of another default TTL."""
 
 import json
 import subprocess
@@ -8,12 +8,12 @@ import pytest
 from lib.server import AT_ONCE, EBB_BIN, Server
 
 COUNT, TEXT = 300, "x" * 1_000
-#: Bytes that `COUNT` documents have at least.
+#: Minimum size of `COUNT` documents in bytes.
 FULL = COUNT * len(TEXT)
 
 
 def ebb(server, *words):
-    """Runs `ebb admin`; exit code and output."""
+    """Runs `ebb admin`; returns exit code and output."""
     address = server.admin_url.removeprefix("http://")
     line = [EBB_BIN, "admin", *words, "--admin-addr", address]
     ran = subprocess.run(line, capture_output=True, text=True, timeout=60)
@@ -54,7 +54,7 @@ def counts(server, container):
 
 def test_a_pause_keeps_bytes_and_hides_what_expires(server):
     container = fill(server, 10)
-    # A manual clock stands at a whole second.
+    # A manual clock starts at a full second.
     server.advance(9_999)
     assert counts(server, container) == (COUNT, COUNT)
     assert ebb(server, "ttl")[1].startswith("reaping goes on\n")
@@ -76,7 +76,7 @@ def test_a_pause_keeps_bytes_and_hides_what_expires(server):
         assert server.metric("ebb_ttl_reaping_paused") == 1
         code, found = ebb(server, "doctor")
         assert code == 1 and "WARNING reaping: reaping is paused" in found
-        # It is kept over a crash.
+        # The pause is kept over a crash.
         server.kill()
         server.start()
         assert "reaping is paused" in server.log.read_text()

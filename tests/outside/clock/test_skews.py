@@ -1,8 +1,7 @@
-"""kill -9 under a wall clock that goes wrong in four ways, at times with a reboot, and with steps
-that somebody accepts: database time and `_ts` never decrease, what is acknowledged is there until
-its deadline by database time and never after.
-
-ROUNDS says how many (default 40; 400 with --torture), SEED where they begin.
+"""SIGKILL under a wall clock with four kinds of errors, sometimes with a reboot, and with steps
+that an operator accepts: database time and `_ts` never decrease, acknowledged data is present until
+its deadline by database time and never after. ROUNDS is the number of rounds (default 40; 400 with
+--torture), SEED seeds them.
 """
 
 import contextlib
@@ -24,14 +23,15 @@ from clock.walled import REAPS, Walled
 pytestmark = pytest.mark.real_clock
 
 ROUNDS = -(-int(os.environ.get("ROUNDS", 400 if TORTURE else 40)) // len(SKEWS))
-#: How long a round writes, seconds, and how much at the least: on a busy machine it takes longer.
+#: Duration of the writes of a round in seconds, and their minimum number: on a busy machine a round
+#: takes longer.
 WRITES, LEAST = 0.4, 4
 TTLS = [1, 1, 2, 5, 3_600, None]
 
 
 class Rounds:
-    """Rounds on one server. Documents are kept with the second before which they surely live, and
-    the one from which they surely have expired; `None`: they never do."""
+    """Rounds on one server. Documents are recorded with the second until which they are certainly
+    live, and the one from which they have certainly expired; `None`: they never expire."""
 
     def __init__(self, walled, kind):
         self.walled, self.kind = walled, kind
@@ -51,7 +51,7 @@ class Rounds:
             self.walled.move(round(self.offset(time.monotonic() - self.skew_began)))
 
     def write(self):
-        """Writes one document and one item that are acknowledged."""
+        """Writes one document and one item, both acknowledged."""
         self.next += 1
         ttl = self.choose.choice(TTLS)
         own = {} if ttl is None else {"ttl": ttl}
@@ -92,7 +92,7 @@ class Rounds:
         self.compare()
 
     def kill_while_writing(self):
-        """Kills the server in the middle of a write, whose outcome nobody knows then."""
+        """Kills the server during a write, whose outcome is then unknown."""
         self.next += 1
         unknown = {"_id": self.next, "ttl": 1}
         write = threading.Thread(target=self.unknown, args=[self.walled.server.client, unknown])
@@ -106,7 +106,7 @@ class Rounds:
             client.db.c.insert_one(document)
 
     def compare(self):
-        """What is there is what has to be, and not what must not be."""
+        """Checks that all live data is present, and no expired data."""
         database = self.walled.server.client.db
         for kept, found in (
             (self.documents, lambda: {row["_id"] for row in database.c.find()}),

@@ -1,6 +1,6 @@
-"""The wall clock steps forward by an hour, a year and a hundred years (over 2038-01-19 and
-2106-02-07) while the server runs. Until somebody accepts that, nothing is hidden, stamped or
-reaped by it; then everything follows. And after a reboot, where nobody can know whether the wall
+"""The wall clock steps forward by an hour, a year and a hundred years (past 2038-01-19 and
+2106-02-07) while the server runs. Until an operator accepts the step, it does not affect expiry,
+stamps or reaping; afterwards all follow. Also after a reboot, when it is unknown whether the wall
 clock is right."""
 
 import re
@@ -16,22 +16,22 @@ from clock.walled import DAY, HOUR, REAPS, ROUGHLY, YEAR, Walled
 
 pytestmark = pytest.mark.real_clock
 
-#: Lives in seconds; of each there are `COPIES`, so that what expires is worth reaping.
+#: TTLs in seconds; of each there are `COPIES`, so that expired data is worth reaping.
 LIVES = {"quarter": 900, "half-day": 43_200, "month": 2_592_000, "ever": None}
 COPIES, TEXT = 60, "x" * 2_000
 STEPS = {"an hour": HOUR, "a year": YEAR, "a hundred years": 100 * YEAR}
 
 
 def left(step):
-    """The lives that outlast a step."""
+    """Returns the TTLs that are longer than a step."""
     return {name for name, life in LIVES.items() if life is None or step < life * 1000}
 
 
 def follow(home, ms):
-    """Has a server take a step and accept it."""
+    """Steps a server's wall clock and accepts the step."""
     with Walled(home, REAPS) as walled:
         walled.fill(LIVES, COPIES, TEXT)
-        # One that expires while the step waits: nothing holds it up.
+        # A document that expires while the step waits: expiry is not delayed.
         walled.items.create({"id": "ten 0", "pk": "a", "ttl": 10})
         began = time.monotonic()
         walled.move(ms)
@@ -56,7 +56,7 @@ def follow(home, ms):
             off = seconds - time.time() - ms / 1000
             assert abs(off) < ROUGHLY / 1000, f"{name} did not follow"
         if ms != HOUR:
-            # Of the hour less than half has expired, which is not worth it yet.
+            # After an hour less than half of the data has expired, too little to be reaped.
             assert walled.comes(lambda: walled.reaped() >= 2 * gone * COPIES, 30.0)
         walled.server.kill()
         walled.server.start()
@@ -78,8 +78,8 @@ def test_nothing_follows_a_step_before_it_is_accepted(followed, step):
 
 
 def test_what_a_reboot_makes_expire_is_kept_until_it_is_accepted(tmp_path):
-    """A long downtime, or a wrong clock: nobody can tell. What expired is invisible and stays on
-    the disk, and the log says so."""
+    """A long downtime and a wrong clock cannot be distinguished. Expired data is invisible but
+    stays on disk until the time is accepted, and the log says so."""
     with Walled(tmp_path, REAPS) as walled:
         walled.fill(LIVES, COPIES, TEXT)
         walled.server.leave()
@@ -111,7 +111,7 @@ def test_what_a_reboot_makes_expire_is_kept_until_it_is_accepted(tmp_path):
         assert "until 'ebb admin clock accept'" in shown.stdout, shown
         walled.server.wait_for_passes(3)
         assert walled.reaped() == 0
-        # Over another start, too: it is not the first one any more, and nothing has been accepted.
+        # Also after another start, which does not count as a reboot; nothing has been accepted.
         walled.server.kill()
         walled.server.start()
         walled.server.wait_for_passes(3)

@@ -1,7 +1,7 @@
 """The process is stopped (SIGSTOP) for seconds, up to a minute with --torture, while clients read
-and documents expire: no reply to a request that was sent after a deadline has the document in it,
-also if it was sent while the process stood; when it goes on, it is ready at once and expires all
-in time."""
+and documents expire: no reply to a request sent after a deadline contains the document, even if it
+was sent while the process was stopped; when it resumes, it is ready at once and everything expires
+on time."""
 
 import signal
 import threading
@@ -16,15 +16,15 @@ from clock.walled import Walled
 
 pytestmark = pytest.mark.real_clock
 
-#: How long each stop lasts, seconds.
+#: Duration of each stop in seconds.
 STOPS = [1, 2.5, 6] + ([20, 60] if TORTURE else [])
-#: Seconds by which database time may lie behind the wall clock.
+#: Seconds by which database time may be behind the wall clock.
 BEHIND = 0.2
 READERS = 4
 
 
 class Reading:
-    """Clients that read all the time, and what they got when: (sent at, ids)."""
+    """Clients that read continuously, and their results: (sent at, ids)."""
 
     def __init__(self, walled):
         self.walled, self.over, self.seen = walled, threading.Event(), []
@@ -58,18 +58,18 @@ class Reading:
 
 
 def stop(home, seconds):
-    """Stops a server for so long, and looks at what its clients saw."""
+    """Stops a server for this time, and checks its clients' results."""
     with Walled(home) as walled:
         walled.fill({"ever": None})
         collection, container = walled.server.client.db.c, walled.items
         deadlines = {}
         reading = Reading(walled)
-        # They expire before, while and after the process stands.
+        # They expire before, while and after the process is stopped.
         for life in range(1, round(seconds) + 4):
             id = f"life {life}"
             collection.insert_one({"_id": id, "ttl": life})
             made = container.create({"id": id, "pk": "a", "ttl": life})
-            # The document was written before the item, and expires no later.
+            # The document was written before the item, so it expires no later.
             deadlines[id] = made.json["_ts"] + life
         time.sleep(0.5)
         walled.server.process.send_signal(signal.SIGSTOP)
@@ -89,7 +89,7 @@ def stop(home, seconds):
             if deadlines[id] + BEHIND <= sent
         ]
         assert late == []
-        # Each was seen while it lived, as far as the process did not stand all that time.
+        # Each was seen live, unless the process was stopped for its whole life.
         seen = set().union(*(ids for _, ids in reading.seen))
         later = stopped + seconds + 1
         assert seen >= {id for id, deadline in deadlines.items() if later < deadline}

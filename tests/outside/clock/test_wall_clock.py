@@ -1,6 +1,6 @@
-"""Steps of the machine's wall clock, which tests make by a file that the server adds to it: small
-ones are followed, large ones wait for somebody to accept them, and time never goes back, over
-restarts neither. What a step makes expire is gone with it, and what it does not is there."""
+"""Steps of the machine's wall clock, which tests simulate by a file whose offset the server adds:
+small ones are followed, large ones wait for an operator to accept them, and time never goes back,
+over restarts either. Data that a step makes expire stays expired; other data stays visible."""
 
 import time
 
@@ -12,7 +12,7 @@ from clock.walled import FOLLOWED, HOUR, ROUGHLY, SECOND, YEAR, Walled
 
 pytestmark = pytest.mark.real_clock
 
-#: Lives of documents, seconds; `None`: for ever.
+#: TTLs of documents in seconds; `None`: never expires.
 LIVES = {"short": 25, "long": 1_800, "ever": None}
 
 
@@ -25,7 +25,7 @@ def walled(tmp_path):
 
 
 def lasting(walled):
-    """Whether all that lives longer than any test is there."""
+    """Returns whether all data that lives longer than any test is visible."""
     return all(names >= {"long", "ever"} for names in walled.names())
 
 
@@ -35,7 +35,7 @@ def test_a_small_step_forward_is_followed(walled):
     assert walled.reaches(30 * SECOND)
     assert walled.shows({"long", "ever"})
     assert not walled.clock()["unconfirmed"]
-    # No more than a minute in ten: the next one waits.
+    # At most a minute in ten is followed: the next step waits.
     walled.move(80 * SECOND)
     assert walled.waits()
     assert abs(walled.off() - 30 * SECOND) < ROUGHLY
@@ -44,7 +44,7 @@ def test_a_small_step_forward_is_followed(walled):
 def test_a_large_step_that_is_taken_back_leaves_no_trace(walled):
     walled.move(HOUR)
     assert walled.waits()
-    # Accepted too late: it is gone, and the next one waits as if nobody had.
+    # Accepted too late: the step was reverted, and the next one waits for acceptance again.
     walled.move(0)
     assert walled.comes(lambda: not walled.clock()["unconfirmed"]), "it still waits"
     walled.accept()
@@ -58,7 +58,8 @@ def test_a_large_step_that_is_taken_back_leaves_no_trace(walled):
 
 
 def step_back(home, step):
-    """Steps back, restarts and reboots; what has expired stays gone, and all expires in time."""
+    """Steps the clock back, restarts and reboots; expired data stays expired, and everything
+    expires on time."""
     with Walled(home) as walled:
         walled.fill(LIVES)
         stepped_back(walled, step)
@@ -119,7 +120,7 @@ def test_a_step_while_the_server_is_away_waits_too(walled):
     walled.accept()
     assert walled.reaches(HOUR, FOLLOWED)
     assert walled.shows({"ever"})
-    # What a step made expire stays gone when the clock is set right again.
+    # Data that a step made expire stays expired when the clock is corrected.
     walled.move(0)
     walled.server.restart()
     assert abs(walled.off() - HOUR) < ROUGHLY

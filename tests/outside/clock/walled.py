@@ -1,5 +1,5 @@
 """A server on the machine's clock whose wall clock and boot clock a test moves, by files that the
-server reads them through, and documents and items whose lives end at many instants."""
+server applies to them, and documents and items that expire at many instants."""
 
 import json
 import pathlib
@@ -13,12 +13,12 @@ SECOND, MINUTE, HOUR, DAY = 1_000, 60_000, 3_600_000, 86_400_000
 YEAR = 365 * DAY + DAY // 4
 #: Seconds within which a step is followed: the clock is compared twice a second.
 FOLLOWED = 10.0
-#: Milliseconds that a comparison of two readings may be off on a busy machine.
+#: Allowed difference in milliseconds of two readings on a busy machine.
 ROUGHLY = 20_000
 
 
 class Walled:
-    """One server. `off` says how far its wall clock is from the machine's."""
+    """One server. `off` is the distance of its database time from the machine's wall clock."""
 
     def __init__(self, home, flags=(), **options):
         self.wall, self.boot = pathlib.Path(home) / "wall", pathlib.Path(home) / "boot"
@@ -38,11 +38,11 @@ class Walled:
     # The clocks.
 
     def move(self, ms):
-        """The wall clock is off by so much from now on; the file is never half written."""
+        """Sets the offset of the wall clock in milliseconds; the file is replaced atomically."""
         self.put(self.wall, ms)
 
     def pace(self, text):
-        """The boot clock goes so from now on: `0.6` of its pace, or that and an offset."""
+        """Sets the pace of the boot clock, such as `0.6`, optionally with an offset."""
         self.put(self.boot, text)
 
     @staticmethod
@@ -52,23 +52,24 @@ class Walled:
         beside.rename(file)
 
     def now(self):
-        """Database time, which is never before what it was when this was called last."""
+        """Returns database time, which must not be before the last result."""
         now = self.server.now_ms()
         assert self.last_ms <= now, f"time went back by {self.last_ms - now} ms"
         self.last_ms = now
         return now
 
     def off(self):
-        """How far database time is from the wall clock of the machine as it really is."""
+        """Returns the distance of database time from the machine's real wall clock, in
+        milliseconds."""
         return self.server.now_ms() - time.time() * 1000
 
     def reaches(self, off, within=FOLLOWED):
-        """Whether database time comes to be about so far off."""
+        """Returns whether database time reaches about this offset in time."""
         return self.comes(lambda: abs(self.off() - off) <= ROUGHLY, within)
 
     @staticmethod
     def comes(holds, within=FOLLOWED):
-        """Whether something comes to be."""
+        """Returns whether a condition becomes true in time."""
         until = time.monotonic() + within
         while not holds():
             if until < time.monotonic():
@@ -87,17 +88,17 @@ class Walled:
         return self.status()["clock"]
 
     def waits(self, within=FOLLOWED):
-        """Whether a step comes to wait for acceptance."""
+        """Returns whether a step waits for acceptance in time."""
         return self.comes(lambda: self.clock()["unconfirmed"], within)
 
     def accept(self):
         assert self.server.admin("/_ebb/clock/accept", {})["mode"] == "system"
 
-    # Data that expire in every way there is.
+    # Data that expires in every possible way.
 
     def fill(self, lives, copies=1, text=""):
-        """Writes `copies` of each life (seconds by name; `None`: for ever) to a collection with a
-        default, to one with a date index, and to a container."""
+        """Writes `copies` for each TTL (seconds by name; `None`: never expires) to a collection
+        with a default TTL, to one with a TTL index on dates, and to a container."""
         self.lives = lives
         database = self.server.client.db
         database.c.create_index("_ts", expireAfterSeconds=2_000_000_000)
@@ -126,7 +127,7 @@ class Walled:
             assert all(one["statusCode"] == 201 for one in made), made
 
     def names(self):
-        """The names of lives that are there: the same by every way to see them."""
+        """Returns the names of the TTLs whose data is visible by each read path."""
         database = self.server.client.db
         found = [
             {row["_id"].split()[0] for row in database.c.find()},
@@ -142,11 +143,12 @@ class Walled:
         return found
 
     def shows(self, names):
-        """Whether these lives are there and no others, by each way."""
+        """Returns whether exactly the data of these TTLs is visible, by each read path."""
         return self.names() == [set(names)] * 3
 
     def written_ts(self):
-        """The `_ts` of an item that is written now, which is never before that of another one."""
+        """Returns the `_ts` of an item written now, which must not be before that of an earlier
+        one."""
         made = self.stamps.upsert({"id": "ts", "pk": "a"})
         assert made.status in (200, 201), made
         ts = made.json["_ts"]
@@ -155,7 +157,7 @@ class Walled:
         return ts
 
     def times(self):
-        """Every way to ask what time it is, in seconds, by name."""
+        """Returns the current time in seconds from every source, by name."""
         client = self.server.client
         now = client.admin.aggregate([{"$documents": [{}]}, {"$project": {"now": "$$NOW"}}])
         asked = {
@@ -175,5 +177,5 @@ class Walled:
         return self.server.ttl_metrics()["deletedDocuments"]
 
 
-#: Flags of a server that removes what has expired at once.
+#: Flags of a server that reaps expired data at once.
 REAPS = AT_ONCE

@@ -1,11 +1,11 @@
-"""The ledger of one client that makes, changes and removes users and roles of a database of its
-own: what there is after each of its commands, and what each user may do."""
+"""The ledger of a client that creates, changes and removes users and roles of its own database:
+their state after each command, and the rights of each user."""
 
 import dataclasses
 
-#: Collections and actions that privileges are about.
+#: Collections and actions of the privileges.
 COLLECTIONS, ACTIONS = ("c0", "c1", "c2"), ("find", "insert")
-#: Names are few, so that those that were removed come again.
+#: Few names, so that removed ones are used again.
 USERS = tuple(f"user{number}" for number in range(6))
 ROLES = tuple(f"role{number}" for number in range(4))
 
@@ -19,7 +19,7 @@ class User:
     number: int = 0
 
     def shown(self):
-        """What `usersInfo` tells of it."""
+        """Returns what `usersInfo` shows of the user."""
         return self.roles, self.number
 
 
@@ -32,23 +32,24 @@ class Role:
 
 
 class Accounts:
-    """Users and roles by name. A change makes another one, so that both can be legal at a time."""
+    """Users and roles by name. A change returns a new object, so that two states can be legal at
+    the same time."""
 
     def __init__(self, users=None, roles=None, shared=False):
         self.users, self.roles = dict(users or {}), dict(roles or {})
-        #: Whether the user of all clients has this client's role.
+        #: Whether the user that all clients share has this client's role.
         self.shared = shared
 
     def copy(self):
         return Accounts(self.users, self.roles, self.shared)
 
     def shown(self):
-        """What a server tells of it, which is all but the passwords."""
+        """Returns what a server shows of the accounts: everything but passwords."""
         users = {name: user.shown() for name, user in self.users.items()}
         return users, self.roles, self.shared
 
     def rights(self, name):
-        """What a user may do, through roles of roles too."""
+        """Returns the rights of a user, including those of inherited roles."""
         rights, left, seen = set(), list(self.users[name].roles), set()
         while left:
             role = left.pop()
@@ -77,7 +78,7 @@ class Accounts:
         return after
 
     def without_roles(self, names):
-        """Roles that are dropped are taken from everybody."""
+        """Drops roles, which also removes them from users and other roles."""
         gone, after = frozenset(names), self.copy()
         after.roles = {
             name: Role(role.rights, role.roles - gone)
@@ -98,8 +99,8 @@ class Accounts:
 
 
 class Book:
-    """What is certain: one state, or two while a command has no answer; and the passwords that were
-    good once and are not any more, by user."""
+    """The legal states: one, or two while a command has no reply; and the former passwords by user,
+    which must not work any more."""
 
     def __init__(self):
         self.states = [Accounts()]
@@ -120,21 +121,21 @@ class Book:
         self.acknowledged += 1
 
     def retire(self, before, after):
-        """Passwords of users who are gone or have another one."""
+        """Records passwords of users who were removed or got another password."""
         for name, user in before.users.items():
             kept = after.users.get(name)
             if kept is None or kept.password != user.password:
                 self.former.setdefault(name, []).append(user.password)
 
     def settle(self, found, opens):
-        """Takes what a restarted server tells for certain; answers what is wrong with it. `opens`
-        says whether a password is good."""
+        """Keeps the state that a restarted server shows; returns the errors in it. `opens` tells
+        whether a password works."""
         legal = [state for state in self.states if state.shown() == found]
         if not legal:
             wanted = " or ".join(f"{state.shown()}" for state in self.states)
             return [f"there is {found}, wanted {wanted}"]
         if len(legal) == 2 and legal[0].users != legal[1].users:
-            # They differ in one password.
+            # The two states differ in one password only.
             legal = [state for state in legal if self.opens_all(state, opens)]
             if len(legal) != 1:
                 return [f"{len(legal)} of the old and the new password are good"]
@@ -145,7 +146,8 @@ class Book:
         return []
 
     def opens_all(self, state, opens):
-        """Whether the passwords in which the legal states differ are good as this one has them."""
+        """Returns whether the passwords that differ between the legal states are those of this
+        state."""
         names = {name for one in self.states for name in one.users}
         changed = [
             name

@@ -1,5 +1,5 @@
-"""A client that administers users and roles of a database of its own, and one user of all clients,
-until its server dies; and what has to be there after the next start."""
+"""A client that administers users and roles of its own database, and one user that all clients
+share, until its server dies; and the comparison after the next start."""
 
 import random
 
@@ -12,12 +12,12 @@ from crash.clients import OfDocuments
 
 #: The database and the name of the user whom all clients change.
 SHARED, COMMON = "shared", "common"
-#: The codes of a command that nobody may give, and of a login that failed.
+#: Error codes of an unauthorized command and of a failed login.
 UNAUTHORIZED, FAILED = 13, 18
 
 
 class Administrator(OfDocuments):
-    """One client. It is kept over restarts, with its book."""
+    """One client. It is kept over restarts, with its ledger."""
 
     def __init__(self, number, seed):
         self.number, self.database = number, f"team{number}"
@@ -63,7 +63,7 @@ class Administrator(OfDocuments):
         )()
 
     def change(self, after, body, database=None):
-        """Sends a command that makes the accounts be `after`."""
+        """Sends a command that changes the accounts to `after`."""
         self.book.intend(after)
         self.client[database or self.database].command(body)
         self.book.acknowledge()
@@ -97,7 +97,8 @@ class Administrator(OfDocuments):
         self.change(self.book.now.put_user(name, password=password), body)
 
     def whole_user(self):
-        """Password, roles and data at once: all of it is changed, or nothing."""
+        """Changes password, roles and custom data of a user in one command, which must be
+        atomic."""
         name, password, state = self.a_user(), f"password {self.tag()}", self.book.now
         roles, number = self.some(state.roles, 0), self.tags
         after = state.put_user(name, password=password, roles=frozenset(roles), number=number)
@@ -119,7 +120,7 @@ class Administrator(OfDocuments):
         self.change(self.book.now.without_user(name), {"dropUser": name})
 
     def privileges(self):
-        """Some rights, as pairs and as a command has them."""
+        """Returns random rights, as pairs and in the form of a command."""
         every = [(collection, action) for collection in COLLECTIONS for action in ACTIONS]
         rights = self.some(every)
         named = [
@@ -147,7 +148,8 @@ class Administrator(OfDocuments):
             self.change(state.put_role(name, rights=had - rights), body)
 
     def inherit(self):
-        """Roles inherit from those before them, so that there is no circle."""
+        """Changes the roles that a role inherits from: only roles before it in order, which avoids
+        cycles."""
         state = self.book.now
         first, *rest = sorted(state.roles)
         name = self.random.choice(rest)
@@ -180,14 +182,14 @@ class Administrator(OfDocuments):
         self.change(after, body)
 
     def change_common(self):
-        """Gives the user of all clients this client's role, or takes it."""
+        """Grants this client's role to the shared user, or revokes it."""
         state = self.book.now
         name = "revokeRolesFromUser" if state.shared else "grantRolesToUser"
         body = {name: COMMON, "roles": [f"of{self.number}"]}
         self.change(state.with_shared(not state.shared), body, SHARED)
 
     def probe(self):
-        """Logs in as one of its users while others change theirs."""
+        """Logs in as one of its users while other clients change theirs."""
         self.probes += 1
         try:
             self.wrong += self.wrong_rights(self.a_user())
@@ -196,10 +198,10 @@ class Administrator(OfDocuments):
                 raise
             raise AutoReconnect(str(error)) from error
 
-    # What has to be there.
+    # Checks.
 
     def wrong_rights(self, name):
-        """Logs in as a user and tries everything; answers what is not as the ledger has it."""
+        """Logs in as a user and tries every action; returns the differences from the ledger."""
         state, wrong = self.book.now, []
         here = f"{self.database}.{name}"
         with self.server.connection() as connection:
@@ -222,14 +224,14 @@ class Administrator(OfDocuments):
         return wrong
 
     def opens(self, name, password):
-        """Whether a password is good."""
+        """Returns whether a password works."""
         with self.server.connection() as connection:
             reply = connection.try_login(name, password, self.database)
         assert reply["ok"] == 1 or reply["code"] == FAILED, reply
         return reply["ok"] == 1
 
     def found(self, root, common):
-        """What a server tells of this client's accounts."""
+        """Returns the accounts of this client as a server shows them."""
         users = root.ok(self.database, {"usersInfo": 1})["users"]
         roles = root.ok(self.database, {"rolesInfo": 1, "showPrivileges": True})["roles"]
         return (
@@ -252,7 +254,7 @@ class Administrator(OfDocuments):
         return Role(frozenset(rights), self.names(told["roles"]))
 
     def compare(self, root, common):
-        """What is wrong after a start, and how many logins were tried."""
+        """Returns all errors after a start, and the number of logins that were tried."""
         pending = {
             name
             for state in self.book.states

@@ -1,4 +1,5 @@
-"""Makes and drops indexes and changes rules of time to live, beside the writers, until a crash."""
+"""Creates and drops indexes and changes TTL settings, concurrently with the writers, until a
+crash."""
 
 import random
 import threading
@@ -7,7 +8,7 @@ from lib import ending
 
 from crash.workload import LEAST
 
-#: name: (collection, keys, options) of indexes that come and go.
+#: name: (collection, keys, options) of indexes that are created and dropped.
 PASSING = {
     "n_1": ("plain", [("n", 1)], {}),
     "tag_1": ("plain", [("tag", 1)], {"unique": True}),
@@ -15,12 +16,13 @@ PASSING = {
     "tag_2": ("explicit", [("tag", 1)], {}),
 }
 
-#: How it connects.
+#: Options of the client.
 OPTIONS = {"retryWrites": False, "serverSelectionTimeoutMS": 2_000}
 
 
 class Changer:
-    """One client. It looks at what is there first: a crash may have come between."""
+    """One client. It reads the current state before each change, since a crash may have come
+    between."""
 
     OPTIONS = OPTIONS
 
@@ -50,7 +52,7 @@ class Changer:
         self.ended = ended
 
     def is_end(self, error):
-        """Whether this is what a client meets when its server ends."""
+        """Returns whether a client gets this error when its server stops."""
         return ending.is_end(error)
 
     def index(self):

@@ -1,4 +1,4 @@
-"""Compares a restarted server with the ledgers, by every index, and counts with what is there."""
+"""Compares a restarted server with the ledgers, and its indexes and counts with its documents."""
 
 import time
 
@@ -8,25 +8,26 @@ from crash import ledgers
 from crash.workload import COLLECTIONS
 
 ALL = (*COLLECTIONS, "unique", "counters")
-#: In these nothing dies, so that reads one after the other are comparable on any clock.
+#: Nothing expires in these, so that successive reads are comparable with any clock.
 IMMORTAL = ("plain", "unique", "counters")
-#: What a hint gets that names no index, or one that is still being built.
+#: Error code of a hint that names a missing index, or one that is still being built.
 BAD_VALUE = 2
 
 
 def documents(db):
-    """All documents by (collection, id), read by scan."""
+    """Returns all documents by (collection, id), read by collection scans."""
     return {(name, row["_id"]): row for name in ALL for row in db[name].find()}
 
 
 def hinted(collection, index, within=60.0):
-    """All rows by an index; a build that a crash broke off goes on beside the server's work."""
+    """Returns all rows by an index; waits for a build that a crash interrupted and that resumes in
+    the background."""
     until = time.monotonic() + within
     while True:
         try:
             return list(collection.find().hint(index))
         except OperationFailure as error:
-            # A build may fail, and its index be gone.
+            # A build may fail, and its index is then removed.
             if index not in collection.index_information():
                 return list(collection.find())
             if error.code != BAD_VALUE or until < time.monotonic():
@@ -35,15 +36,17 @@ def hinted(collection, index, within=60.0):
 
 
 def await_rules(collection):
-    """Waits for rules of expiry whose building goes on after a crash: a rule expires nothing until
-    it is built, and then all that is due, also between two reads on a clock that stands."""
+    """Waits for TTL indexes whose build resumes after a crash: such an index expires nothing until
+    it is built, and then everything that is due, also between two reads on a clock that stands
+    still."""
     for index in collection.list_indexes():
         if "expireAfterSeconds" in index and "_ts" not in index["key"]:
             hinted(collection, index["name"])
 
 
 def halves(db, stands):
-    """Rows without index entries, or the other way round, where nothing can die meanwhile."""
+    """Returns rows without index entries and entries without rows, in collections where nothing can
+    expire meanwhile."""
     wrong = []
     for name in ALL if stands else IMMORTAL:
         await_rules(db[name])
@@ -70,7 +73,7 @@ def halves(db, stands):
 
 
 def compare(db, times, writers, crashed):
-    """Everything that is wrong after a restart."""
+    """Returns all errors after a restart."""
     begin = times.low()
     found = documents(db)
     end = times.high()

@@ -1,16 +1,18 @@
-"""Compares a restarted server's items with the ledgers, paths with each other, and both feeds."""
+"""Compares a restarted server's items with the ledgers, read paths with each other, and both change
+feeds."""
 
 from lib.nosql import ALL_VERSIONS, LATEST, stripped
 
 from crash import ledgers
 from crash.items import CONTAINERS, containers
 
-#: In these nothing dies, so that reads one after the other are comparable on any clock.
+#: Nothing expires in these, so that successive reads are comparable with any clock.
 IMMORTAL = ("plain", "unique", "counters")
 
 
 class Follower:
-    """Reads the feed of all versions, round after round: each life is told once and in order."""
+    """Reads the change feed of all versions, round after round: every version must appear once and
+    in order."""
 
     def __init__(self, client):
         self.live = {}
@@ -18,7 +20,7 @@ class Follower:
         self.deaths = 0
 
     def follow(self, container):
-        """What is wrong with what was told since the last round."""
+        """Returns the errors in the changes since the last round."""
         wrong = []
         rows, self.etag = container.changes(self.etag, ALL_VERSIONS)
         for row in rows:
@@ -41,7 +43,7 @@ class Follower:
         return wrong
 
     def compare(self, container, stands):
-        """The items by their feed of versions and by the read feed."""
+        """Compares the items of the read feed with those that the feed of versions implies."""
         found = {(row["pk"], row["id"]): stripped(row) for row in container.rows()}
         wrong = self.follow(container)
         if stands and found.keys() != self.live.keys():
@@ -56,7 +58,8 @@ class Follower:
 
 
 def paths(container, rows):
-    """Rows that a query, an index or a feed shows and the read feed does not, or the other way."""
+    """Returns rows that a query, an index or the change feed shows and the read feed does not, or
+    the reverse."""
     wrong, name = [], container.name
     ids = sorted(row["id"] for row in rows)
     changed, _ = container.changes(None, LATEST)
@@ -76,7 +79,7 @@ def paths(container, rows):
 
 
 def compare_items(server, times, writers, follower, crashed):
-    """Everything that is wrong after a restart."""
+    """Returns all errors after a restart."""
     made = containers(server.items)
     begin = times.low()
     rows = {name: made[name].rows() for name in CONTAINERS}

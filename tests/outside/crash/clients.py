@@ -10,7 +10,7 @@ from pymongo.errors import PyMongoError
 
 
 class Untiring:
-    """Does one step after the other. What it sees that cannot be is in `wrong`."""
+    """Performs one step after the other. Errors that it observes are in `wrong`."""
 
     #: Seconds between two steps.
     PAUSE = 0.0
@@ -35,16 +35,16 @@ class Untiring:
         raise NotImplementedError
 
     def open(self, server):
-        """Opens `client`, a connection of its own to the server as it runs now."""
+        """Opens `client`, a connection of its own to the running server."""
         raise NotImplementedError
 
     def is_end(self, error):
-        """Whether this is how a server ends."""
+        """Returns whether this error means that the server stopped."""
         raise NotImplementedError
 
 
 class OfDocuments(Untiring):
-    """At the MongoDB API."""
+    """A client of the MongoDB API."""
 
     def open(self, server):
         self.client = server.connect(
@@ -56,14 +56,14 @@ class OfDocuments(Untiring):
 
 
 class OfItems(Untiring):
-    """At the NoSQL API."""
+    """A client of the NoSQL API."""
 
     def open(self, server):
         self.client = Client(server.items.address, timeout=20)
 
     @staticmethod
     def expect(reply, *statuses):
-        """The reply, which has to be of one of these statuses."""
+        """Returns the reply, which must have one of these statuses."""
         if reply.status in (500, 503) and ending.tells_end(str(reply)):
             raise ConnectionError("the server ends")
         assert reply.status in statuses, f"{reply}, expected {statuses}"
@@ -74,7 +74,7 @@ class OfItems(Untiring):
 
 
 def wait(clients, within=30):
-    """Waits until all have ended; answers what was wrong with them."""
+    """Waits until all clients have ended; returns their errors."""
     for client in clients:
         client.thread.join(within)
         assert not client.thread.is_alive(), "a client hangs after its server died"

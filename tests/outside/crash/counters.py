@@ -1,5 +1,5 @@
-"""Counters that several clients count up at the same time, and what is certain of each of them
-after the server was killed."""
+"""Counters that several clients increment concurrently, and the values that are possible after the
+server was killed."""
 
 import threading
 
@@ -12,7 +12,7 @@ DATABASE = "counting"
 
 
 class Counter:
-    """What was sent and what was answered since the last comparison."""
+    """Requests sent and replies received since the last comparison."""
 
     def __init__(self, name, value=0):
         self.name, self.value = name, value
@@ -31,10 +31,9 @@ class Counter:
             self.answers.append(value)
 
     def settle(self, found):
-        """What is wrong with the value that a restarted server has; from now on that is the value.
-
-        Every answer is one of the values between the old and the new one, and none comes twice.
-        What was not answered was counted once or not at all.
+        """Returns the errors in the value after a restart, which becomes the new base value. Every
+        reply must be a value between the old and the new one, and none may come twice. A request
+        without a reply was counted once or not at all.
         """
         wrong, answers = [], self.answers
         told = f"{self.name} is {found}, was {self.value}"
@@ -55,7 +54,7 @@ class Counter:
 
 
 class Counting(Untiring):
-    """A client that counts until its server ends."""
+    """A client that increments counters until its server stops."""
 
     def __init__(self, server, choose):
         self.choose = choose
@@ -71,7 +70,7 @@ class Counting(Untiring):
 
 
 class DocumentCounting(Counting, OfDocuments):
-    """By findAndModify with $inc, whose reply waits for the journal."""
+    """Increments by findAndModify with $inc, whose reply waits for the journal."""
 
     def open(self, server):
         super().open(server)
@@ -86,7 +85,7 @@ class DocumentCounting(Counting, OfDocuments):
 
 
 class ItemCounting(Counting, OfItems):
-    """By a patch with `incr`."""
+    """Increments by a patch with `incr`."""
 
     def open(self, server):
         super().open(server)
@@ -98,7 +97,7 @@ class ItemCounting(Counting, OfItems):
 
 
 def make(server, documents, items):
-    """Counters at zero."""
+    """Creates the counters, at zero."""
     if documents:
         rows = [{"_id": name, "n": 0} for name in documents]
         server.client[DATABASE]["counters"].insert_many(rows)
@@ -111,7 +110,7 @@ def make(server, documents, items):
 
 
 def read(server, documents, items):
-    """What the counters stand at, by name."""
+    """Returns the values of the counters by name."""
     found = {}
     if documents:
         rows = server.client[DATABASE]["counters"].find()

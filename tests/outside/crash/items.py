@@ -1,4 +1,4 @@
-"""Writers of the NoSQL door: items in containers of every kind of life, batches, unique keys."""
+"""Writers of the NoSQL API: items in containers with every kind of TTL, batches, unique keys."""
 
 import http.client
 
@@ -11,7 +11,7 @@ from crash.worker import Worker
 ITEM_WRITERS = 4
 POOL = 40
 WANTED = 20
-#: The least that the default of `shifted` is while it is changed.
+#: Minimum of the default TTL of `shifted` while it is changed.
 LEAST = 2
 INHERITED = 2
 POLICY = {
@@ -39,7 +39,7 @@ SHARED = {"id": "shared", "pk": "all", "n": 0}
 
 
 class Unavailable(Exception):
-    """The server says that it ends."""
+    """The server replied that it is stopping."""
 
 
 def containers(client):
@@ -47,7 +47,7 @@ def containers(client):
 
 
 def build(client):
-    """The containers of the workload."""
+    """Creates the containers of the workload."""
     reply = client.create_database("torture")
     assert reply.status == 201, reply
     for name, container in containers(client).items():
@@ -58,7 +58,7 @@ def build(client):
 
 
 class ItemWriter(Worker):
-    """One client of the NoSQL door; its items are in a partition of its own."""
+    """One client of the NoSQL API; its items are in a partition of its own."""
 
     def __init__(self, number, seed, times):
         super().__init__(f"item writer {number}", seed * 1000 + 500 + number, times)
@@ -74,7 +74,7 @@ class ItemWriter(Worker):
         self.begin()
 
     def is_end(self, error):
-        # Without an answer for so long it is open whether it was done, as without any.
+        # After a timeout, as without any reply, it is unknown whether the request was done.
         ends = (ConnectionError, TimeoutError, http.client.HTTPException, Unavailable)
         return isinstance(error, ends)
 
@@ -99,7 +99,7 @@ class ItemWriter(Worker):
         return name, f"{self.pk}-{self.random.randrange(POOL)}"
 
     def body(self, name, id):
-        """A body that no other write has, and how long it lives."""
+        """Returns a body that no other write has, and its lifetime."""
         self.tags += 1
         body = {
             "id": id,
@@ -125,7 +125,7 @@ class ItemWriter(Worker):
         return reply.status
 
     def settle(self, key, reply, done):
-        """The reply to what was intended: it was done, or not."""
+        """Records the reply to the intended write: done or not."""
         self.ledger.acknowledge(None if done else ())
         self.etags.pop(key, None)
         if done and reply.etag:
@@ -151,7 +151,7 @@ class ItemWriter(Worker):
         self.settle(key, reply, True)
 
     def replace(self):
-        """Half of the time on condition of the ETag that the last write answered."""
+        """Replaces an item, half of the time on condition of the ETag of the last write."""
         name, id = key = self.pick()
         body, life = self.body(name, id)
         etag = self.etags.get(key) if self.random.random() < 0.5 else None
@@ -186,7 +186,7 @@ class ItemWriter(Worker):
             self.ledger.gone(key)
 
     def batch(self):
-        """Upserts of several items: all or nothing, whenever the crash comes."""
+        """Upserts several items in a batch: all or none of them, whenever the crash comes."""
         name = self.random.choice(WRITTEN)
         ids = self.random.sample(range(POOL), self.random.randint(2, 10))
         keys = [(name, f"{self.pk}-{id}") for id in ids]
@@ -203,7 +203,7 @@ class ItemWriter(Worker):
         self.ledger.acknowledge()
 
     def unique(self):
-        """Takes or gives back a value that others want too."""
+        """Inserts or deletes an item with a unique value that other writers compete for."""
         id = f"{self.pk}-{self.random.randrange(10)}"
         key, container = ("unique", id), self.containers["unique"]
         if self.ledger.get(key).body is not None:
@@ -217,7 +217,7 @@ class ItemWriter(Worker):
         self.ledger.acknowledge(None if done else ())
 
     def modify(self):
-        """A counter of its own: what comes back is the next number, always."""
+        """Increments the writer's own counter; the reply must be the next number."""
         key, container = ("counters", f"own-{self.number}"), self.containers["counters"]
         was = self.ledger.get(key).body
         body = {"id": key[1], "pk": self.pk, "n": (was["n"] if was else 0) + 1}
@@ -232,7 +232,7 @@ class ItemWriter(Worker):
         self.ledger.acknowledge()
 
     def count(self):
-        """A counter of all writers: every answer is somebody's alone."""
+        """Increments a counter of all writers; no two replies may be the same."""
         reply = self.containers["counters"].patch(
             "shared", "all", [{"op": "incr", "path": "/n", "value": 1}]
         )
@@ -241,7 +241,8 @@ class ItemWriter(Worker):
 
 
 class ItemChanger(Worker):
-    """Changes defaults and indexes, and makes and drops a container, beside the writers."""
+    """Changes default TTLs and indexes, and creates and drops a container, concurrently with the
+    writers."""
 
     def __init__(self, seed, times):
         super().__init__("item changer", seed * 1000 + 999, times)

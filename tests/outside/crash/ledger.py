@@ -1,7 +1,7 @@
-"""What a writer knows: acknowledged states, and what an unanswered request may have done.
-
-A writer has documents of its own and sends one request at a time, so after a crash each of its
-documents is in the acknowledged state, or, if the unanswered request touches it, in the next one.
+"""The ledger of a writer: acknowledged states, and possible effects of a request without a reply. A
+writer has documents of its own and sends one request at a time, so after a crash each of its
+documents is in the acknowledged state, or, if the request without a reply concerns it, in the next
+one.
 """
 
 from dataclasses import dataclass
@@ -9,14 +9,15 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class State:
-    """A document, or none (`body` None), and when it dies: not before `low`, surely by `high`."""
+    """A document, or none (`body` None), and bounds of its expiry: not before `low`, certainly by
+    `high`."""
 
     body: dict | None
     low: float = float("inf")
     high: float = float("inf")
 
     def explains(self, found, begin, end):
-        """Whether a read between these instants may have had this answer."""
+        """Returns whether a read between these instants may have returned `found`."""
         if self.body is None or found is None:
             may_be_absent = self.body is None or self.low <= end
             return found is None and may_be_absent
@@ -28,15 +29,15 @@ ABSENT = State(None)
 
 @dataclass(frozen=True)
 class Life:
-    """How long a document lives: from its write or until an instant, or perhaps longer."""
+    """How long a document lives: a time from its write, or until an instant, or perhaps longer."""
 
     seconds: int | None = None
     until: float | None = None
-    #: The rule is being changed: it dies then at the earliest, and perhaps never.
+    #: The TTL setting is being changed: the document expires no earlier, and perhaps never.
     perhaps: bool = False
 
     def state(self, body, begin, end):
-        """The state after a write between these instants."""
+        """Returns the state after a write between these instants."""
         low = high = float("inf")
         if self.seconds is not None:
             low, high = int(begin) + self.seconds, int(end) + self.seconds
@@ -52,9 +53,9 @@ class Ledger:
         self.times = times
         self.acked = {}
         self.pending = {}
-        #: The order in which an unanswered insertMany gave its documents.
+        #: The keys of an insertMany without a reply, in its order.
         self.batch = []
-        #: An unanswered request changes all or nothing.
+        #: Whether the request without a reply is atomic.
         self.atomic = False
         self.acks = 0
 
@@ -62,14 +63,16 @@ class Ledger:
         return self.acked.get(key, ABSENT)
 
     def intend(self, changes, batch=(), atomic=False):
-        """Before the send: what each document will be, as functions of begin and end."""
+        """Called before a send: `changes` maps each document to a function of begin and end that
+        returns its new state."""
         self.begin = self.times.low()
         self.pending = changes
         self.batch = list(batch)
         self.atomic = atomic
 
     def acknowledge(self, applied=None):
-        """After the reply; `applied` are those keys that the reply says were changed."""
+        """Called after the reply; `applied` are the keys that it reports as changed, None for
+        all."""
         end = self.times.high()
         for key, change in self.pending.items():
             if applied is None or key in applied:
@@ -78,14 +81,14 @@ class Ledger:
         self.acks += 1
 
     def gone(self, key):
-        """A reply said that it is not there; so it stays, until it is written again."""
+        """Called when a reply reports the document missing; it stays absent until it is written
+        again."""
         self.acked[key] = ABSENT
 
     def settle(self, found, begin, end, crashed):
-        """Compares with what a restarted server has; answers what is wrong, and believes the rest.
-
-        `found` maps keys to documents, `crashed` is when the server died. What is not there is
-        dead from now on, whichever rule is made later.
+        """Compares with the data of a restarted server; returns the errors, and keeps the data as
+        the new state. `found` maps keys to documents, `crashed` is the time at which the server
+        died. Absent documents are expired from now on, whichever setting is made later.
         """
         wrong = self.half(found, begin, end, crashed)
         for key in self.acked.keys() | self.pending.keys():
@@ -96,14 +99,15 @@ class Ledger:
             if not fitting:
                 wrong.append(f"{key}: found {found.get(key)}, may be {states}")
             else:
-                # Where both fit it is dead or will be judged by the later one.
+                # If both fit, either the document is absent, or the later state is the one to check
+                # next.
                 self.acked[key] = fitting[-1] if key in found else ABSENT
         wrong += self.holes(found)
         self.pending, self.batch = {}, []
         return wrong
 
     def half(self, found, begin, end, crashed):
-        """An unanswered request of which a part was done, where that may not be."""
+        """Returns an error if an atomic request without a reply was done in part."""
         done, undone = [], []
         for key in self.pending if self.atomic else ():
             was, will_be = self.get(key), self.pending[key](self.begin, crashed)
@@ -115,7 +119,8 @@ class Ledger:
         return [f"half a batch: {done} done, {undone} not"] if done and undone else []
 
     def holes(self, found):
-        """An ordered insertMany that got no answer has put in a beginning of its documents."""
+        """Returns an error unless an ordered insertMany without a reply inserted a prefix of its
+        documents."""
         mortal = [key for key in self.batch if self.pending[key](self.begin, self.begin).low < 1e18]
         if mortal:
             return []

@@ -1,8 +1,8 @@
-"""What the ledgers of all writers of one door say together about a restarted server."""
+"""Combined checks of the ledgers of all writers of one API against a restarted server."""
 
 
 def settle(found, span, writers, crashed):
-    """What is wrong with what was found in this span of time, by key."""
+    """Returns the errors in the documents that were found, by key, during this span of time."""
     wrong = [text for writer in writers for text in writer.wrong]
     known = {("counters", "shared")}
     for writer in writers:
@@ -13,7 +13,7 @@ def settle(found, span, writers, crashed):
 
 
 def counter(n, writers):
-    """The shared counter stands at n: no answer twice, none lost."""
+    """Checks the shared counter with value `n`: no reply twice, no increment lost."""
     answers = sorted(answer for writer in writers for answer in writer.counted)
     wrong = []
     if len(set(answers)) != len(answers):
@@ -24,6 +24,6 @@ def counter(n, writers):
 
 
 def unique(rows, what):
-    """No two rows hold the same value of `u`."""
+    """Checks that no two rows have the same value of `u`."""
     values = [row["u"] for row in rows]
     return [f"{what} twice: {sorted(values)}"] if len(set(values)) != len(values) else []

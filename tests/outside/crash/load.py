@@ -1,6 +1,5 @@
-"""A server under load with its ledgers: rounds of work, an end of some sort, and the comparison.
-
-Both doors are written through at once, into one data directory.
+"""A server under load with its ledgers: rounds of work, a crash or stop, and the comparison. Both
+APIs write at the same time, into one data directory.
 """
 
 import itertools
@@ -18,7 +17,8 @@ from crash.workload import WRITERS, Writer, build
 
 
 class Load:
-    """Writers of both doors, one of each that changes rules, and one that moves a manual clock."""
+    """Writers of both APIs, a client of each API that changes settings, and one that moves a manual
+    clock."""
 
     def __init__(self, server, writers=WRITERS, item_writers=ITEM_WRITERS, times=None):
         self.server = server
@@ -35,7 +35,7 @@ class Load:
         self.times.attach(server)
 
     def begin(self, *servers):
-        """All begin to work, through these servers in turn."""
+        """Starts all clients, distributed over these servers in turn."""
         servers = itertools.cycle(servers)
         for writer in self.writers:
             writer.attach(next(servers).address)
@@ -46,7 +46,7 @@ class Load:
             self.times.move(next(servers))
 
     def round(self, end):
-        """Works for a while; `end` ends the server in the middle of it."""
+        """Works for a while; `end` kills or stops the server meanwhile."""
         self.begin(self.server)
         time.sleep(self.rng.uniform(0.1, 1.0))
         end()
@@ -55,14 +55,14 @@ class Load:
         self.server.sound()
 
     def wait(self, within):
-        """Waits until all have ended."""
+        """Waits until all clients have ended."""
         until = time.monotonic() + within
         while not self.has_ended():
             assert time.monotonic() < until, "a client hangs after its server died"
             time.sleep(0.005)
 
     def stop(self, within):
-        """Ends all although there is a server to work on."""
+        """Stops all clients while the server keeps running."""
         for client in self.clients():
             client.stopping = True
         self.times.stop()
@@ -76,7 +76,7 @@ class Load:
         return all(client.ended for client in self.clients()) and self.times.ended()
 
     def compare(self):
-        """What is wrong after a restart."""
+        """Returns all errors after a restart."""
         self.times.attach(self.server)
         database = self.server.client["torture"]
         wrong = self.changer.wrong + self.item_changer.wrong

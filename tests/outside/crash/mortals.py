@@ -1,5 +1,5 @@
-"""Clients that write documents of short lives and read them all, so that an oracle can judge each
-reply by the time that it tells."""
+"""Clients that write documents with short lives and read them all, so that an oracle can check each
+reply by the time that it contains."""
 
 import random
 
@@ -8,16 +8,17 @@ from lib.server import millis
 from crash.clients import OfDocuments, OfItems, Untiring
 
 DATABASE = "mortals"
-#: Seconds that apply to documents without their own.
+#: TTL in seconds of documents without their own.
 INHERITED = 2
-#: By collection: the index of expiry, and whether documents have a `ttl`, a date or none.
+#: By collection: field and seconds of the TTL index, and whether documents have a `ttl`, a date or
+#: none.
 COLLECTIONS = {
     "inherit": ("_ts", INHERITED, "none"),
     "explicit": ("_ts", -1, "ttl"),
     "dates": ("at", 0, "date"),
 }
 CONTAINERS = {"items_inherit": INHERITED, "items_explicit": -1}
-#: Documents of one writer, and how long their lives are.
+#: Number of documents of a writer, and their possible lifetimes in seconds.
 POOL, LIVES = 12, (1, 2, 3)
 
 
@@ -38,7 +39,7 @@ def make(server):
 
 
 class Mortal(Untiring):
-    """One client of one collection, which ends when its server does."""
+    """One client of one collection; it ends when its server does."""
 
     def __init__(self, server, oracle, name, number, seed):
         self.oracle, self.collected, self.number = oracle, name, number
@@ -68,21 +69,22 @@ class Mortal(Untiring):
         self.oracle.end(begun, *self.all())
 
     def put(self, id, life):
-        """Writes a document; answers its deadline."""
+        """Writes a document; returns its deadline."""
         raise NotImplementedError
 
     def delete(self, id):
         raise NotImplementedError
 
     def all(self):
-        """The time of a read, the deadlines of all that it shows, and a time after it where the
-        first is not exact."""
+        """Returns the time of a read, the deadlines of all documents in it, and a time after it if
+        the first is not exact."""
         raise NotImplementedError
 
 
 class MortalDocuments(Mortal, OfDocuments):
-    """At the MongoDB API, where nothing tells `_ts`: it is not before `$$NOW` of the write, and not
-    after the time that a later request tells. In a read `$$NOW` is taken before its view opens."""
+    """A client of the MongoDB API, whose replies do not contain `_ts`: it is not before `$$NOW` of
+    the write, and not after the time that a later request returns. In a read, `$$NOW` is taken
+    before its view opens."""
 
     def open(self, server):
         super().open(server)
@@ -130,7 +132,7 @@ class MortalDocuments(Mortal, OfDocuments):
 
 
 class MortalItems(Mortal, OfItems):
-    """At the NoSQL API, where replies tell `_ts`."""
+    """A client of the NoSQL API, whose replies contain `_ts`."""
 
     FIELDS = "c.id, c._ts, c.ttl, GetCurrentTimestamp() AS now"
     QUERIES = (

@@ -1,5 +1,5 @@
-"""Clients that read, insert, remove, and compare and swap single documents, and keep the history of
-what they asked and were answered."""
+"""Clients that read, insert, delete, and compare and swap single documents, and record the history
+of their requests and replies."""
 
 import contextlib
 import random
@@ -16,14 +16,14 @@ KINDS = ["read", "read", "insert", "delete", "swap", "swap", "swap"]
 
 
 class Registering(Untiring):
-    """One client, which ends when its server does."""
+    """One client; it ends when its server does."""
 
-    #: A history is to stay short.
+    #: Keeps histories short.
     PAUSE = 0.003
 
     def __init__(self, server, name, seed, registers):
         self.registers, self.random = registers, random.Random(f"{seed} {name}")
-        #: Operations by register, and of each the value that was seen last.
+        #: Operations by register, and the last value seen of each register.
         self.history, self.last, self.pending = [], {}, None
         self.values = 0
         self.begin(name, server)
@@ -47,17 +47,18 @@ class Registering(Untiring):
         self.pending = None
 
     def ended(self, died):
-        """Its server had died at this moment: what has no answer was done before or never."""
+        """Records the pending write as without a reply: it took effect before this time, when the
+        server was dead, or never."""
         if self.pending and self.pending[1] != "read":
             self.keep(died, UNKNOWN)
 
     def ask(self, kind, id, value, old):
-        """The answer, as an operation of a register has it."""
+        """Sends an operation; returns its result in the form of a register's operation."""
         raise NotImplementedError
 
 
 class DocumentRegistering(Registering, OfDocuments):
-    """At the MongoDB API; it swaps by findAndModify."""
+    """A client of the MongoDB API; it swaps by findAndModify."""
 
     def open(self, server):
         super().open(server)
@@ -79,7 +80,8 @@ class DocumentRegistering(Registering, OfDocuments):
 
 
 class ItemRegistering(Registering, OfItems):
-    """At the NoSQL API; it swaps by replacing the item of an ETag, which belongs to one value."""
+    """A client of the NoSQL API; it swaps by a replace on condition of the ETag, which belongs to
+    one value."""
 
     def open(self, server):
         super().open(server)

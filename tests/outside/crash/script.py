@@ -1,6 +1,6 @@
 """A script of about sixty requests of both APIs, one after the other: documents, items, names,
-indexes, rules of expiry, and enough that expires at once to have a table compacted. It knows the
-state after each of them, so that a directory can be judged whichever call of the system was last.
+indexes, TTL settings, and enough simultaneous expirations to trigger a compaction. It knows the
+state after each request, so that a directory can be checked whatever system call was the last.
 """
 
 import copy
@@ -10,20 +10,20 @@ from lib.server import date
 from crash.check import hinted
 
 DATABASE = "script"
-#: Bytes of a document, and of one that is large.
+#: Bytes of a small and of a large document.
 SMALL, LARGE = 50, 4_000
-#: Seconds that a mortal document lives, and documents that expire together: more than the reaper's
-#: least.
+#: Seconds that an expiring document lives, and number of documents that expire together: more than
+#: the reaper's minimum.
 LIFE, MANY = 10, 60
 
 
 class Outcome(Exception):
-    """A request was refused that should not have been."""
+    """A request was refused that should have succeeded."""
 
 
 class Collection:
-    """What there is under a name: bodies by id with their deadlines (None: immortal), names of
-    indexes, and seconds of expiry."""
+    """State of a collection: bodies by id with their deadlines (None: never), names of indexes, and
+    TTL in seconds."""
 
     def __init__(self):
         self.rows, self.indexes, self.ttl = {}, set(), None
@@ -36,12 +36,12 @@ class Collection:
         }
 
     def seen(self, now):
-        """What a client sees of it at an instant."""
+        """Returns what a client sees of it at an instant."""
         return self.live(now), self.indexes, self.ttl
 
 
 class State(dict):
-    """Collections by (API, name), and whether the clock has been moved."""
+    """Collections by (API, name)."""
 
     def copy(self):
         return copy.deepcopy(self)
@@ -51,8 +51,8 @@ class State(dict):
 
 
 class Script:
-    """One run. `states` is what there may be: after an answer one, before it what the request may
-    have left."""
+    """One run. `states` are the legal states: one after a reply, before it also those that the
+    request may have left."""
 
     def __init__(self, server):
         self.server = server
@@ -78,7 +78,7 @@ class Script:
     def items(self, name):
         return self.server.items.container(DATABASE, name)
 
-    # Steps: what they change, and the request.
+    # Steps: the changes to the state, and the request.
 
     def steps(self):
         yield from self.make()
@@ -158,7 +158,7 @@ class Script:
         yield rule(key, None), lambda: rows.drop_index("_ts_1")
 
     def expire(self):
-        """So much expires at one moment that the collection is compacted."""
+        """Yields steps after which so much expires at once that the collection is compacted."""
         rows, key = self.documents("passing"), ("d", "passing")
         at = self.server.now_ms() + LIFE * 1000
         yield index(key, "at_1"), lambda: rows.create_index("at", expireAfterSeconds=0)
@@ -185,17 +185,17 @@ class Script:
         yield make("i", "a"), lambda: status(self.items("a").define(defaultTtl=-1), 201)
         item = {"id": "last", "pk": "a"}
         yield put(("i", "a"), item), lambda: status(self.items("a").create(item), 201)
-        # The name is made before the document is put in.
+        # The collection is created before the document is inserted.
         row = body("last", 1)
         yield (
             [make("d", "a"), put(("d", "a"), row)],
             lambda: self.documents("a").insert_one(dict(row)),
         )
 
-    # Afterwards.
+    # Checks.
 
     def wrong(self):
-        """What is wrong with what a restarted server has, by scans and by each index."""
+        """Returns the errors in the data of a restarted server, read by scans and by each index."""
         now, found, wrong = self.server.now_ms(), {}, []
         database = self.database()
         for name in database.list_collection_names():
@@ -223,7 +223,7 @@ class Script:
 
 
 def differences(found, legal):
-    """What is different from each legal state, in words."""
+    """Describes the differences from each legal state."""
     texts = []
     for at, state in enumerate(legal[:3]):
         odd = [key for key in state.keys() | found.keys() if state.get(key) != found.get(key)]
@@ -245,11 +245,11 @@ def status(reply, wanted):
         raise Outcome(f"{reply}, expected {wanted}")
 
 
-# What requests change.
+# Changes that requests make.
 
 
 def nothing(_):
-    """It changes nothing that is compared."""
+    """Changes nothing that is compared."""
 
 
 def make(kind, name):

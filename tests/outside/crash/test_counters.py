@@ -1,9 +1,9 @@
-"""The loop of MongoDB's SERVER-139311: a counter is counted up by findAndModify with j: true until
-kill -9. The value after the next start is at least the last that was acknowledged, and at most one
-more for each request without an answer.
+"""The loop of MongoDB's SERVER-139311: a counter is incremented by findAndModify with j: true until
+the server is killed. The value after the next start is at least the last acknowledged one, and at
+most one more for each request without a reply.
 
-ROUNDS says how many (default 8; 2,000 with --torture), half of them with one counter and one
-client, half with several of both APIs. One data directory holds all rounds of a kind.
+ROUNDS is the number of kills (default 8; 2,000 with --torture), half of them with one counter and
+one client, half with several of both APIs. One data directory holds all rounds of a kind.
 """
 
 import os
@@ -18,17 +18,17 @@ from crash.clients import wait
 from crash.counters import Counter, DocumentCounting, ItemCounting, make, read
 
 ROUNDS = -(-int(os.environ.get("ROUNDS", 2_000 if TORTURE else 8)) // 2)
-#: Names of counters by API, and how many clients count there.
+#: Names of counters by API, and the number of clients of each API.
 KINDS = {
     "one": (["d0"], 1, [], 0),
     "several": (["d0", "d1", "d2"], 5, ["i0", "i1"], 3),
 }
-#: `ebb verify` walks the directory after every so many rounds.
+#: `ebb verify` checks the directory after every so many rounds.
 VERIFIED = 25
 
 
 def chooser(counters, seed):
-    """Chooses counters, by the seed."""
+    """Returns a function that chooses counters by the seed."""
     choice = random.Random(seed)
     return lambda: choice.choice(counters)
 

@@ -1,4 +1,5 @@
-"""Data directories that are refused: exit 3, at once, with the reason; nothing in them changes."""
+"""Data directories that are refused: exit code 3, at once, with the reason; nothing in them
+changes."""
 
 import hashlib
 import os
@@ -13,12 +14,12 @@ from lib.server import EBB_BIN, Server, copied
 from pymongo.errors import PyMongoError
 
 DOORS = ["--mongo-addr", "127.0.0.1:0", "--admin-addr", "127.0.0.1:0", "--cosmos-addr", "off"]
-#: Kills whose locks stay behind.
+#: Number of kills that leave a stale lock.
 STALE = 5
 
 
 def attempt(directory, *flags, clock="manual", command="serve"):
-    """Starts a server that should not start; answers exit code, text and seconds."""
+    """Starts a server that must not start; returns exit code, text and seconds."""
     line = [EBB_BIN, command, "--data-dir", str(directory), *flags]
     if command == "serve":
         line += ["--clock", clock, *DOORS]
@@ -50,7 +51,7 @@ def refused(directory, *words, within=5.0, **more):
 
 @pytest.fixture
 def used(tmp_path):
-    """A closed directory with a collection, an index and 500 documents in it."""
+    """A closed directory with a collection, an index and 500 documents."""
     server = Server(data_dir=tmp_path / "data")
     with server:
         collection = server.client["d"]["d"]
@@ -83,7 +84,7 @@ def test_a_stale_lock_does_not_block(tmp_path, report):
 
 
 def test_a_directory_that_is_removed_meanwhile(tmp_path, report):
-    """Nothing is acknowledged for ever that has no file any more, and SIGTERM ends the server."""
+    """Writes to deleted files are not acknowledged forever, and SIGTERM stops the server."""
     with Server(data_dir=tmp_path / "data", clock="system", flags=["--memory", "128m"]) as server:
         rows = server.client["d"]["d"]
         rows.insert_one({"_id": "before"})
@@ -159,7 +160,7 @@ def test_verify_of_nothing(tmp_path):
 
 
 def files(directory):
-    """Data files that hold something, largest first."""
+    """Returns the data files that are not empty, largest first."""
     found = [
         path
         for path in directory.rglob("*")
@@ -191,7 +192,7 @@ def answers_or_refuses(directory, expected):
         server.close()
     if rows == expected:
         return "served"
-    # Less than there was, without a word: `ebb verify` at least has to have said so.
+    # Documents are missing without a warning: `ebb verify` at least must have reported it.
     assert code != 0, f"{len(rows)} of {len(expected)} documents, and verify is content"
     return "fewer"
 
@@ -201,7 +202,7 @@ def originals():
 
 
 def kinds_of_files(directory):
-    """One file of each kind of name, so that every kind is damaged once."""
+    """Returns one file of each kind of name, so that every kind is damaged once."""
     chosen = {}
     for path in files(directory):
         kind = "".join(c for c in str(path.relative_to(directory)) if not c.isdigit())
@@ -222,7 +223,7 @@ def damage(path, how):
         os.truncate(path, size)
     elif how == "flip":
         data = path.read_bytes()
-        # In the middle of what is not the zeroes of a file that was made long in advance.
+        # In the middle of the content, without the zeroes of a preallocated file.
         at = len(data.rstrip(b"\0")) // 2
         with open(path, "r+b") as file:
             file.seek(at)
@@ -231,7 +232,7 @@ def damage(path, how):
 
 @pytest.mark.parametrize("how", ["missing", "empty", "half", "zeroes", "flip"])
 def test_damaged_files(used, tmp_path, how):
-    """Never a wrong document, never a document gone in silence, never a panic."""
+    """There is never a wrong document, a document lost without an error, or a panic."""
     wrong = []
     for path in kinds_of_files(used):
         name = path.relative_to(used)
@@ -248,7 +249,7 @@ def test_damaged_files(used, tmp_path, how):
 
 @pytest.mark.parametrize("how", ["missing", "empty", "half", "zeroes"])
 def test_a_lost_clock(tmp_path, how):
-    """Time never goes back: what had died does not live again because a file is gone."""
+    """Time never goes back: expired documents do not reappear because a file is lost."""
     with Server(data_dir=tmp_path / "data") as server:
         collection = server.client["d"]["d"]
         collection.create_index("_ts", expireAfterSeconds=10)
@@ -279,7 +280,7 @@ def test_verify_writes_no_clock(used):
 
 
 def test_a_read_only_directory(used):
-    # Root may write everywhere, so as root it is somebody else who tries.
+    # Root may write everywhere, so as root the server runs as another user.
     home = pathlib.Path(tempfile.mkdtemp(prefix="ebb-outside-"))
     try:
         binary, copy = home / "ebb", home / "data"
@@ -306,12 +307,12 @@ def test_a_read_only_directory(used):
 
 @pytest.mark.parametrize("how", ["missing", "empty", "zeroes"])
 def test_a_journal_lost_after_a_crash(tmp_path, how):
-    """What was acknowledged long ago is not gone without a word."""
+    """The loss of long acknowledged writes is reported."""
     server = Server(data_dir=tmp_path / "data")
     with server:
         for number in range(20):
             server.client["d"]["d"].insert_one({"_id": number})
-        # Housekeeping has had its turns.
+        # The background work has run several times.
         server.wait_for_passes(15)
         server.kill()
     segments = [it for it in (tmp_path / "data/store/journal").iterdir() if it.name != "lock"]
@@ -319,6 +320,6 @@ def test_a_journal_lost_after_a_crash(tmp_path, how):
         damage(segment, how)
     for command in ("verify", "serve", "serve"):
         code, text, _ = attempt(tmp_path / "data", command=command)
-        # The last entry that was certainly durable, or the file that is damaged.
+        # The message names the last entry that was certainly durable, or the damaged file.
         named = "was durable" in text or "journal is damaged" in text
         assert (code, named) == (3, True), (command, code, text)

@@ -1,11 +1,10 @@
 """The server is killed at the Nth write, sync, rename or removal of a file, for each N: while it
 runs a script of about sixty requests, while it starts after a kill and stops, and while it starts
-for the first time. Each time `ebb verify` finds nothing, the next start
-succeeds, and what is there is what was acknowledged, with the request that was under way or without
-it.
+for the first time. Each time `ebb verify` finds no error, the next start succeeds, and the data is
+what was acknowledged, with or without the request in progress.
 
-strace counts the calls of each thread. POINTS says how many of the points are taken, evenly
-(default 16; all with --torture); SEED shifts them.
+strace counts the calls of each thread. POINTS is the number of points, chosen evenly (default 16;
+all with --torture); SEED shifts them.
 """
 
 import os
@@ -23,12 +22,12 @@ from crash.script import Script
 POINTS = int(os.environ.get("POINTS", 0 if TORTURE else 16))
 FLAGS = ["--reap-delay", "0", "--memory", "128m"]
 OPTIONS = {"data_dir": True, "clock": "manual", "flags": FLAGS, "nosql": True}
-#: Runs side by side: most of the time they wait for the disk.
+#: Concurrent runs: they mostly wait for the disk.
 BESIDE = 2
 
 
 def judge(server, script, point):
-    """What is wrong after a kill at this point; whether it was reached."""
+    """Returns the errors after a kill at this point, and whether it was reached."""
     code = server.process.poll()
     reached = code == KILLED
     if not reached:
@@ -38,7 +37,7 @@ def judge(server, script, point):
             server.kill()
     server.injected = None
     wrong = []
-    # A first start that was killed has made nothing yet that could be walked.
+    # A first start that was killed has not created anything to verify yet.
     verified = server.verify() if script.done else None
     if verified and verified.returncode:
         told = verified.stdout[-300:] + verified.stderr[-300:]
@@ -110,7 +109,7 @@ def together(kill, points):
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory):
-    """A directory as its first start and a stop leave it."""
+    """A directory after a first start and a stop."""
     directory = tmp_path_factory.mktemp("every-call") / "made"
     with Server(**OPTIONS) as server:
         server.leave()
@@ -120,7 +119,8 @@ def made(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def whole(made, tmp_path_factory):
-    """The calls of a whole run, the directory that a kill after it left, and its script."""
+    """The number of each call in a whole run, the directory that a kill after it left, and its
+    script."""
     directory = tmp_path_factory.mktemp("every-call") / "data"
     with closing(Traced(CHANGING, **OPTIONS)) as server:
         copied(made, server.data_dir)
@@ -151,7 +151,7 @@ def test_kills_in_a_start_and_a_stop(whole, report):
 
 
 def test_of_checks_script():
-    """A script notices what is lost, what came back, and half of a batch."""
+    """The script detects a lost document, one that reappeared, and half of a batch."""
     with closing(Server(**OPTIONS)) as server:
         script = whole_run(server)
         rows = script.documents("b")
@@ -167,7 +167,7 @@ def test_of_checks_script():
 
 
 def test_kills_in_a_first_start(report):
-    """A directory that was never served yet is made by the next start, whatever was there."""
+    """A directory that was never served is initialized by the next start, whatever it contains."""
     with closing(Traced(CHANGING, **OPTIONS)) as server:
         server.start()
         points = chosen(server.most_calls(), POINTS)

@@ -1,4 +1,4 @@
-"""A build of an index that SIGKILL interrupts goes on at the next start, and says how far it is."""
+"""An index build that SIGKILL interrupts resumes at the next start, and reports its progress."""
 
 import threading
 import time
@@ -7,22 +7,25 @@ import pymongo
 import pytest
 from lib.server import Server
 
-#: So many that a build takes a while, and documents of them that are looked at before the kill.
+#: Number of documents, so large that a build takes a while; number of scanned documents before the
+#: kill.
 DOCUMENTS, BEFORE = 100_000, 2_000
 PART = 20_000
 
 
 def builds(server):
-    """The operations that make an index, of clients or not."""
+    """Returns the operations that build an index, on behalf of clients or not."""
     asked = {"currentOp": 1, "command.createIndexes": "log"}
     return server.client.admin.command(asked)["inprog"]
 
 
 def done(operation):
-    """How many documents a build has looked at; its message and its progress say the same."""
+    """Returns the number of documents that a build has scanned; its message and its progress must
+    agree."""
     progress = operation.get("progress")
     if progress is None:
-        # Nothing before it has begun, and no numbers before the first documents were looked at.
+        # There is no message before the build starts, and no numbers before the first documents are
+        # scanned.
         assert operation.get("msg") in (None, "Index Build: scanning collection")
         return 0
     done, total = progress["done"], progress["total"]

@@ -1,8 +1,7 @@
-"""kill -9 under load through both doors at once: every acknowledged write is there or has legally
-expired, nothing is half.
-
-ROUNDS says how many (default 12; 300 with --torture), SEED where they begin. After each of them
-`ebb verify` walks the directory as the crash left it.
+"""SIGKILL under load through both APIs at once: every acknowledged write is present or has legally
+expired, and no atomic write is done in part. ROUNDS is the number of kills (default 12; 300 with
+--torture), SEED seeds them. After each of them `ebb verify` checks the directory as the crash left
+it.
 """
 
 import os
@@ -14,7 +13,7 @@ from lib.server import Server
 
 from crash.load import Load
 
-#: Clock and reap delay; the rounds are shared among them.
+#: Clock and reap delay; the rounds are divided among them.
 MODES = [("system", "0"), ("manual", "0"), ("system", "60")]
 ROUNDS = -(-int(os.environ.get("ROUNDS", 300 if TORTURE else 12)) // len(MODES))
 

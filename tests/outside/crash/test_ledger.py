@@ -1,4 +1,4 @@
-"""A test of the test: a ledger that overlooks a loss, a ghost or a half would prove nothing."""
+"""Tests of the ledger: it must detect a loss, a ghost and a partial write."""
 
 import pytest
 

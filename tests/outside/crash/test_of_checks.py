@@ -1,4 +1,4 @@
-"""The checks of the crash tests notice what they are there for."""
+"""Tests that the checks of the crash tests detect the errors that they are meant to detect."""
 
 import pytest
 from lib.registers import FOREVER, UNKNOWN, Operation, is_linearizable
@@ -90,7 +90,7 @@ def test_of_checks_registers_illegal(name):
     ],
 )
 def test_of_checks_counters(answers, sent, found, told):
-    """It stood at 10."""
+    """The previous value is 10."""
     counter = Counter("c", 10)
     counter.answers, counter.sent = list(answers), sent
     wrong = counter.settle(found)
@@ -100,7 +100,7 @@ def test_of_checks_counters(answers, sent, found, told):
 
 
 def judged(now, rows, known):
-    """What an oracle says of one reply; deadlines that are one number are exact."""
+    """Returns the oracle's errors for one reply; single numbers are exact deadlines."""
     oracle = Oracle("c")
     for id, deadline in known.items():
         oracle.learn(id, exact(deadline))
@@ -138,7 +138,7 @@ def test_of_checks_expiry(now, rows, known, told):
 
 
 def test_of_checks_expiry_of_a_read_without_its_instant():
-    """It was judged between two times."""
+    """Expiry in the read was decided at an instant between two known times."""
     for rows in ({}, {"a": exact(1000)}):
         oracle = Oracle("c")
         oracle.learn("a", exact(1000))
@@ -149,8 +149,8 @@ def test_of_checks_expiry_of_a_read_without_its_instant():
 
 
 def test_of_checks_expiry_beside_a_write():
-    """A document that is written during a read may be in its reply or not; one that had no answer
-    and was seen is known from then on; and time does not go back."""
+    """A document written during a read may be in its reply or not; one whose write had no reply is
+    known once it was seen; and time does not go back."""
     oracle = Oracle("c")
     begun = oracle.begin()
     oracle.intend("a")

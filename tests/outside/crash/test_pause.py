@@ -1,6 +1,5 @@
-"""A pause longer than the lease of the clock, as a busy machine makes it, hangs nothing.
-
-Real clock: the lease is 2 seconds of the machine's time. All pauses are made side by side.
+"""A pause longer than the lease of the clock, as on a busy machine, does not hang anything. Real
+clock: the lease is 2 seconds of the machine's time. All pauses run concurrently.
 """
 
 import contextlib
@@ -18,14 +17,14 @@ pytestmark = pytest.mark.real_clock
 
 COUNT = 6_000
 PAUSE = 2.5
-#: Milliseconds after its start at which a process is stopped for a while.
+#: Milliseconds after its start at which a process is paused.
 AFTER = (10, 20, 30, 45, 70, 100)
 ENDS_WITHIN = 10.0
 
 
 @pytest.fixture(scope="module")
 def killed(tmp_path_factory):
-    """A directory whose server was killed in the middle of building an index."""
+    """A directory whose server was killed during an index build."""
     directory = tmp_path_factory.mktemp("killed") / "data"
     with Server(data_dir=directory, clock="system") as server:
         collection = server.client["d"]["d"]
@@ -54,7 +53,7 @@ def killed(tmp_path_factory):
 
 
 def counted(collection):
-    """Counts by the index, once it is complete: until then no query may use it."""
+    """Counts by the index once it is complete: until then no query may use it."""
     until = time.monotonic() + ENDS_WITHIN
     while True:
         try:
@@ -69,7 +68,7 @@ def names_in_progress(server):
 
 
 def paused(directory, copy, after, command):
-    """Runs a command on a copy with a pause in it; answers its exit code, None if it hangs."""
+    """Runs a command on a copy with a pause in it; returns its exit code, or None if it hangs."""
     copied(directory, copy)
     ready = copy.with_suffix(".ready")
     line = [EBB_BIN, command, "--data-dir", copy]
@@ -116,7 +115,7 @@ def test_the_build_goes_on_after_a_restart(killed, tmp_path):
     copied(killed, tmp_path / "data")
     with Server(data_dir=tmp_path / "data", clock="system") as server:
         collection = server.client["d"]["d"]
-        # It is taken up again beside the server's work, or was forgotten; then it is made here.
+        # The build resumes in the background, or was lost; in that case the index is created here.
         collection.create_index("a", name="a_1")
         assert counted(collection) == COUNT
         reply = server.client["d"].command("validate", "d")

@@ -1,8 +1,8 @@
-"""Histories of single documents of both APIs are linearizable over kill -9: what was answered
-happened once, at some moment between question and answer, and what was not answered happened before
-the server died or never.
+"""Histories of single documents of both APIs are linearizable over SIGKILL: an operation with a
+reply took effect once, at some moment between request and reply; one without took effect before the
+server died or never.
 
-ROUNDS says how many times it is killed (default 3; 400 with --torture), SEED where they begin.
+ROUNDS is the number of kills (default 3; 400 with --torture), SEED seeds them.
 """
 
 import os
@@ -17,7 +17,7 @@ from crash.clients import wait
 from crash.registering import DATABASE, DocumentRegistering, ItemRegistering
 
 ROUNDS = int(os.environ.get("ROUNDS", 400 if TORTURE else 3))
-#: Registers of each API at one time, and the kills that a history lasts for.
+#: Number of registers of each API at a time, and number of kills within one history.
 REGISTERS, LASTING = 4, 3
 CLIENTS = 3
 
@@ -27,7 +27,7 @@ def names(kind, round):
 
 
 def last(server, registers):
-    """A read of each register after the kill that is the last of its history."""
+    """Reads each register after the last kill of its history."""
     container = server.items.container(DATABASE, "r")
     for id in registers:
         begin = time.monotonic()

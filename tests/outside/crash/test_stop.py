@@ -1,4 +1,4 @@
-"""SIGTERM and SIGINT under load: exit 0 within 10 s, and nothing acknowledged is lost."""
+"""SIGTERM and SIGINT under load: exit code 0 within 10 s, and no acknowledged write is lost."""
 
 import os
 import signal
@@ -12,20 +12,19 @@ from pymongo.errors import OperationFailure
 
 from crash.load import Load
 
-#: Stops under load, of both clocks together.
+#: Number of stops under load, for each of the two clocks.
 ROUNDS = -(-int(os.environ.get("ROUNDS", 200 if TORTURE else 2)) // 2)
 
 
 @pytest.mark.parametrize(("clock", "signal_name"), [("system", "SIGTERM"), ("manual", "SIGINT")])
 def test_stop_under_load(clock, signal_name, report):
-    """What was under way is answered or refused, and `compare` knows which: a request whose reply
-    says that it was done is there, one that was refused is not, and only one without a reply may be
-    either."""
+    """Requests in progress are completed or refused, and `compare` knows which: a write whose reply
+    reports success is present, a refused one is not, and only one without a reply may be either."""
     took, starts = [], []
     with Server(data_dir=True, clock=clock, nosql=True) as server:
 
         def end():
-            # Afterwards it would wait for a server that is gone.
+            # Closing it later would wait for a server that no longer runs.
             server.client.close()
             began = time.monotonic()
             server.process.send_signal(getattr(signal, signal_name))

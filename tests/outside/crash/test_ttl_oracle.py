@@ -1,8 +1,8 @@
-"""Every reply about mortal documents is right at the database time that it tells itself: nothing in
-it has expired, nothing that lives is missing, and nothing comes back over kill -9.
+"""Every reply about expiring documents is correct at the database time that it contains: nothing in
+it has expired, no live document is missing, and nothing reappears after SIGKILL.
 
-ROUNDS says how many times the server is killed (default 4; 400 with --torture), half on the
-system's clock and half on one that is moved, SEED where they begin.
+ROUNDS is the number of kills (default 4; 400 with --torture), half on the system clock and half on
+a manual one, SEED seeds them.
 """
 
 import os
@@ -19,7 +19,7 @@ from crash.times import ManualTimes
 from crash.ttl_oracle import Oracle
 
 ROUNDS = -(-int(os.environ.get("ROUNDS", 400 if TORTURE else 4)) // 2)
-#: Clients of each collection; milliseconds after which an expired document is no more looked for.
+#: Clients of each collection; milliseconds after which an expired document is not checked any more.
 CLIENTS, OLD = 2, 60_000
 
 

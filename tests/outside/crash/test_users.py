@@ -1,8 +1,8 @@
-"""kill -9 among clients that make, change and remove users and roles: what was acknowledged is
-there, what was not is whole or absent (also a removal that concerns several of them), nobody has
-more rights than the ledger allows, no user comes back, and no password is good that was changed.
+"""SIGKILL among clients that create, change and remove users and roles: acknowledged changes are
+present, others are complete or absent (also a removal that concerns several of them), no user has
+more rights than the ledger allows, no removed user reappears, and no old password works.
 
-ROUNDS says how many kills (default 8; 300 with --torture), SEED where they begin.
+ROUNDS is the number of kills (default 8; 300 with --torture), SEED seeds them.
 """
 
 import os
@@ -18,12 +18,13 @@ from crash.clients import wait
 
 ROUNDS = int(os.environ.get("ROUNDS", 300 if TORTURE else 8))
 CLIENTS = 5
-#: `ebb verify` walks the directory after every so many rounds.
+#: `ebb verify` checks the directory after every so many rounds.
 VERIFIED = 10
 
 
 def make(server, clients):
-    """The collections that rights are about, and the user of all clients with a role of each."""
+    """Creates the collections that privileges refer to, the shared user, and a role of each client
+    for it."""
     with server.root() as root:
         for client in clients:
             for name in COLLECTIONS:
@@ -34,7 +35,7 @@ def make(server, clients):
 
 
 def compare(server, clients):
-    """What is wrong after a start, and how many logins were tried."""
+    """Returns all errors after a start, and the number of logins that were tried."""
     wrong, logins = [], 0
     with server.root() as root:
         everybody = root.ok("admin", {"usersInfo": {"forAllDBs": True}})["users"]
@@ -83,8 +84,8 @@ def test_users_and_roles(report):
 
 
 def test_of_checks_accounts():
-    """A book notices what is lost, what came back, half of a change, and an old password that is
-    good again."""
+    """The ledger detects a loss, a reappearance, half of a change, and an old password that works
+    again."""
     book = Book()
     before = Accounts().put_role("role0", rights=frozenset({("c0", "find")}))
     before = before.put_user("user0", password="old", roles=frozenset({"role0"}))
@@ -96,10 +97,10 @@ def test_of_checks_accounts():
     assert book.settle(after.shown(), None) == []
     assert book.former == {"user0": ["old"]}
     assert book.settle(before.shown(), None) != []
-    # Half of a removal: the role is taken from its users, and is there.
+    # Half of a removal: the role is taken from its users, but still exists.
     book.states = [before, before.without_roles(["role0"])]
     assert book.settle(before.put_user("user0", roles=frozenset()).shown(), None) != []
-    # Only the password differs: exactly one of both is good.
+    # Only the password differs: exactly one of both works.
     other = after.put_user("user0", password="newer")
     for good, wanted in (({"new", "newer"}, False), (set(), False), ({"new"}, True)):
         book.states = [after, other]

@@ -1,4 +1,5 @@
-"""The database's time as seen from outside: what it has reached surely, and what it cannot have."""
+"""Bounds of the database time as seen from outside: an instant that it has certainly reached, and
+one that it cannot have passed."""
 
 import random
 import threading
@@ -7,12 +8,12 @@ import time
 from lib.server import date
 from pymongo.errors import PyMongoError
 
-#: How far the system clock of the database and this process's may be apart, seconds.
+#: Maximum difference between the database's system clock and that of this process, in seconds.
 SLACK = 0.25
 
 
 class SystemTimes:
-    """The machine's clock, give or take."""
+    """Bounds from the machine's clock."""
 
     def low(self):
         return time.time() - SLACK
@@ -21,21 +22,22 @@ class SystemTimes:
         return time.time() + SLACK
 
     def attach(self, server):
-        """A server has started."""
+        """Called after a start of the server."""
 
     def ended(self):
         return True
 
     def stop(self):
-        """Nothing moves it but time."""
+        """Does nothing: only time moves this clock."""
 
     stands = False
 
 
 class ManualTimes:
-    """A manual clock that one thread moves: the last move answered, and the last one asked for."""
+    """A manual clock that one thread moves: bounded by the last confirmed and the last requested
+    move."""
 
-    #: Between rounds nothing moves it.
+    #: The clock does not move between rounds.
     stands = True
 
     def __init__(self, seed):
@@ -51,7 +53,8 @@ class ManualTimes:
         return self.asked / 1000
 
     def attach(self, server):
-        """A restart shows an instant that was asked for, none before one that was answered."""
+        """Called after a start: the server's time must be one that was requested, and not before a
+        confirmed one."""
         now = server.now_ms()
         assert self.done is None or self.done <= now <= self.asked, (self.done, now, self.asked)
         self.done = self.asked = now

@@ -1,47 +1,48 @@
-"""The oracle of expiry: from a document's `_ts`, the seconds that apply and the database time that
-a reply itself tells, it says of every reply which documents have to be in it and which must not.
+"""The oracle of expiry: from a document's `_ts`, its TTL and the database time that a reply
+contains, it determines which documents the reply must contain and which it must not.
 
-Times are milliseconds of database time. A deadline is two of them, the earliest and the latest that
-it can be, which are one where a client is told `_ts`. A document is visible before its deadline and
-never from then on, whatever the machine's clock says and however often the server was killed.
+Times are milliseconds of database time. A deadline is a pair, the earliest and the latest possible
+time, which are equal if the client knows `_ts`. A document is visible before its deadline and never
+from then on, whatever the machine's clock says and however often the server was killed.
 """
 
 import threading
 
-#: A document that is being written, and one whose write had no answer from a server that has died:
-#: either may be as before or not, but the second does not change any more.
+#: States of a document that is being written, and of one whose write had no reply from a server
+#: that has died: either may have changed or not, but the second does not change any more.
 OPEN, UNANSWERED = object(), object()
 
 
 class Oracle:
-    """What is known of the documents of one collection, by id: their deadlines, None for what is
-    gone."""
+    """Known deadlines of the documents of one collection, by id; None for a deleted document."""
 
     def __init__(self, name):
         self.name, self.lock = name, threading.Lock()
         self.known, self.versions = {}, 0
-        #: The newest database time of a reply that has ended.
+        #: The latest database time of a completed reply.
         self.newest = 0
         self.wrong, self.reads, self.visible, self.expired = [], 0, 0, 0
 
     def intend(self, id):
-        """Before a write or a removal of this document."""
+        """Called before a write or delete of this document."""
         self.learn(id, OPEN)
 
     def learn(self, id, deadline):
-        """After its reply: the deadline, or None for a removal."""
+        """Called after its reply, with the deadline, or None for a delete."""
         with self.lock:
             self.versions += 1
             self.known[id] = deadline, self.versions
 
     def begin(self):
-        """Before a read: what holds until its end, if nobody writes meanwhile."""
+        """Called before a read: returns the known state, which holds until its end for documents
+        that are not written meanwhile."""
         with self.lock:
             return dict(self.known), self.newest
 
     def end(self, begun, now, rows, after=None):
-        """After a read: the database time that it tells, and deadlines of what it shows, by id.
-        Where that time may be before the instant that it was judged at, `after` is after it."""
+        """Called after a read, with the database time in the reply, and the deadlines of its
+        documents by id. If that time may be before the instant of the read, `after` is a time after
+        it."""
         after = now if after is None else after
         before, least = begun
         with self.lock:
@@ -52,7 +53,7 @@ class Oracle:
                     wrong.append(f"{id} is shown at {now}, expired at {deadline}")
             for id, (deadline, _) in held.items():
                 wrong += self.judge(id, deadline, now, after, rows)
-            # What had no answer and is seen is known from then on.
+            # A write without a reply is known to be done once its document is seen.
             for id, deadline in rows.items():
                 if id in held and held[id][0] is UNANSWERED:
                     self.versions += 1
@@ -63,7 +64,7 @@ class Oracle:
             self.wrong += [f"{self.name}: {text}" for text in wrong]
 
     def judge(self, id, deadline, now, after, rows):
-        """One document that nobody wrote meanwhile."""
+        """Checks one document that was not written during the read."""
         if deadline in (OPEN, UNANSWERED):
             return []
         if deadline is None:
@@ -79,8 +80,8 @@ class Oracle:
         return [f"{id} came back at {now}, expired at {deadline}"] if id in rows else []
 
     def died(self, older_than):
-        """The server has died: what is open stays unanswered. Forgets what has been expired for so
-        long that it has been asked for often."""
+        """Called when the server has died: open writes stay without a reply. Forgets documents that
+        expired long ago and have been checked often."""
         known, self.known = self.known, {}
         for id, (deadline, version) in known.items():
             if deadline in (OPEN, UNANSWERED):

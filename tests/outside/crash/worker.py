@@ -1,4 +1,5 @@
-"""What writers of both doors share: a thread that works until its server ends, and a ledger."""
+"""The base of the writers of both APIs: a thread that works until its server stops, and a
+ledger."""
 
 import random
 import threading
@@ -9,7 +10,7 @@ from crash.ledger import Ledger
 
 
 class Worker:
-    """One client; ends when its server does. Faults it sees are in `wrong`."""
+    """One client; it ends when its server does. Errors that it observes are in `wrong`."""
 
     def __init__(self, name, seed, times):
         self.name = name
@@ -19,11 +20,11 @@ class Worker:
         self.wrong = []
         self.counted = []
         self.ended = None
-        #: Set where it is to end although its server goes on.
+        #: Set to stop the worker while its server keeps running.
         self.stopping = False
 
     def begin(self):
-        """A thread runs once; the worker goes on in a new one after a restart."""
+        """Starts a new thread, also after each restart of the server."""
         self.ended, self.stopping = None, False
         threading.Thread(target=self.work, daemon=True, name=self.name).start()
 
@@ -40,25 +41,25 @@ class Worker:
         self.ended = ended
 
     def one(self):
-        """Does one thing."""
+        """Performs one step."""
         weighted(self.random, self.weights())()
 
     def weights(self):
-        """What that may be, and how often."""
+        """Returns the possible steps and the weight of each."""
         raise NotImplementedError
 
     def is_end(self, error):
-        """Whether this is how a server ends."""
+        """Returns whether this error means that the server stopped."""
         raise NotImplementedError
 
     def close(self):
-        """Closes what it asked through."""
+        """Closes the client."""
 
     def will_be(self, body, life):
         return lambda begin, end: life.state(body, begin, end)
 
     def judge(self, key, alive, what):
-        """The reply says the document was there, or not: that has to be legal."""
+        """Checks a reply that reports whether the document exists against the ledger."""
         state, begin, end = self.ledger.get(key), self.ledger.begin, self.times.high()
         if not alive and state.body is not None and end < state.low:
             self.wrong.append(f"lost: {what} of {key} found nothing, known {state}")

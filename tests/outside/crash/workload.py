@@ -11,16 +11,16 @@ from crash.worker import Worker
 WRITERS = 8
 #: Documents of one writer in one collection.
 POOL = 60
-#: Values of the unique index that all writers want.
+#: Number of values of the unique index that all writers compete for.
 WANTED = 40
 COLLECTIONS = ("plain", "inherit", "explicit", "dates", "shifted", "ruled")
 INHERITED = 2
-#: The least that the default of `shifted` and the rule of `ruled` are while they are changed.
+#: Minimum of the default TTL of `shifted` and the TTL index of `ruled` while they are changed.
 LEAST = 2
 
 
 def build(client):
-    """Collections and indexes of the workload."""
+    """Creates the collections and indexes of the workload."""
     db = client["torture"]
     for name in COLLECTIONS:
         db[name].create_index("k")
@@ -36,7 +36,7 @@ def build(client):
 
 
 class Writer(Worker):
-    """One client of the MongoDB door."""
+    """One client of the MongoDB API."""
 
     def __init__(self, number, seed, times):
         super().__init__(f"writer {number}", seed * 1000 + number, times)
@@ -76,7 +76,7 @@ class Writer(Worker):
         return collection, f"w{self.number}-{self.random.randrange(POOL)}"
 
     def body(self, collection, id):
-        """A body that no other write has, and how long it lives."""
+        """Returns a body that no other write has, and its lifetime."""
         self.tags += 1
         tag = f"{self.number}-{self.tags}"
         body = {
@@ -121,7 +121,7 @@ class Writer(Worker):
         collection = self.random.choice(COLLECTIONS)
         ids = self.random.sample(range(POOL), self.random.randint(2, 12))
         keys = [(collection, f"w{self.number}-{id}") for id in ids]
-        # Those that may be there stay out, so that a beginning of the batch is what gets in.
+        # Documents that may exist are left out, so that a prefix of the batch is inserted.
         keys = [key for key in keys if self.ledger.get(key) is ABSENT]
         if not keys:
             return
@@ -138,7 +138,7 @@ class Writer(Worker):
         self.ledger.acknowledge()
 
     def broken(self, error):
-        """An insertMany was not done whole."""
+        """Records that an insertMany was not done completely."""
         self.wrong.append(f"insertMany of absent documents: {error.details}")
 
     def update(self):
@@ -152,7 +152,7 @@ class Writer(Worker):
         self.ledger.acknowledge(None if found else ())
 
     def update_many(self):
-        """All documents of this writer in the plain collection at once."""
+        """Updates all documents of this writer in the plain collection at once."""
         stamp = {"n": -self.tags}
         self.tags += 1
         keys = {
@@ -186,7 +186,7 @@ class Writer(Worker):
         self.ledger.acknowledge()
 
     def modify(self):
-        """A counter of its own: what comes back is the next number, always."""
+        """Increments the writer's own counter; the reply must be the next number."""
         key = ("counters", f"own-{self.number}")
         was = self.ledger.get(key)
         n = (was.body["n"] if was.body else 0) + 1
@@ -199,7 +199,7 @@ class Writer(Worker):
         self.ledger.acknowledge()
 
     def count(self):
-        """A counter of all writers: every answer is somebody's alone."""
+        """Increments a counter of all writers; no two replies may be the same."""
         self.pending_count = 1
         got = self.db["counters"].find_one_and_update(
             {"_id": "shared"}, {"$inc": {"n": 1}}, return_document=True
@@ -208,7 +208,7 @@ class Writer(Worker):
         self.pending_count = 0
 
     def unique(self):
-        """Takes or gives back a value that others want too."""
+        """Inserts or deletes a document with a unique value that other writers compete for."""
         id = f"w{self.number}-{self.random.randrange(10)}"
         key = ("unique", id)
         if self.ledger.get(key).body is not None:

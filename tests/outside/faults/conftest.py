@@ -1,5 +1,5 @@
-"""Skips the tests that need a file system of their own, or strace, where the machine does not
-permit them, as in some containers, or where an ordinary user runs them."""
+"""Skips the tests that need a file system of their own or strace, on machines that do not permit
+these, such as some containers, or without root."""
 
 import os
 import subprocess
@@ -10,7 +10,7 @@ from lib.inject import strace
 
 from faults.disk import Disk
 
-#: What each file needs.
+#: The requirement of each file.
 NEEDS = {
     "test_full_disk.py": "mounts",
     "test_control.py": "strace",

@@ -1,5 +1,4 @@
-"""A small file system of its own, which can be filled and emptied while a server has its data on
-it."""
+"""A small file system that can be filled and emptied while a server has its data on it."""
 
 import contextlib
 import os
@@ -8,13 +7,13 @@ import shutil
 import subprocess
 import tempfile
 
-#: A file on it that takes what is left.
+#: A file that uses up the free space.
 BALLAST = "ballast"
 
 
 class Disk:
-    """A file system that is mounted for the length of a block: ext4 in a file, or where there are
-    no loop devices one in memory."""
+    """A file system that is mounted for the length of a block: ext4 in a file, or tmpfs if there
+    are no loop devices."""
 
     def __init__(self, megabytes):
         self.home = pathlib.Path(tempfile.mkdtemp(prefix="ebb-outside-disk-"))
@@ -43,12 +42,12 @@ class Disk:
         return found.f_bavail * found.f_frsize
 
     def fill(self, leave=0):
-        """Takes all but so many bytes."""
+        """Uses up all but `leave` bytes of the free space."""
         with open(self.path / BALLAST, "ab") as file, contextlib.suppress(OSError):
             os.posix_fallocate(file.fileno(), file.tell(), max(1, self.free() - leave))
         if leave:
             return
-        # What is left in crumbs.
+        # Uses up the fragments that are left.
         with open(self.path / BALLAST, "ab", buffering=0) as file, contextlib.suppress(OSError):
             while True:
                 file.write(b"x" * 4096)

@@ -1,4 +1,4 @@
-"""Writers of both doors while the disk fails, and what each of their writes was answered with."""
+"""Writers of both APIs while the disk fails, and the outcomes of their writes."""
 
 import json
 import re
@@ -8,31 +8,31 @@ import urllib.request
 from lib.nosql import Client
 from pymongo.errors import NotPrimaryError, OperationFailure, PyMongoError
 
-#: What says of a write that it failed for want of room or because the disk did: codes of the
-#: MongoDB door, none of which makes a driver ask the same again at once, and statuses of the other.
+#: Codes of writes that failed because the disk is full or failed: error codes of the MongoDB API,
+#: none of which makes a driver retry at once, and statuses of the NoSQL API.
 CODES, STATUSES = {14031, 365}, {503, 507}
-#: What the reasons of a refusal are called, whichever it is.
+#: Expressions one of which every refusal must contain as its reason.
 REASON = re.compile(
     r"space|full|disk|input/output|i/o error|storage|read.only|too many open files", re.IGNORECASE
 )
-#: An answer that says so may be true or not.
+#: The message of a write whose outcome is unknown.
 UNKNOWN = re.compile(r"unknown|not known|may have been", re.IGNORECASE)
-#: It says that the store comes back by itself, now: this a driver may well ask again at once.
+#: The message while the store reopens itself; a driver may retry at once.
 AGAIN = re.compile(r"being opened again", re.IGNORECASE)
-#: The metrics among which the state of the store is.
+#: The metrics about the state of the store.
 METRICS = re.compile(r"^\w*(store|disk|storage|journal)\w*(\{[^}]*\})? ")
 
 
 class Writers:
-    """A client of each door that writes one thing after the other."""
+    """A client of each API that writes one document after the other."""
 
     def __init__(self, server, size=2_000):
         self.server, self.size, self.count = server, size, 0
         self.connect()
-        #: Ids that were acknowledged, refused for sure, and neither.
+        #: Ids whose writes were acknowledged, refused, or have an unknown outcome.
         self.acked, self.refused, self.unknown = set(), set(), set()
         self.removed = set()
-        #: Refusals without a name.
+        #: Refusals without a reason.
         self.wrong = []
 
     def connect(self):
@@ -48,7 +48,7 @@ class Writers:
         self.rows.create_index("k")
 
     def tell(self, id, error):
-        """What an answer that is no success says."""
+        """Records the outcome of a failed write."""
         text = str(error)
         if AGAIN.search(text):
             self.refused.add(id)
@@ -58,7 +58,7 @@ class Writers:
             self.wrong.append(f"{id} was refused without the reason: {text[:300]}")
 
     def insert(self):
-        """Answers whether it was acknowledged."""
+        """Inserts a document; returns whether it was acknowledged."""
         self.count += 1
         id = f"r{self.count}"
         try:
@@ -92,14 +92,14 @@ class Writers:
         return [self.insert(), self.create()]
 
     def write_until_refused(self, within=60):
-        """Answers when the first refusal came."""
+        """Writes until the first refusal; returns its time."""
         until = time.monotonic() + within
         while all(self.write()):
             assert time.monotonic() < until, "a full disk refuses nothing"
         return time.monotonic()
 
     def heal(self, within=5.0):
-        """Writes until both doors take them again; answers how long that took."""
+        """Writes until both APIs accept writes again; returns how long that took."""
         began, healed = time.monotonic(), set()
         while len(healed) < 2:
             took = time.monotonic() - began
@@ -113,7 +113,7 @@ class Writers:
         return time.monotonic() - began
 
     def remove(self, count):
-        """Deletes some of what is there, at both doors; answers what did not go."""
+        """Deletes some documents and items; returns the failures."""
         stuck = []
         for kind in "ri":
             for id in sorted(id for id in self.acked if id[0] == kind)[:count]:
@@ -125,7 +125,7 @@ class Writers:
                         assert reply.status == 204, reply
                 except (PyMongoError, AssertionError) as error:
                     stuck.append(f"{id}: {str(error)[:200]}")
-                    # Whether it is there is asked for later.
+                    # Whether it still exists is checked later.
                     self.unknown.add(id)
                 else:
                     self.removed.add(id)
@@ -133,14 +133,14 @@ class Writers:
         return stuck
 
     def read(self):
-        """What is there, by both doors and by an index."""
+        """Returns the ids that are visible in both APIs and by an index."""
         rows = {row["_id"] for row in self.rows.find({}, {"_id": 1})}
         by_index = {row["_id"] for row in self.rows.find({}, {"_id": 1}).hint("k_1")}
         assert rows == by_index, f"{len(rows)} rows, {len(by_index)} by the index"
         return rows | {item["id"] for item in self.items.rows("SELECT c.id FROM c", pk="a")}
 
     def compare(self):
-        """What is wrong with what is there."""
+        """Returns the differences from the recorded outcomes."""
         found = self.read()
         return [
             f"{len(ids)} {what}: {sorted(ids)[:5]}"
@@ -158,13 +158,13 @@ class Writers:
 
 
 def metrics(server):
-    """Lines of the metrics whose names say that they are about the store."""
+    """Returns the lines of the metrics about the store."""
     with urllib.request.urlopen(server.admin_url + "/metrics", timeout=5) as reply:
         return {line for line in reply.read().decode().splitlines() if METRICS.match(line)}
 
 
 def lines(server):
-    """Lines of the log about what is wrong, whatever their form."""
+    """Returns the lines of the log about the failure, in any log format."""
     found = []
     for line in server.log.read_text(errors="replace").splitlines():
         try:

@@ -1,5 +1,5 @@
-"""The control of what strace injects: a small program meets each fault exactly where it was asked
-for. Where it does not, the tests of the server would prove nothing."""
+"""Tests of the faults that strace injects: a small program meets each fault exactly where
+requested. Otherwise the tests of the server would prove nothing."""
 
 import errno
 import os
@@ -9,9 +9,9 @@ import pytest
 from lib.control import Control
 from lib.inject import Injection, injected
 
-#: Records before a fault, and in all.
+#: Records before a fault, and in total.
 BEFORE, ALL = 3, 8
-#: Milliseconds of a slow disk, and of a call that is not slowed at all, also with strace.
+#: Milliseconds of a slow disk, and limit of a call that is not delayed, also under strace.
 SLOW, QUICK = 50, 20
 
 
@@ -19,7 +19,7 @@ SLOW, QUICK = 50, 20
 @pytest.mark.parametrize("call", ["fdatasync", "pwrite64"])
 @pytest.mark.parametrize(("when", "hit"), [("3", {3}), ("3+", set(range(3, ALL + 1)))])
 def test_of_checks_errors(tmp_path, call, error, when, hit):
-    """Of a process that runs already, as the server does."""
+    """With strace attached to a running process, as to the server."""
     with Control(tmp_path / "file") as control:
         assert control.ask()[0] == 0
         with Injection(control, call, error, when) as injection:
@@ -35,7 +35,7 @@ def test_of_checks_errors(tmp_path, call, error, when, hit):
 
 @pytest.mark.parametrize("call", ["fdatasync", "pwrite64"])
 def test_of_checks_kills(tmp_path, call):
-    """The process ends in the Nth call; a write that it ends in is not made."""
+    """The process is killed in the Nth call; a write in which it is killed is not done."""
     before = injected([call], f"{call}:signal=KILL:when={BEFORE + 1}", os.devnull)
     with Control(tmp_path / "file", before) as control:
         assert [control.ask()[0] for _ in range(BEFORE)] == [0] * BEFORE
@@ -46,7 +46,7 @@ def test_of_checks_kills(tmp_path, call):
 
 
 def test_of_checks_delays(tmp_path, report):
-    """Each sync is slow; writes are not, so that strace is not what makes them slow."""
+    """Each sync is delayed; writes are not, so strace itself does not slow them."""
     times = {}
     for name, what in (
         ("none", None),

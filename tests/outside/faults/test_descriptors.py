@@ -1,5 +1,5 @@
-"""Few descriptors: connections are bounded below what the process may open, so that however many
-come and stay, what the store needs is there and writes go on."""
+"""Few descriptors: connections are limited below the process's limit, so that however many clients
+connect, the store has the descriptors it needs and writes succeed."""
 
 import contextlib
 import socket
@@ -11,14 +11,14 @@ from pymongo.errors import PyMongoError
 from faults.ledger import Writers
 
 IDLE = 80
-#: Bytes of a document, and how many are written: tables come and go meanwhile.
+#: Bytes of a document, and number of writes: table files are created and deleted meanwhile.
 LARGE, WRITES = 200_000, 300
-#: Collections that are made meanwhile.
+#: Collections that are created meanwhile.
 NEW = 20
 
 
 class Poor(Server):
-    """A server that may open so many files."""
+    """A server with this limit of open files."""
 
     def __init__(self, descriptors, **options):
         super().__init__(**options)
@@ -55,7 +55,7 @@ def test_idle_connections_do_not_end_writes(descriptors):
 
 
 def new(writers, name):
-    """What is wrong with making a collection, which has files of its own."""
+    """Returns the error of creating a collection, which has files of its own."""
     try:
         writers.client["d"][name].insert_one({"_id": name})
     except PyMongoError as error:
@@ -64,8 +64,8 @@ def new(writers, name):
 
 
 def afterwards(server, writers):
-    """What is wrong when there is room again: for who stayed, for who comes, and after a
-    restart."""
+    """Returns the errors when descriptors are available again: for old clients, new clients, and
+    after a restart."""
     try:
         assert all(writers.write()), f"still refused: {writers.wrong[-1:]}"
         assert writers.compare() == []

@@ -1,6 +1,6 @@
-"""One system call on the disk fails, once or for a while: the writes that failed are refused by
-name, reads go on, and soon after the last error the store takes writes again, without a restart,
-with all that was acknowledged and nothing that was refused."""
+"""One system call on the disk fails, once or for a while: failed writes are refused with a clear
+error, reads go on, and soon after the last error the store accepts writes again, without a restart,
+with all acknowledged writes and none that was refused."""
 
 import contextlib
 import time
@@ -13,11 +13,11 @@ from pymongo.errors import PyMongoError
 
 from faults.ledger import Writers
 
-#: What is written before, and the seconds that errors last.
+#: Number of writes before the errors, and seconds that errors last.
 BEFORE, LASTING = 50, 3.0
-#: Seconds until writes are taken again.
+#: Seconds within which writes are accepted again.
 HEALED = 5.0
-#: Calls that happen on files of the data directory alone.
+#: Calls that occur on files of the data directory only.
 CALLS = [
     "fdatasync",
     "fsync",
@@ -30,26 +30,27 @@ CALLS = [
     "mkdir",
     "openat",
 ]
-#: Those that sockets and pipes have too: on tables alone.
+#: Calls that sockets and pipes have too: injected for tables only.
 SHARED = ["write", "writev"]
-#: Calls without which a store cannot do: an error of each of these was met at least.
+#: Calls that every store makes: each of these must have failed at least once.
 MET = {"fdatasync", "fsync", "pwritev", "openat"}
 ERRORS = ["EIO", "ENOSPC"]
 TIMES = ["1", "3", "1+"]
 
 CASES = [(call, error, when) for call in CALLS + SHARED for error in ERRORS for when in TIMES]
-#: Those of the ordinary run.
+#: Cases of the ordinary run.
 FEW = [("fdatasync", "EIO", "3"), ("fdatasync", "ENOSPC", "1+"), ("pwritev", "EIO", "1+")]
 
 
 @pytest.fixture(scope="module")
 def met():
-    """Calls of which an error was injected."""
+    """Calls for which an error was injected."""
     return set()
 
 
 def churn(writers, number):
-    """Collections come and go, whose files are made and removed; errors of theirs are nobody's."""
+    """Creates and drops collections, whose files are created and removed; their errors are
+    ignored."""
     with contextlib.suppress(PyMongoError):
         writers.client["d"][f"churn{number}"].insert_one({"_id": number})
         writers.client["d"][f"churn{number - 2}"].drop()
@@ -105,6 +106,6 @@ def test_an_error_of_the_disk(call, error, when, met):
 
 
 def test_what_was_met(met):
-    """The cases above are about something."""
+    """Checks that the faults of the cases above have occurred."""
     wanted = MET if TORTURE else {call for call, _, _ in FEW}
     assert wanted <= met, f"never failed: {sorted(wanted - met)}"

@@ -1,8 +1,8 @@
-"""Syncs fail at the Nth call, once or until they are mended: from the first failure on nothing is
-acknowledged until the store has opened itself again, reads go on, `/readyz` says so within a
-second where it lasts, and everything that was acknowledged stays.
+"""Syncs fail at the Nth call, once or until the fault is removed: from the first failure on nothing
+is acknowledged until the store has reopened itself, reads go on, `/readyz` fails within a second if
+the fault lasts, and everything that was acknowledged stays.
 
-ROUNDS says how often (default 2; 500 with --torture), all on one server, SEED where they begin.
+ROUNDS is the number of rounds (default 2; 500 with --torture), all on one server, SEED seeds them.
 """
 
 import os
@@ -16,16 +16,16 @@ from lib.server import Server
 from faults.ledger import Writers
 
 ROUNDS = int(os.environ.get("ROUNDS", 500 if TORTURE else 2))
-#: What N is at the most; what is written before, and how often it is compared in the end.
+#: Maximum of N; number of writes before the fault.
 MOST, BEFORE = 30, 20
-#: Seconds within which a failure is met, is known, and writes are taken again.
+#: Seconds within which a failure occurs, is reported, and writes are accepted again.
 MET, KNOWN, HEALED = 20.0, 1.0, 5.0
-#: Seconds that syncs go on to fail.
+#: Seconds for which syncs keep failing.
 LASTING = 0.5
 
 
 def until_refused(writers):
-    """Writes until the first that is not acknowledged; answers when that was."""
+    """Writes until the first that is not acknowledged; returns its time."""
     until = time.monotonic() + MET
     while all(writers.write()):
         assert time.monotonic() < until, "no write meets a sync that fails"
@@ -33,7 +33,7 @@ def until_refused(writers):
 
 
 def lasts(server, writers):
-    """While syncs go on to fail: what is wrong."""
+    """Returns the errors while syncs keep failing."""
     problems, began, red = [], time.monotonic(), None
     while time.monotonic() - began < LASTING or (
         red is None and time.monotonic() - began < KNOWN + 1
@@ -58,7 +58,7 @@ def test_failed_syncs(report):
             number, forever = rng.randint(1, MOST), round % 2 == 1
             error = rng.choice(["EIO", "ENOSPC"])
             told = f"SEED={SEED}, round {round}, {error} at {number}{'+' * forever}"
-            # A thread that is new after the failure would count from the beginning.
+            # A thread created after the failure would count from 1 again.
             when = "1+" if forever else str(number)
             for _ in range(number if forever else 0):
                 assert all(writers.write()), writers.wrong

@@ -1,5 +1,6 @@
-"""A full disk refuses writes by name while reads and deletes go on, says so within a second, and
-takes writes again soon after it has room, without a restart and without a loss."""
+"""A full disk refuses writes with a clear error while reads and deletes go on, is reported within a
+second, and accepts writes again soon after it has free space, without a restart and without a
+loss."""
 
 import os
 import time
@@ -11,15 +12,15 @@ from lib.server import Server
 from faults.disk import Disk
 from faults.ledger import Writers, lines, metrics
 
-#: What is there before the disk is full, what room is left for the writers to fill, and how
-#: large is what they fill it with.
+#: Writes before the disk is full, bytes left for the writers to fill, and bytes of the documents
+#: that they fill it with.
 BEFORE, LEFT, LARGE = 200, 40 << 20, 50_000
-#: How often it is filled, where that is done again and again.
+#: How often the disk is filled in the test that repeats it.
 ROUNDS = int(os.environ.get("ROUNDS", 200 if TORTURE else 3))
-#: Where it does not matter who fills it.
+#: Bytes left for the writers, if it does not matter who fills the disk.
 LITTLE = 3 << 20
 MEGABYTES = 320
-#: Seconds within which an error is known, room is used, and a stop ends.
+#: Seconds within which an error is reported, space is used again, and a stop ends.
 KNOWN, HEALED, STOPPED = 1.0, 5.0, 10.0
 
 
@@ -30,7 +31,7 @@ def disk():
 
 
 def begun(server):
-    """Writers that have written."""
+    """Returns writers that have written."""
     writers = Writers(server)
     writers.make()
     for _ in range(BEFORE):
@@ -39,7 +40,7 @@ def begun(server):
 
 
 def waits(condition, within):
-    """Whether it becomes true in time."""
+    """Returns whether a condition becomes true in time."""
     until = time.monotonic() + within
     while not (held := condition()) and time.monotonic() < until:
         time.sleep(0.02)
@@ -47,7 +48,8 @@ def waits(condition, within):
 
 
 def end(server, writers):
-    """A stop in time, a directory that is whole, and after a restart the same as before."""
+    """Checks that the server stops in time, the directory is undamaged, and its data is the same
+    after a restart."""
     began = time.monotonic()
     writers.close()
     code = server.stop(within=STOPPED + 20)
@@ -77,7 +79,7 @@ def test_a_full_disk(disk):
             problems.append(f"no metric about the store has changed: {sorted(before)[:5]}")
         if not waits(lambda: lines(server), KNOWN):
             problems.append("the log says nothing of it")
-        # What is there can be read, and can be removed: also when others take the last of the room.
+        # Data can be read and deleted, also when another process uses up the free space.
         for whom in ("the server", "others"):
             problems += writers.compare()
             if stuck := writers.remove(50):
@@ -105,7 +107,8 @@ def test_a_full_disk(disk):
 
 
 def test_again_and_again(disk, report):
-    """Full and empty in turn, with deletes in between; each time what was told is true."""
+    """The disk is filled and emptied in turn, with deletes in between; all replies are correct each
+    time."""
     slowest = 0.0
     with Server(data_dir=disk.path / "data", nosql=True) as server:
         writers = begun(server)
@@ -125,7 +128,7 @@ def test_again_and_again(disk, report):
 
 @pytest.mark.parametrize("how", ["stop", "kill"])
 def test_an_end_on_a_full_disk(disk, how):
-    """SIGTERM ends although nothing can be written; what was acknowledged is there with room
+    """The server stops although it cannot write; acknowledged data is present once there is space
     again."""
     with Server(data_dir=disk.path / "data", nosql=True) as server:
         writers = begun(server)
@@ -150,7 +153,7 @@ def test_an_end_on_a_full_disk(disk, how):
 
 
 def test_a_start_on_a_full_disk(disk):
-    """It serves what is there, or refuses with the reason; it harms nothing."""
+    """It serves its data or refuses with the reason; it damages nothing."""
     with Server(data_dir=disk.path / "data", nosql=True) as server:
         writers = begun(server)
         writers.close()

@@ -1,8 +1,8 @@
 """A disk that takes 50 ms for each sync, and one that stalls for two seconds: many writers share a
-sync, and who reads does not wait for them.
+sync, and readers do not wait for them.
 
-strace slows the syncs. It stops the server at these calls alone, and the control in test_control.py
-shows that other calls take no longer.
+strace slows the syncs. It stops the server at these calls only, and test_control.py shows that
+other calls take no longer.
 """
 
 import threading
@@ -15,19 +15,19 @@ from lib.server import Server
 from lib.traced import Traced
 from pymongo.errors import PyMongoError
 
-#: Microseconds that each sync takes more, writers, and the seconds that they write for.
+#: Additional microseconds of each sync, number of writers, and seconds for which they write.
 SLOW, WRITERS, SECONDS = 50_000, 64, 4.0
-#: Writes for each sync, at the least: while one half of the writers waits for a sync, the other
-#: half gathers for the next, so it is 32 less what a busy machine delays.
+#: Minimum number of writes per sync: while one half of the writers waits for a sync, the other half
+#: gathers for the next, so it is 32 minus the delays of a busy machine.
 SHARED = 20
-#: Every so many syncs one takes two seconds more.
+#: Every EVERYth sync takes two seconds longer.
 STALL, EVERY = 2_000_000, 40
-#: Rounds of writes at the most until one meets a stall.
+#: Maximum number of rounds of writes until one meets a stall.
 ROUNDS = 8
 
 
 class Writer:
-    """One of each API, every other time; it counts what is acknowledged until it is stopped."""
+    """A client of either API, in turn; it counts acknowledged writes until it is stopped."""
 
     def __init__(self, server, number, over):
         self.number, self.over = number, over
@@ -58,13 +58,13 @@ class Writer:
 
 
 def syncs(server):
-    """Syncs of the journal since the start."""
+    """Returns the number of syncs of the journal since the start."""
     text = server.trace().read_text(errors="replace")
     return sum(".journal>" in line for line in text.splitlines() if "fdatasync(" in line)
 
 
 def write(server, writers, seconds, first=0):
-    """Has so many clients write for so long, numbered from `first`; returns them."""
+    """Has this many clients write for this time, numbered from `first`; returns them."""
     over = threading.Event()
     found = [Writer(server, first + number, over) for number in range(writers)]
     for writer in found:
@@ -85,14 +85,14 @@ def there(server):
 
 @pytest.fixture
 def control():
-    """On a good disk, with what honest clients read."""
+    """A server on a good disk, with the data that honest clients read."""
     with Server(nosql=True) as server:
         furnish(server)
         yield server
 
 
 def begun(delays):
-    """A server whose syncs are delayed like this."""
+    """Returns a server whose syncs are delayed in this way."""
     server = Traced(["fdatasync"], f"fdatasync:{delays}", data_dir=True, nosql=True)
     server.start()
     furnish(server)
@@ -102,7 +102,7 @@ def begun(delays):
 
 
 def compared(server, writers):
-    """Everything that was acknowledged is there, also after kill -9."""
+    """Checks that everything that was acknowledged is present, also after SIGKILL."""
     acked = {id for writer in writers for id in writer.acked}
     assert [text for writer in writers for text in writer.wrong] == []
     assert acked <= there(server), "acknowledged, but not there"
@@ -116,8 +116,9 @@ def compared(server, writers):
 
 
 def read_meanwhile(told, part, least):
-    """Reads did not wait for syncs: this part of them ("median" or "longest") took less than half
-    of the least time that a sync takes, seconds. A busy machine delays reads by less than that."""
+    """Checks that reads did not wait for syncs: this statistic ("median" or "longest") is less than
+    half of the minimum time of a sync, in seconds. Delays of a busy machine are shorter than
+    that."""
     for name in ("mongo", "nosql"):
         assert told[name]["problems"] == []
         assert told[name][part] < least / 2, f"point reads at {name}: {told}"
@@ -152,7 +153,7 @@ def test_slow_syncs(control, report):
 
 
 def test_a_stall(control, report):
-    """For two seconds nothing can be made durable: writers wait, readers do not, and nobody is
+    """For two seconds nothing can be made durable: writers wait, readers do not, and no request is
     refused."""
     server = begun(f"delay_exit={STALL}:when={EVERY}+{EVERY}")
     try:

@@ -1,6 +1,6 @@
-"""SIGTERM always ends the server in time, whatever its clients and its disk do: a request that was
-sent by half holds nothing, one whose answer is not read a while at most, and a disk that takes
-seconds for a sync leaves the journal to the next start."""
+"""SIGTERM always stops the server in time, whatever its clients and its disk do: a partially sent
+request does not delay it, an unread reply only for a short time, and if a sync takes seconds, the
+next start replays the journal."""
 
 import struct
 import time
@@ -12,7 +12,7 @@ from bombs.wires import DOCS, Held, op_msg
 from lib.inject import Injection
 from lib.server import Server
 
-#: Seconds: of an end at all, and of one that only waits for requests which are not there yet.
+#: Limits in seconds: of any stop, and of one that only has to end idle or incomplete requests.
 AT_MOST, AT_ONCE = 10.0, 3.0
 HALF_BODY = request("POST", DOCS, None, {**A, "content-length": "1000"}) + b'{"id":'
 
@@ -22,7 +22,7 @@ def half_frame():
     return http2.settings(window=65_535) + whole[:-5]
 
 
-#: By listener: how a request may begin.
+#: By listener: beginnings of requests.
 HALVES = {
     "mongo": [
         b"\x40\x00\x00",
@@ -63,7 +63,7 @@ def server():
 
 
 def ended(server):
-    """Seconds that SIGTERM took."""
+    """Stops the server; returns the seconds that this took."""
     began = time.monotonic()
     code = server.stop(within=AT_MOST + 20)
     took = time.monotonic() - began
@@ -101,7 +101,7 @@ def test_a_disk_that_is_too_slow(server):
     with Injection(server, "fsync,fdatasync", seconds=30):
         server.process.terminate()
         until = time.monotonic() + AT_MOST
-        # strace holds what has ended until its delay is over.
+        # strace holds an exited process until its delay has ended.
         while "the next start reads the journal" not in server.log.read_text():
             assert time.monotonic() < until, server.log.read_text()[-2000:]
             time.sleep(0.05)

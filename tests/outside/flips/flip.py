@@ -1,18 +1,18 @@
-"""Which bit of a data directory is turned: files by kind, so that a small one is hit as often as a
-large one."""
+"""Chooses the bit of a data directory to flip: first the kind of file, so that small files are hit
+as often as large ones."""
 
 import pathlib
 
 
 def size_in_use(path):
-    """Without the zeroes at the end of a file that was made long in advance, but for a few of
-    them."""
+    """Returns the size of a file without the zeroes at the end of a preallocated one, except a few
+    of them."""
     data = path.read_bytes()
     return min(len(data), len(data.rstrip(b"\0")) + 64)
 
 
 def kinds(image):
-    """Paths and lengths in use, by the kind of file that they are: names without their digits."""
+    """Returns paths and used lengths by kind of file, which is the name without digits."""
     found = {}
     for path in sorted(pathlib.Path(image).rglob("*")):
         if path.is_file() and path.name != "lock" and size_in_use(path):
@@ -22,14 +22,14 @@ def kinds(image):
     return found
 
 
-#: The journal is what a crash leaves behind, and has most of what can go wrong.
+#: The journal is what recovery reads after a crash, where most errors are possible.
 WEIGHTS = {"store/journal": 8, "tables": 6}
-#: Bytes above which a file has an end of its own.
+#: Size from which on half of the flips of a file are near its end.
 LARGE = 10_000
 
 
 def choose(rng, files):
-    """A file, a place in it, and a bit."""
+    """Returns a file, an offset in it, and a bit."""
     names = list(files)
     weights = [
         next((weight for part, weight in WEIGHTS.items() if part in kind), 1) for kind in names
@@ -39,7 +39,7 @@ def choose(rng, files):
     [(name, size)] = rng.choices(paths, [size for _, size in paths])
     at = rng.randrange(size)
     if size > LARGE and rng.random() < 0.5:
-        # Near the end, where damage looks like what a crash had cut.
+        # Near the end, where damage looks like a torn write.
         at = max(0, size - 1 - int(rng.expovariate(0.001)))
     return name, at, rng.randrange(8)
 

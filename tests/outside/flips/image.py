@@ -1,8 +1,6 @@
-"""A data directory as a crash left it, and the truth: all that was acknowledged into it, at both
-doors.
-
-Some of it lies in tables, some in the journal behind them, and beside the store lie the clock, what
-was switched, and the files of the NoSQL door.
+"""A data directory as a crash left it, and its expected contents: everything acknowledged into it,
+through both APIs. Some data is in tables, some only in the journal; beside the store are the clock,
+the feature switches, and the files of the NoSQL API.
 """
 
 import json
@@ -20,16 +18,16 @@ from pymongo.errors import OperationFailure, PyMongoError
 
 COLLECTIONS, TAIL = ("plain", "lives"), "tail"
 DOCUMENTS, ITEMS, CHANGES = 150, 60, 150
-#: What the MongoDB door says of damage that it meets.
+#: Error code of the MongoDB API for damaged data.
 DAMAGED = 301
 
 
 class Damaged(Exception):
-    """The server says that something is damaged: that is no silence."""
+    """The server reported damage, which is a correct result."""
 
 
 def change(rng, collection, container):
-    """One write at random, at one door or the other."""
+    """Makes one random write through either API."""
     id = rng.randrange(DOCUMENTS)
     writes = [
         lambda: collection.replace_one({"_id": id}, row(rng, id), upsert=True),
@@ -41,7 +39,7 @@ def change(rng, collection, container):
 
 
 def build(path):
-    """Writes it, ends by SIGKILL, and answers the truth."""
+    """Creates the directory, ends with SIGKILL, and returns the expected contents."""
     rng = random.Random(f"{SEED} image")
     server = Server(data_dir=path, nosql=True)
     with server:
@@ -58,15 +56,15 @@ def build(path):
         token = permitted(server)
         server.advance(1_000_000)
         switch(server, {"per_document_ttl": False})
-        # What was written is in tables now, and what follows in the journal alone.
+        # Earlier writes are in tables now, later ones in the journal only.
         server.restart()
         database, container = server.client["d"], server.items.container("d", "c")
         for _ in range(CHANGES):
             change(rng, database[rng.choice(COLLECTIONS)], container)
         server.advance(1_000)
         truth = {**look(server, token), "token": token}
-        # The last record of a journal cannot be told from one that a crash had cut: nobody looks
-        # at what this one says.
+        # Damage to the last record of a journal looks like a torn write, so its loss is not
+        # checked.
         database[TAIL].insert_one({"_id": 0})
         database[TAIL].insert_one({"_id": 1})
         server.kill()
@@ -74,7 +72,7 @@ def build(path):
 
 
 def permitted(server):
-    """A token of a permission, which holds as long as the secret that signed it."""
+    """Returns the token of a permission, which is valid as long as the secret that signed it."""
     user = server.items.call("POST", "dbs/d/users", {"id": "u"})
     assert user.status == 201, user
     body = {"id": "p", "permissionMode": "Read", "resource": "dbs/d/colls/c"}
@@ -99,7 +97,7 @@ def item(rng, id):
 
 
 def switch(server, wanted=None):
-    """What is switched, or switches it."""
+    """Returns the feature switches, or sets them."""
     data = None if wanted is None else json.dumps(wanted).encode()
     request = urllib.request.Request(
         server.admin_url + "/_ebb/features",
@@ -112,7 +110,8 @@ def switch(server, wanted=None):
 
 
 def look(server, token):
-    """All that a client can see, by every way to it; `Damaged` when the server says so."""
+    """Returns all data that a client can see, by every read path; raises `Damaged` if the server
+    reports damage."""
     try:
         found = {"token": token if holds(server, token) else "not taken"}
         return {
@@ -134,7 +133,7 @@ def look(server, token):
 
 
 def holds(server, token):
-    """Whether somebody who has the token is let in by it."""
+    """Returns whether the server accepts the token."""
     reply = server.items.call(
         "GET", "dbs/d/colls/c/docs/1", None, {"authorization": token, **of_partition("a")}
     )
@@ -182,7 +181,8 @@ def judged(reply):
 
 
 def certificate(server):
-    """What the NoSQL door shows to clients that speak TLS, which they have pinned."""
+    """Returns the certificate that the NoSQL API presents to TLS clients, which may have pinned
+    it."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
     with (

@@ -1,9 +1,9 @@
-"""One bit of a data directory is turned: what is served after that is the truth, or the directory
-is refused (exit 3), or whoever asks for what is damaged is told so. Never less than there was
-without a word, never a signal, never another exit code.
+"""One bit of a data directory is flipped: the server then shows the correct contents, or refuses
+the directory (exit code 3), or reports the damage when it is read. Data is never missing without an
+error, and there is never a signal or another exit code.
 
-FLIPS says how many (default 60; 10,000 with --torture), SEED where they begin, WORKERS how many are
-tried at once (ten take 50 minutes for 10,000).
+FLIPS is the number of flips (default 60; 10,000 with --torture), SEED seeds them, WORKERS is the
+number of concurrent ones (ten take 50 minutes for 10,000).
 """
 
 import collections
@@ -21,14 +21,14 @@ from flips import flip
 from flips.image import Damaged, build, look
 
 FLIPS = int(os.environ.get("FLIPS", 10_000 if TORTURE else 60))
-#: Each flip waits most of its time, so several go on at once.
+#: Each flip mostly waits, so several run concurrently.
 WORKERS = int(os.environ.get("WORKERS", "2"))
-#: What an end of `ebb verify` means: whole, differences that are named, refused.
+#: Exit codes of `ebb verify`: undamaged, differences that are named, refused.
 WHOLE, DIFFERENT, REFUSED = 0, 1, 3
 
 
 def verified(directory):
-    """What `ebb verify` says of it; its end is one of three, and each but the first has a
+    """Runs `ebb verify`; returns its exit code, which is one of three, each but the first with a
     reason."""
     ended = subprocess.run(
         [EBB_BIN, "verify", "--data-dir", str(directory)],
@@ -49,7 +49,7 @@ def verified(directory):
 
 
 def served(directory, truth):
-    """What a server on it does."""
+    """Returns the result of a server on the directory."""
     server = Server(data_dir=directory, nosql=True)
     try:
         try:
@@ -82,16 +82,17 @@ def short(value):
 
 
 def attempt(image, truth, home, number, chosen):
-    """One flip; answers what came of it, and what is wrong."""
+    """Tests one flip; returns its result, and the error."""
     directory = home / f"flip{number}"
     copied(image, directory)
     try:
         flip.flip(directory, *chosen)
         said = verified(directory)
         if said == REFUSED and number % 4:
-            # A start looks at what a walk looks at first; that it refuses too is seen now and then.
+            # A start makes the same first checks as verify, so a refusal by the server is only
+            # tested sometimes.
             return "verify 3", None
-        # Its walk may have cut what a crash had left, so the server gets a copy of its own.
+        # verify may have truncated a torn write, so the server gets a copy of its own.
         shutil.rmtree(directory)
         copied(image, directory)
         flip.flip(directory, *chosen)
@@ -111,7 +112,7 @@ def image(tmp_path_factory):
 
 
 def test_the_image_itself(image, tmp_path):
-    """Without a flip it is whole, and serves the truth."""
+    """Without a flip it is undamaged and shows the expected contents."""
     path, truth = image
     for name in ("a", "b"):
         copied(path, tmp_path / name)

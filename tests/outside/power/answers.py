@@ -1,4 +1,4 @@
-"""What an answer says of a write that was sent while the disk lost its power."""
+"""Classifies the reply to a write during a power cut."""
 
 import http.client
 
@@ -6,24 +6,24 @@ from crash.items import Unavailable
 from faults.ledger import AGAIN, REASON, UNKNOWN
 from pymongo.errors import AutoReconnect, BulkWriteError, NotPrimaryError, PyMongoError
 
-#: A part of it was done.
+#: The text of a reply to a write that was done in part.
 IN_PART = "was created, but not"
-#: It has no memory for it at this moment.
+#: The text of a reply when there is too little memory at the moment.
 LATER = "try again later"
-#: Statuses of the NoSQL API that say that the server could not.
+#: Statuses of the NoSQL API for failures of the server.
 FAILED = {500, 503, 507}
 
 
 class Refused(Exception):
-    """It was not done, for sure."""
+    """The write was certainly not done."""
 
 
 class Uncertain(Exception):
-    """It was done or not."""
+    """The write may have been done or not."""
 
 
 def told(error):
-    """The same as one of these, or the error itself if it says nothing about the disk."""
+    """Returns the error as one of these exceptions, or unchanged if it is not about the disk."""
     if isinstance(error, (Refused, Uncertain)):
         return error
     if isinstance(error, (ConnectionError, http.client.HTTPException, Unavailable, TimeoutError)):
@@ -47,7 +47,7 @@ def by_text(text):
 
 
 def expect(reply, *statuses):
-    """Answers the status, if it is one of these."""
+    """Returns the status if it is one of these, else raises."""
     if reply.status in FAILED or (reply.status == 207 and 207 not in statuses):
         text = str(reply)
         raise by_text(text) or AssertionError(f"refused without the reason: {text}")

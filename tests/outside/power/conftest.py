@@ -1,5 +1,5 @@
 """Skips the tests of power cuts where their file system cannot be mounted, as in some containers,
-or where an ordinary user runs them."""
+or without root."""
 
 import pathlib
 

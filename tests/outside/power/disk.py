@@ -1,4 +1,5 @@
-"""A file system in a file that loses its power: what was not made durable until then is gone."""
+"""A file system in a file whose power can be cut: writes that were not made durable before are
+lost."""
 
 import contextlib
 import errno
@@ -13,26 +14,26 @@ import time
 
 from lib.server import FOUND
 
-#: `EXT4_IOC_SHUTDOWN` and `XFS_IOC_GOINGDOWN`, and their flag that says not to write the log first.
+#: `EXT4_IOC_SHUTDOWN` and `XFS_IOC_GOINGDOWN`, and their flag for not flushing the log first.
 SHUTDOWN, NOT_THE_LOG = 0x8004587D, 2
-#: How each is made and mounted. ext4 is kept from making a renamed file durable by itself, and from
-#: writing its log every five seconds: what the server needs it has to ask for.
+#: How each is made and mounted. ext4 must not make renamed files durable by itself, nor commit its
+#: journal every five seconds: the server has to request durability.
 KINDS = {
     "ext4": (["mkfs.ext4", "-q", "-m", "0"], "loop,noauto_da_alloc,commit=60"),
     "xfs": (["mkfs.xfs", "-q"], "loop"),
 }
 #: The package that has mkfs.xfs.
 XFS = "xfsprogs"
-#: Whether images stay behind.
+#: Whether images are kept.
 KEEPS = os.environ.get("KEEP") == "1"
-#: Seconds within which nobody has a file open any more, and no other mount namespace has it.
+#: Seconds within which all files are closed and no other mount namespace has the file system.
 FREE_WITHIN = 10
-#: What says which file is behind a loop device.
+#: Pattern of the files that name the backing file of a loop device.
 BACKING = "loop*/loop/backing_file"
 
 
 class Disk:
-    """It is mounted for the length of a block; with KEEP=1 its image stays behind."""
+    """Mounted for the length of a block; with KEEP=1 its image is kept."""
 
     def __init__(self, kind, megabytes, keeps=KEEPS):
         self.kind, self.megabytes = kind, megabytes
@@ -66,7 +67,7 @@ class Disk:
         run("mount", "-t", self.kind, "-o", KINDS[self.kind][1], str(self.image), str(self.path))
 
     def cut(self):
-        """From now on nothing reaches the image, and every call on it fails."""
+        """Cuts the power: from now on nothing reaches the image, and every call on it fails."""
         place = os.open(self.path, os.O_RDONLY)
         try:
             fcntl.ioctl(place, SHUTDOWN, struct.pack("I", NOT_THE_LOG))
@@ -74,16 +75,17 @@ class Disk:
             os.close(place)
 
     def is_mounted(self):
-        """As the kernel says: the path itself cannot be looked at after a cut."""
+        """Returns whether it is mounted, according to the kernel: the path itself cannot be
+        accessed after a cut."""
         mounts = pathlib.Path("/proc/self/mountinfo").read_text()
         return any(line.split()[4] == str(self.path) for line in mounts.splitlines())
 
     def is_attached(self):
-        """Whether the file system lives on, here or in a mount namespace of others."""
+        """Returns whether the file system still exists, in this or in another mount namespace."""
         return str(self.image) in backing_files()
 
     def renew(self, within=FREE_WITHIN):
-        """Mounts what has reached the image."""
+        """Mounts the state that has reached the image."""
         until = time.monotonic() + within
         while self.is_mounted():
             try:
@@ -92,7 +94,7 @@ class Disk:
                 if time.monotonic() > until:
                     raise OSError(errno.EBUSY, error.stderr.decode()) from error
                 time.sleep(0.05)
-        # A second mount would be of the one that is cut off.
+        # A second mount would attach to the instance that was cut off.
         while self.is_attached():
             if time.monotonic() > until:
                 raise OSError(errno.EBUSY, f"another mount namespace holds {self.path}")
@@ -104,17 +106,17 @@ class Disk:
 
 
 def backing_files():
-    """The files behind the loop devices of this machine."""
+    """Returns the backing files of the loop devices of this machine."""
     found = set()
     for path in pathlib.Path("/sys/block").glob(BACKING):
-        # One that has just gone is no more.
+        # A device may have been detached meanwhile.
         with contextlib.suppress(OSError):
             found.add(path.read_text().rstrip("\n"))
     return found
 
 
 def works(kind):
-    """Whether this machine lets us mount one and cut its power."""
+    """Returns whether this machine permits mounting such a disk and cutting its power."""
     try:
         with Disk(kind, 320, keeps=False) as disk:
             disk.cut()

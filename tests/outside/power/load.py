@@ -1,4 +1,4 @@
-"""A server on a disk that loses its power, round after round, and all who write to it."""
+"""A server on a disk whose power is cut, round after round, and all its writers."""
 
 import pathlib
 import random
@@ -21,17 +21,17 @@ from power.workers import (
     PowerWriter,
 )
 
-#: Seconds until the power goes: usually, and while much is written.
+#: Range of the seconds until the power is cut: usually, and during a large load.
 USUALLY, LOADED = (0.05, 0.8), (0.3, 4.0)
-#: How often much is written, and the power goes once more while the server starts.
+#: Probabilities of a large load, and of another cut while the server starts.
 LOADS, TWICE = 0.12, 0.2
-#: Seconds from then until the server is killed, at most.
+#: Maximum number of seconds from then until the server is killed.
 KILLED = 0.3
 DOCUMENT_MOVERS, ITEM_MOVERS = 3, 2
 
 
 class PowerLoad(Load):
-    """The load of the crash tests, and more."""
+    """The load of the crash tests, and movers and a loader."""
 
     def __init__(self, server, disk):
         super().__init__(server)
@@ -54,9 +54,9 @@ class PowerLoad(Load):
         self.slowest = 0.0
 
     def round(self):
-        """Works for a while; then the power goes."""
+        """Works for a while; then the power is cut."""
         server, rng = self.server, self.rng
-        # Else it waits for a server to say goodbye to.
+        # Closing it later would wait for the server.
         server.client.close()
         for writer in self.writers:
             writer.attach(server.address)
@@ -84,8 +84,8 @@ class PowerLoad(Load):
         return all(worker.ended for worker in more) and super().has_ended()
 
     def start(self):
-        """Starts on what is left; sometimes it is verified first, or after the first start, or the
-        power goes once more meanwhile."""
+        """Starts on the remaining data; sometimes verifies it first, or after the first start, or
+        cuts the power once more meanwhile."""
         server, rng = self.server, self.rng
         while rng.random() < TWICE:
             self.cut_a_start()
@@ -128,7 +128,7 @@ class PowerLoad(Load):
         return sum(it.refusals for it in [*self.writers, *self.item_writers, *self.movers])
 
     def trails(self):
-        """What was answered to those who were refused, last."""
+        """Returns the last refusals that each worker got."""
         workers = [*self.writers, *self.item_writers, *self.movers, self.loader]
         return "\n".join(
             f"{worker.name}:\n  " + "\n  ".join(getattr(worker, "trail", ())) for worker in workers

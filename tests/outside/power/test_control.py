@@ -1,7 +1,6 @@
-"""The control of power cuts: a small program that writes and syncs loses nothing that it has
-synced, and loses what it has not.
-
-ROUNDS says how many cuts there are of each kind (default 2; 30 with --torture).
+"""Tests of the power cuts: a small program that writes and syncs loses no record that it has
+synced, and loses the others. ROUNDS is the number of cuts of each kind (default 2; 30 with
+--torture).
 """
 
 import os
@@ -17,7 +16,7 @@ from power.disk import Disk
 
 ROUNDS = int(os.environ.get("ROUNDS", 30 if TORTURE else 2))
 MEGABYTES = 320
-#: Records before a cut.
+#: Synced and unsynced records before a cut.
 SYNCED, LEFT = 20, 20
 
 
@@ -39,7 +38,7 @@ def test_of_checks_cuts(kind, report):
             assert synced <= held, f"lost though synced: {sorted(synced - held)}"
             assert not left & held, f"there though never synced: {sorted(left & held)}"
             kept, lost = kept + len(synced), lost + len(left)
-            # In the middle of a loop: stopped first, so that no sync is about to say it is done.
+            # During a loop: stopped before the cut, so that no sync is about to report success.
             path = disk.path / f"loop{round}"
             with Control(path) as control:
                 assert control.ask("loop")[0] == 0

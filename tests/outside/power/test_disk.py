@@ -1,4 +1,5 @@
-"""A test of the test: a disk is itself again after a cut, whoever else has it mounted."""
+"""A test of the simulated disk: it is restored correctly after a cut, even if another process has
+it mounted."""
 
 import subprocess
 
@@ -10,8 +11,8 @@ from power.disk import KINDS, Disk
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_cut_disk_is_not_mounted_again_while_others_hold_it(kind):
-    """A process with a mount namespace of its own keeps what was mounted when it began. The same
-    image would be mounted once more as it is there: cut off."""
+    """A process with its own mount namespace keeps the mounts that existed at its start. Mounting
+    the same image again would attach to that instance, which is cut off."""
     with Disk(kind, 320, keeps=False) as disk:
         (disk.path / "before").touch()
         holder = subprocess.Popen(

@@ -1,4 +1,4 @@
-"""A test of the test: a mover or a loader that overlooks a loss would prove nothing."""
+"""Tests of the checks: a mover or a loader must detect a loss."""
 
 import pytest
 from crash.times import SystemTimes
@@ -33,7 +33,7 @@ def test_what_a_mover_notices(states, found, fine):
 
 
 class Held:
-    """Stands for a server that has these documents, which are found in one collection."""
+    """Replaces a server that has these documents in one collection."""
 
     def __init__(self, rows):
         self.client = {"loads": {"rows": self}}

@@ -1,9 +1,9 @@
-"""The power goes while both doors are written through: what was acknowledged is there after the
-next start, what was refused or removed is not, and the directory is whole.
+"""The power is cut while both APIs write: acknowledged writes are present after the next start,
+refused and removed ones are not, and the directory is undamaged.
 
-ROUNDS says how many on each kind of file system (default 3; 300 with --torture), SEED where they
-begin. All rounds of one go on with the same file system. With KEEP=1 it stays behind, beside a copy
-of how the last cut left it and what the writers were told.
+ROUNDS is the number of cuts on each kind of file system (default 3; 300 with --torture), SEED seeds
+them. All rounds of one kind use the same file system. With KEEP=1 it is kept, beside a copy of its
+state after the last cut and the replies that the writers got.
 """
 
 import os
@@ -16,7 +16,7 @@ from power.disk import Disk
 from power.load import PowerLoad
 
 ROUNDS = int(os.environ.get("ROUNDS", 300 if TORTURE else 3))
-#: Little, so that memory is flushed, tables are merged and the journal is cut all the time.
+#: Small, so that memory is flushed, tables are merged and the journal is truncated all the time.
 MEMORY = "128m"
 MEGABYTES = 600
 

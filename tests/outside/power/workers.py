@@ -1,5 +1,5 @@
-"""The writers of the crash tests, who know that a disk may fail, and others: they make, rename and
-drop collections, and they write a lot."""
+"""The writers of the crash tests, extended for disk failures, and others: movers create, rename and
+drop collections, and a loader writes large amounts."""
 
 import collections
 import random
@@ -17,21 +17,22 @@ from pymongo.errors import BulkWriteError, PyMongoError
 
 from power.answers import Refused, Uncertain, expect, told
 
-#: How each connects: it ends with its server, and asks nothing twice.
+#: Options of each client: no retries, and it ends with its server.
 OPTIONS = {
     "retryWrites": False,
     "retryReads": False,
     "maxPoolSize": 1,
     "serverSelectionTimeoutMS": 600,
 }
-#: Seconds until one who was refused asks again.
+#: Seconds after a refusal until the next request.
 AGAIN_AFTER = 0.005
-#: Steps that are remembered of each.
+#: Number of refusals that are recorded for each worker.
 TRAIL = 60
 
 
 class Steady:
-    """A worker that goes on after a refusal, and ends when it cannot know what was done."""
+    """A worker that continues after a refusal, and ends when it cannot know whether a write was
+    done."""
 
     refusals = 0
 
@@ -60,14 +61,14 @@ class Steady:
 
 
 class PowerWriter(Steady, Writer):
-    """Documents."""
+    """Writes documents."""
 
     def attach(self, address):
         self.db = pymongo.MongoClient(*address, directConnection=True, **OPTIONS)["torture"]
         self.begin()
 
     def broken(self, error):
-        """A part of a batch was put in."""
+        """Records that only a part of a batch was inserted."""
         done = error.details["nInserted"]
         for key in self.ledger.batch[:done]:
             change = self.ledger.pending.pop(key)
@@ -77,14 +78,14 @@ class PowerWriter(Steady, Writer):
 
 
 class PowerItemWriter(Steady, ItemWriter):
-    """Items."""
+    """Writes items."""
 
     def expect(self, reply, *statuses):
         return expect(reply, *statuses)
 
 
 class PowerItemChanger(ItemChanger):
-    """Definitions of containers."""
+    """Changes definitions of containers."""
 
     def is_end(self, error):
         return isinstance(told(error), (Refused, Uncertain))
@@ -94,7 +95,7 @@ class PowerItemChanger(ItemChanger):
 
 
 class PowerChanger(Changer):
-    """Indexes and rules of documents."""
+    """Changes indexes and TTL settings of collections."""
 
     OPTIONS = OPTIONS
 
@@ -103,15 +104,15 @@ class PowerChanger(Changer):
 
 
 class Mover(Worker):
-    """Makes, fills, renames and drops collections of its own. It knows all states that they may be
-    in: one, or with an unanswered request several."""
+    """Creates, fills, renames and drops its own collections. It knows all states that they may
+    have: one, or with a request without a reply several."""
 
     NAMES = 6
 
     def __init__(self, number, seed, times):
         super().__init__(f"{self.KIND} {number}", f"{seed} {self.KIND} {number}", times)
         self.number, self.tags, self.acks, self.refusals = number, 0, 0, 0
-        #: Names, and what is in each: tags by id.
+        #: Names, and the contents of each: tags by id.
         self.states = [{}]
         self.trail = collections.deque(maxlen=TRAIL)
 
@@ -146,7 +147,7 @@ class Mover(Worker):
         return isinstance(told(error), Uncertain)
 
     def settle(self):
-        """What is wrong with what is there; from now on that is what it knows."""
+        """Returns the errors in the current data, which then becomes the known state."""
         found = self.find()
         wrong = []
         if found not in self.states:
@@ -156,7 +157,7 @@ class Mover(Worker):
 
 
 class DocumentMover(Mover):
-    """At the MongoDB API."""
+    """A mover of the MongoDB API."""
 
     KIND = "document mover"
 
@@ -168,8 +169,8 @@ class DocumentMover(Mover):
         self.db.client.close()
 
     def choose(self, state, name):
-        """A request, the states that it leads through, and whether a refusal says that it was not
-        done: a request of several parts may have been done by then in part."""
+        """Returns a request, the states that it passes through, and whether a refusal means that it
+        was not done: a request of several parts may have been done in part by then."""
         held = state.get(name)
         if held is None and self.random.random() < 0.5:
             return lambda: self.db.create_collection(name), [state, {**state, name: {}}], True
@@ -191,7 +192,7 @@ class DocumentMover(Mover):
         for done in range(1, len(rows) + 1):
             added = {row["_id"]: row["tag"] for row in rows[:done]}
             states.append({**state, name: {**held, **added}})
-        # Of several documents some may have been put in, and a name made for them.
+        # Of several documents some may have been inserted, and a collection created for them.
         return lambda: self.db[name].insert_many(rows), states, len(states) == 2
 
     def find(self):
@@ -204,7 +205,7 @@ class DocumentMover(Mover):
 
 
 class ItemMover(Mover):
-    """At the NoSQL API, which renames nothing."""
+    """A mover of the NoSQL API, which does not rename."""
 
     KIND = "item mover"
     NAMES = 4
@@ -252,7 +253,7 @@ class ItemMover(Mover):
 
 
 class PowerTimes(ManualTimes):
-    """A manual clock that may not be able to move: the reply says where it stands."""
+    """A manual clock that may fail to move: the reply contains its current time."""
 
     def work(self, server):
         client = server.connect(**OPTIONS)
@@ -274,8 +275,8 @@ def without(state, name):
 
 
 class Loader(Worker):
-    """Writes fifty to a hundred megabytes at once, by many documents a request, and rewrites and
-    removes parts of them."""
+    """Writes fifty to a hundred megabytes at once, with many documents per request, and rewrites
+    and removes parts of them."""
 
     #: Bytes of a document, and documents of a request.
     SIZE, BATCH = 8_000, 250
@@ -287,9 +288,9 @@ class Loader(Worker):
         super().__init__("loader", f"{seed} loader", times)
         self.noise = random.Random(f"{seed} noise").randbytes(1 << 20)
         self.acks, self.refusals, self.loads, self.next = 0, 0, 0, 0
-        #: Version of each document, and what an unanswered request makes of them (None: nothing).
+        #: Version of each document, and the one after a request without a reply (None: deleted).
         self.rows, self.pending = {}, {}
-        #: That changes all or nothing.
+        #: Whether that request is atomic.
         self.whole = False
         self.trail = collections.deque(maxlen=TRAIL)
 
@@ -309,7 +310,7 @@ class Loader(Worker):
         return {"_id": id, "v": version, "pad": self.noise[at : at + self.SIZE]}
 
     def load(self):
-        """Steps: what they change, and the request."""
+        """Yields steps: their changes, the request, and whether it is atomic."""
         rows = self.db["rows"]
         self.loads += 1
         if self.rows and self.random.random() < 0.7:
@@ -344,7 +345,7 @@ class Loader(Worker):
             self.trail.append(f"{time.time():.3f} {answer!r}"[:300])
             if answer is error:
                 raise
-            # Some of it may have been done.
+            # A part of it may have been done.
             raise Uncertain(str(answer)) from error
         self.apply()
         self.acks += 1
@@ -355,7 +356,7 @@ class Loader(Worker):
         self.pending = {}
 
     def check(self, server):
-        """What is wrong; from now on what is there is what it knows."""
+        """Returns the errors in the current data, which then becomes the known state."""
         wrong, found = list(self.wrong), {}
         for row in server.client["loads"]["rows"].find(batch_size=self.PAGE):
             found[row["_id"]] = row["v"]

@@ -1,18 +1,18 @@
-"""What has to hold in every collection and container, whoever made it: rows, counts and indexes say
-the same; and no name is there that nobody made."""
+"""Checks of every collection and container, whoever created it: rows, counts and indexes agree; and
+no name exists that no client created."""
 
 from crash.check import hinted
 
 from storm import documents, items
 
-#: Documents, indexes and names that a walk meets; an error of one of them is of that one alone.
+#: Databases that always exist.
 SYSTEM = {"admin", "config", "local"}
-#: Databases of others who use the server too.
+#: Databases of other tests that use the server too.
 OTHERS = {"torture", "probe"}
 
 
 def collections(server, known):
-    """Ids by name of the MongoDB door, and what is wrong there."""
+    """Returns ids by name of the MongoDB API, and the errors there."""
     found, wrong = {}, []
     for database in server.client.list_database_names():
         if database in SYSTEM | OTHERS:
@@ -38,7 +38,7 @@ def halves(collection, rows):
     }
     for index, about in collection.index_information().items():
         if about["key"][0][0] == "_ts":
-            # A rule, and nothing to read by.
+            # A TTL setting, which cannot be read by.
             continue
         counts[index] = len({row["_id"] for row in hinted(collection, index, 20)})
     wrong = [f"{n} by {way}, {len(rows)} rows" for way, n in counts.items() if n != len(rows)]
@@ -47,7 +47,7 @@ def halves(collection, rows):
 
 
 def containers(server, known):
-    """Ids by name of the NoSQL door, and what is wrong there."""
+    """Returns ids by name of the NoSQL API, and the errors there."""
     found, wrong = {}, []
     for database in server.items.call("GET", "dbs").json["Databases"]:
         database = database["id"]
@@ -90,7 +90,7 @@ def item_halves(container, rows):
 
 
 def compare(server, clients, shared):
-    """Everything that is wrong in a server that nobody works on."""
+    """Returns all errors in a server that no client uses."""
     wrong = [text for client in clients for text in client.wrong]
     doors = {documents: documents.Documents, items: items.Items}
     found = {}

@@ -1,5 +1,5 @@
-"""What clients of both doors share: a thread that works until its server ends, names of its own and
-names of all."""
+"""The base of the clients of both APIs: a thread that works until its server stops, names of its
+own and names that all clients share."""
 
 import random
 import threading
@@ -10,11 +10,12 @@ from storm.world import World
 
 
 class Ended(Exception):
-    """The server is gone, or says that it goes: whether the last request was done is open."""
+    """The server has died or reports that it is stopping: whether the last request was done is
+    unknown."""
 
 
 class Refused(Exception):
-    """An error came as the answer: the request was not done."""
+    """The reply was an error: the request was not done."""
 
     def __init__(self, code, text):
         super().__init__(f"{code}: {text}")
@@ -22,22 +23,22 @@ class Refused(Exception):
 
 
 class Client:
-    """One client. What it sees that cannot be is in `wrong`."""
+    """One client. Errors that it observes are in `wrong`."""
 
     def __init__(self, number, seed, shared):
         self.number, self.shared = number, shared
         self.random = random.Random(f"{seed} {number}")
         self.world = World()
         self.wrong, self.tags = [], 0
-        #: Requests that were answered, and those that were refused because others were faster.
+        #: Number of acknowledged requests, and of those refused because other clients were first.
         self.acks = self.yields = 0
         self.ended = True
-        #: Set where it is to end although its server goes on.
+        #: Set to stop the client while its server keeps running.
         self.stopping = False
 
     def begin(self, gate, name):
-        """Works in a thread until the end, together with others that wait at the gate; its first
-        request makes the same name as theirs."""
+        """Works in a thread until its end. It starts together with the clients that wait at the
+        gate; the first request of all creates the same name."""
         self.ended = self.stopping = False
         self.connect()
         threading.Thread(target=self.work, args=(gate, name), daemon=True).start()
@@ -56,23 +57,23 @@ class Client:
         self.ended = True
 
     def connect(self):
-        """Opens a connection of its own to the server as it runs now."""
+        """Opens a connection of its own to the running server."""
         raise NotImplementedError
 
     def close(self):
         raise NotImplementedError
 
     def meet(self, name):
-        """Puts something into a name that all clients make at this moment."""
+        """Writes into a name that all clients create at this moment."""
         raise NotImplementedError
 
     def weights(self):
-        """What it does, and how often."""
+        """Returns the possible steps and the weight of each."""
         raise NotImplementedError
 
-    #: Codes of errors that say: others were faster, ask again.
+    #: Error codes of conflicts after which a client retries.
     BUSY = frozenset()
-    #: Codes of errors that a name which others change at the same time may give.
+    #: Error codes that are allowed when other clients change the same name.
     CHANGED = frozenset()
 
     def new_ids(self, count=1):
@@ -80,7 +81,8 @@ class Client:
         return [f"{self.number}-{tag}" for tag in range(self.tags - count, self.tags)]
 
     def own(self, what, request, *worlds):
-        """A request about names of its own: it is done, whatever others do to theirs."""
+        """Sends a request about the client's own names: it must succeed, whatever other clients
+        do."""
         self.world.intend(what, *worlds)
         try:
             answer = request()
@@ -95,7 +97,7 @@ class Client:
         return answer
 
     def common(self, what, request, entries):
-        """A request about names of all: others may have changed them."""
+        """Sends a request about shared names: other clients may have changed them."""
         try:
             request()
         except Refused as refusal:

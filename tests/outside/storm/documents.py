@@ -1,5 +1,5 @@
-"""A client of the MongoDB door: collections that are made by hand and by writing, get other names
-and go; indexes and rules of time to live."""
+"""A client of the MongoDB API: collections that are created explicitly and by writes, renamed and
+dropped; indexes and TTL settings."""
 
 from lib.ending import is_end
 from pymongo import InsertOne, UpdateOne
@@ -7,9 +7,9 @@ from pymongo.errors import BulkWriteError, OperationFailure, PyMongoError
 
 from storm.client import Client, Ended, Refused
 
-#: Databases and collections of one client, few enough to be met again soon.
+#: Databases and collections of one client, few enough that names are soon used again.
 DATABASES, NAMES = ("a", "b"), ("p", "q", "r", "s")
-#: What all clients use.
+#: Databases and collections that all clients use.
 COMMON, SHARED_NAMES = ("common0", "common1"), ("m", "n", "o")
 INDEXES = {
     "n_1": ([("n", 1)], {}),
@@ -26,10 +26,10 @@ def seconds(options):
 
 
 class Documents(Client):
-    """One connection; databases of its own are named after it."""
+    """One connection; its own databases are named after it."""
 
     BUSY = frozenset([112])
-    #: No such name, the name is taken, no such index, other options, went meanwhile.
+    #: Missing name, name in use, missing index, other options, dropped meanwhile.
     CHANGED = frozenset([26, 27, 48, 85, 86, 175])
 
     def __init__(self, number, seed, shared, server):
@@ -65,7 +65,7 @@ class Documents(Client):
         }
 
     def ask(self, request):
-        """The answer, or what kind of end there was."""
+        """Returns the reply; raises Ended or Refused for errors."""
         try:
             return request()
         except BulkWriteError as error:
@@ -80,7 +80,7 @@ class Documents(Client):
                 raise
             raise Refused(error.code, str(error)) from error
 
-    # Names of its own.
+    # Own names.
 
     def at(self, key):
         return self.client[key[1]][key[2]]
@@ -89,12 +89,12 @@ class Documents(Client):
         return "coll", self.random.choice(self.databases), self.random.choice(NAMES)
 
     def pick(self):
-        """A collection that is there."""
+        """Returns an existing collection."""
         keys = self.world.names("coll")
         return self.random.choice(keys) if keys else None
 
     def free(self):
-        """A name that nothing has."""
+        """Returns an unused name, or None if the one chosen is in use."""
         key = self.any_key()
         return None if key in self.world.held else key
 
@@ -115,7 +115,7 @@ class Documents(Client):
             )
 
     def insert(self):
-        """Several documents, which are there in their order when no answer comes."""
+        """Inserts several documents; without a reply, a prefix of them may be present."""
         key = self.pick()
         if key and len(self.world.held[key]["rows"]) < MOST:
             self.add(key, self.new_ids(self.random.randint(1, 8)))
@@ -136,7 +136,7 @@ class Documents(Client):
         )
 
     def imply(self):
-        """A collection is made because something is written to it."""
+        """Creates a collection by a write to it."""
         if key := self.free():
             [id] = self.new_ids()
             self.random.choice([self.by_insert, self.by_update, self.by_modify, self.by_bulk])(
@@ -172,7 +172,7 @@ class Documents(Client):
         )
 
     def rename(self):
-        """To a free name, or onto one that has documents: all of it or nothing."""
+        """Renames to a free name, or to one with documents, which is replaced: atomically."""
         source, target = self.pick(), self.any_key()
         if source is None or source == target:
             return
@@ -204,10 +204,10 @@ class Documents(Client):
                 *self.world.without_some(keys),
             )
 
-    # Indexes and rules.
+    # Indexes and TTL settings.
 
     def index(self):
-        """One or two, on a collection that is there or is made by it."""
+        """Creates one or two indexes, on a collection that exists or is created by this."""
         key = self.any_key()
         held = self.world.held.get(key, self.holding({}))
         names = self.random.sample(sorted(INDEXES), self.random.randint(1, 2))
@@ -239,7 +239,7 @@ class Documents(Client):
         )
 
     def indexed(self, wanted=lambda seconds: True):
-        """A collection and one of its indexes."""
+        """Returns a collection and one of its indexes."""
         found = [
             (key, name)
             for key in self.world.names("coll")
@@ -278,7 +278,7 @@ class Documents(Client):
             )
 
     def look(self):
-        """What was acknowledged is there; a name that is only asked for is not made by it."""
+        """Checks that acknowledged documents are present; a read does not create the collection."""
         key = self.any_key()
         wanted = self.world.held.get(key, self.holding({}))["rows"]
         other = self.random.choice(NAMES)
@@ -290,7 +290,7 @@ class Documents(Client):
         if {row["_id"]: row for row in found} != wanted:
             self.wrong.append(f"{key} has {len(found)} documents, {len(wanted)} were acknowledged")
 
-    # Names of all.
+    # Shared names.
 
     def shared_name(self):
         return "mongo", self.random.choice(COMMON), self.random.choice(SHARED_NAMES)
@@ -367,7 +367,7 @@ class Documents(Client):
 
 
 def world_of(server, client):
-    """What the server has in the databases of one client, as its world."""
+    """Returns the data in the databases of one client, as a world."""
     found = {}
     for database in client.databases:
         for name in server.client[database].list_collection_names():

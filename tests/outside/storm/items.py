@@ -1,5 +1,5 @@
-"""A client of the NoSQL door: databases, containers, users, permissions and offers that come,
-change and go, and items in them."""
+"""A client of the NoSQL API: databases, containers, users, permissions and offers that are created,
+changed and deleted, and items in them."""
 
 import http.client
 
@@ -9,7 +9,7 @@ from lib.ending import tells_end
 from storm.client import Client, Ended, Refused
 
 CONTAINERS, USERS, PERMISSIONS = ("p", "q", "r"), ("u", "v"), ("x", "y")
-#: What all clients use.
+#: Databases and containers that all clients use.
 COMMON, SHARED_NAMES = ("common0", "common1"), ("m", "n", "o")
 LIVES = (None, -1, 7_000, 9_000)
 POLICIES = {
@@ -27,7 +27,7 @@ POLICIES = {
         ],
     },
 }
-#: A container without a figure of its own has this one, unless its database has one for all.
+#: Throughput of a container without its own, unless its database has one.
 LEAST = 400
 MOST = 60
 
@@ -37,11 +37,11 @@ def throughput(units):
 
 
 class Items(Client):
-    """One connection; databases of its own are named after it."""
+    """One connection; its own databases are named after it."""
 
-    #: Written by another at the same moment; ask again.
+    #: Concurrent write conflict; retry.
     BUSY = frozenset([449])
-    #: Not there, there already, changed meanwhile, no longer the same.
+    #: Missing, existing, changed meanwhile, precondition failed.
     CHANGED = frozenset([404, 409, 410, 412])
 
     def __init__(self, number, seed, shared, server):
@@ -112,7 +112,8 @@ class Items(Client):
             )
 
     def drop_database(self):
-        """Containers may go one after the other, and lose their figures before they go."""
+        """Deletes a database. If that is interrupted, any of its containers may be gone, and
+        throughput may be reset before them."""
         if name := self.any_database():
             inside = [key for key in self.world.held if key[0] == "coll" and key[1] == name]
             users = [key for key in self.world.held if key[0] == "user" and key[1] == name]
@@ -163,7 +164,7 @@ class Items(Client):
             return
         asked = self.random.choice([None, None, 800])
         shared = self.world.held["db", database]["units"] is not None
-        # The next start gives a container without its figure the least one.
+        # The next start gives a container without throughput the minimum.
         usual = None if shared else LEAST
         held = {**self.drawn(), "items": {}}
         worlds = [
@@ -199,7 +200,7 @@ class Items(Client):
             )
 
     def offer(self):
-        """Another figure for a container or a database that has one of its own."""
+        """Changes the throughput of a container or a database that has its own."""
         keys = [
             key
             for kind in ("db", "coll")
@@ -247,13 +248,13 @@ class Items(Client):
         return self.world.with_(key, {"permissions": permissions})
 
     def permit(self):
-        """A new permission, or another mode of one that is there."""
+        """Creates a permission, or changes the mode of an existing one."""
         key, name = self.pick("user"), self.random.choice(PERMISSIONS)
         if key is None:
             return
         held, feed = self.world.held[key]["permissions"], f"dbs/{key[1]}/users/{key[2]}/permissions"
         mode = self.random.choice(["Read", "All"])
-        # One resource has one permission of a user.
+        # A user has at most one permission for a resource.
         body = {"id": name, "permissionMode": mode, "resource": f"dbs/{key[1]}/colls/{name}"}
         method, path = ("PUT", f"{feed}/{name}") if name in held else ("POST", feed)
         self.own(
@@ -309,7 +310,7 @@ class Items(Client):
         self.insert(nosql.UPSERT)
 
     def bulk(self):
-        """A batch: all of it or nothing."""
+        """Creates items in an atomic batch."""
         if key := self.roomy():
             items = [self.item(id) for id in self.new_ids(5)]
             headers = {
@@ -334,13 +335,13 @@ class Items(Client):
                     f"{len(self.world.held[key]['items'])} were acknowledged"
                 )
 
-    # Names of all.
+    # Shared names.
 
     def shared_name(self):
         return "nosql", self.random.choice(COMMON), self.random.choice(SHARED_NAMES)
 
     def meet(self, name):
-        """A container is made by one of them, and written by all."""
+        """Creates a container that one of the clients gets to create, and all write to."""
         name = "nosql", COMMON[0], name
         self.request(f"create database {name[1]}", "POST", "dbs", {"id": name[1]})
         self.request(
@@ -373,7 +374,8 @@ class Items(Client):
         )
 
     def replace_common(self):
-        """Others may have made it with another unique key, which cannot be changed."""
+        """Replaces a container; another client may have created it with another unique key, which
+        cannot be changed."""
         name = self.shared_name()
         try:
             held = self.ask("GET", self.link(name)).json
@@ -409,14 +411,14 @@ def units_of(offers, resource):
 
 
 def policy_of(policy):
-    """Which of the policies a definition that was read has."""
+    """Returns which of the policies a definition has."""
     if policy.get("compositeIndexes"):
         return "composite"
     return "all" if any(path["path"] == "/*" for path in policy["includedPaths"]) else "n"
 
 
 def world_of(server, client):
-    """What the server has in the databases of one client, as its world."""
+    """Returns the data in the databases of one client, as a world."""
 
     def ask(method, path, headers=()):
         reply = server.items.call(method, path, None, headers)

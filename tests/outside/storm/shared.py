@@ -1,10 +1,10 @@
-"""What is known of names that all clients use: where a document that was acknowledged may be, and
-whether it may be gone.
+"""The record of names that all clients use: where an acknowledged document may be, and whether it
+may be missing.
 
-Documents have ids that are given once. A request that drops, renames or replaces a name is kept
-with the time of its begin and of its end (none: it was never answered, and was done before the
-crash or not at all). A document may be where renames can have carried it, and may be gone only
-where something that drops was under way, or came, after its insertion had begun.
+Document ids are never reused. A request that drops, renames or replaces a name is recorded with the
+times of its begin and its end (infinite without a reply: it was done before the crash or never). A
+document may be where renames can have moved it, and may be missing only if a request that drops was
+in progress, or came, after its insertion had begun.
 """
 
 import threading
@@ -17,7 +17,7 @@ now = time.monotonic
 
 @dataclass
 class Insert:
-    """A document's way into a name: (door, database, collection)."""
+    """An insertion of a document into a name: (API, database, collection)."""
 
     name: tuple
     begin: float
@@ -28,7 +28,7 @@ class Insert:
 
 @dataclass
 class Change:
-    """A request that takes documents away from `gone` (a predicate of names), or carries them from
+    """A request that deletes the documents of the names for which `gone` is true, or moves those of
     one name to another."""
 
     gone: object = None
@@ -41,7 +41,7 @@ class Change:
 
 
 class Shared:
-    """The record of all clients; begun anew after each comparison."""
+    """The record of all clients; it is reset after each comparison."""
 
     def __init__(self):
         self.lock = threading.Lock()
@@ -61,12 +61,13 @@ class Shared:
 
     @staticmethod
     def answer(entries, done=True):
-        """An answer came: it was done, or refused and therefore not done."""
+        """Called for a reply: the request was done, or refused and therefore not done."""
         for entry in entries:
             entry.end, entry.acked, entry.refused = now(), done, not done
 
     def places(self, insert):
-        """The names where a document may be, each with the earliest time it can have got there."""
+        """Returns the names where a document may be, each with the earliest time at which it can
+        have got there."""
         reached, more = {insert.name: insert.begin}, True
         while more:
             more = False
@@ -87,15 +88,15 @@ class Shared:
         )
 
     def is_gone(self, insert, reached):
-        """It was never carried anywhere, and something was dropped after it had come for sure."""
+        """Returns whether a document was never moved, and was dropped after its insertion had
+        completed."""
         return len(reached) == 1 and any(
             change.acked and change.gone and change.gone(insert.name) and insert.end < change.begin
             for change in self.changes
         )
 
     def settle(self, found):
-        """What is wrong with what was found: ids by name. What is there now is the new
-        beginning."""
+        """Returns the errors in the ids found by name, which then become the new initial state."""
         wrong, where = [], {}
         for name, ids in found.items():
             for id in ids:

@@ -1,5 +1,5 @@
-"""Collections and containers that are made at the same moment: each has what was acknowledged into
-it, before a restart and after one, and the directory is whole."""
+"""Collections and containers that are created at the same moment: each has the documents
+acknowledged into it, before a restart and after one, and the directory is undamaged."""
 
 import threading
 
@@ -8,13 +8,13 @@ import pytest
 from lib.nosql import Client
 from lib.server import Server
 
-#: Rounds of one kind: what goes wrong does so in about every second of them.
+#: Rounds of each kind: a defect shows in about every second of them.
 ROUNDS, MORE_ROUNDS = 4, 40
 DOCUMENTS = 10
 
 
 def together(works):
-    """Runs all of these at the same moment; answers what each of them answered, in their order."""
+    """Runs all functions at the same moment; returns their results in order."""
     gate, answers, problems = threading.Barrier(len(works)), [None] * len(works), []
 
     def run(at, work):
@@ -34,25 +34,25 @@ def together(works):
 
 
 def differences(verified):
-    """What `ebb verify` says that is indented, each once."""
+    """Returns the distinct indented lines of `ebb verify`."""
     lines = [line.strip() for line in verified.stdout.splitlines() if line.startswith(" ")]
     return sorted(set(lines))[:3] or verified.stderr[-300:]
 
 
 class Makers:
-    """Clients of both doors, each with a connection of its own, and what was acknowledged to
-    them."""
+    """Clients of both APIs, each with its own connection, and their acknowledged writes."""
 
     def __init__(self, server, count):
         self.server = server
         self.clients = [server.connect(retryWrites=False, maxPoolSize=1) for _ in range(count)]
         for client in self.clients:
             client.admin.command("ping")
-        #: Ids by (door, database, name).
+        #: Ids by (API, database, name).
         self.acked = {}
 
     def insert(self, at, database, name, count=DOCUMENTS):
-        """A client puts documents of its own into a collection that may not be there yet."""
+        """Returns a function that inserts a client's documents into a collection that may not exist
+        yet."""
         ids = [f"{at}-{i}" for i in range(count)]
 
         def work():
@@ -65,7 +65,7 @@ class Makers:
         return lambda: self.clients[at][database][name].create_index([(field, 1)])
 
     def contain(self, at, database, name):
-        """A client makes a container and puts items into it."""
+        """Returns a function that creates a container and creates items in it."""
         ids = [f"{at}-{i}" for i in range(DOCUMENTS)]
         container = Client(self.server.items.address).container(database, name)
 
@@ -83,7 +83,7 @@ class Makers:
             client.close()
 
     def lost(self):
-        """What differs from what was acknowledged, by rows, by count and by index."""
+        """Returns the differences from the acknowledged writes, by rows, by count and by index."""
         wrong = []
         for (door, database, name), ids in self.acked.items():
             if door == "mongo":
@@ -121,7 +121,8 @@ def both_doors(makers):
 
 
 def indexes(makers):
-    """The same index from two sides, and others, on a collection that is not there yet."""
+    """Two clients create the same index, and others other indexes, on a collection that does not
+    exist yet."""
     makers.acked["mongo", "app", "one"] = set()
     return [makers.index(at, "app", "one", field) for at, field in enumerate("aabc")]
 
@@ -134,8 +135,8 @@ def indexes_and_rows(makers):
     "kind", [one_collection, eight_collections, both_doors, indexes, indexes_and_rows]
 )
 def test_made_at_the_same_moment(kind, torture):
-    """All rounds are made before the judgment, so that a failure says how many went wrong. Every
-    other one ends by SIGKILL."""
+    """All rounds run before the check, so that a failure reports how many went wrong. Every other
+    round ends with SIGKILL."""
     rounds, wrong = MORE_ROUNDS if torture else ROUNDS, []
     for round in range(rounds):
         with Server(data_dir=True, nosql=True) as server:
@@ -143,7 +144,7 @@ def test_made_at_the_same_moment(kind, torture):
             makers = Makers(server, 12)
             together(kind(makers))
             if kind is indexes:
-                # What is made without a row gets its rows now.
+                # A collection that was created without rows gets them now.
                 makers.insert(0, "app", "one")()
             found = [f"at once: {it}" for it in makers.lost()]
             makers.close()
@@ -162,7 +163,7 @@ def test_made_at_the_same_moment(kind, torture):
 
 
 def test_many_new_collections():
-    """Eight writers make 150 collections, several of them always at once."""
+    """Eight writers create 150 collections, several of them at the same time."""
     with Server(data_dir=True, nosql=True) as server:
         makers, names = Makers(server, 8), [f"n{i}" for i in range(150)]
 

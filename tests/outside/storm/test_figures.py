@@ -1,6 +1,6 @@
-"""What the server tells of itself, its slow operations and the figures of the last day, while
-collections are made, filled, renamed and dropped, and the server is stopped, killed and started
-among it: each answer is whole and bounded, and so are the files."""
+"""The server's reports of slow operations and of the metrics of the last day, while collections are
+created, filled, renamed and dropped, and the server is stopped, killed and started meanwhile: each
+report is complete and bounded, and so are the files."""
 
 import http.client
 import itertools
@@ -12,16 +12,17 @@ import pymongo.errors
 import pytest
 from lib.server import Server
 
-#: Restarts, every other one a kill; and collections that come and go before each.
+#: Restarts, every other one a kill; and collections that are created and dropped before each.
 RESTARTS, MORE_RESTARTS = 4, 40
 COLLECTIONS, MORE_COLLECTIONS = 100, 500
 CLIENTS = 3
-#: What is kept of slow operations.
+#: Maximum number of slow operations that are kept.
 MOST = 200
 
 
 class Storm:
-    """Clients that come and go, and one that asks, until it is over."""
+    """Clients that create and drop collections, and one that reads the reports, until they are
+    stopped."""
 
     def __init__(self, server):
         self.server, self.over, self.problems = server, threading.Event(), []
@@ -35,7 +36,7 @@ class Storm:
             thread.start()
 
     def guarded(self, work, *more):
-        """Goes on with it, also when the server was away."""
+        """Repeats a function, also after connection errors."""
         away = (pymongo.errors.PyMongoError, urllib.error.URLError, http.client.HTTPException)
         while not self.over.is_set():
             try:
@@ -47,7 +48,7 @@ class Storm:
                 return
 
     def come_and_go(self, at):
-        """Makes a collection, fills, renames and drops it, and makes the next."""
+        """Repeatedly creates a collection, fills, renames and drops it."""
         with self.server.connect(maxPoolSize=1, appname=f"client {at}") as client:
             while not self.over.is_set():
                 n = next(self.gone)
@@ -71,7 +72,7 @@ class Storm:
 
 
 def judged(server):
-    """Asks for both; answers how many slow operations were told."""
+    """Reads and checks both reports; returns the number of slow operations."""
     slow = server.admin("/_ebb/slow")["operations"]
     assert len(slow) <= MOST
     assert {it["client"] for it in slow} <= {"", *(f"client {at}" for at in range(CLIENTS))}

@@ -1,5 +1,5 @@
-"""Indexes are made and dropped while others read and ask how often each was used: no use of an
-index that stays is lost, and what is said of the others is never of one that nobody has made."""
+"""Indexes are created and dropped while others read and fetch usage counts: no use of an index that
+stays is lost, and counts are reported only for indexes that exist or existed."""
 
 import threading
 
@@ -7,7 +7,7 @@ import pytest
 from lib.server import Server
 
 FIELDS = ("a", "b", "c")
-#: Indexes that are made and dropped, each by a client of its own; and finds of each reader.
+#: Rounds of creating and dropping an index, each index by its own client; and finds of each reader.
 ROUNDS, MORE_ROUNDS = 15, 200
 FINDS, MORE_FINDS = 150, 2000
 READERS = 3
@@ -19,7 +19,7 @@ def uses(collection):
 
 
 class Clients:
-    """Threads with a connection each, and what went wrong in them."""
+    """Threads with a connection each, and the errors in them."""
 
     def __init__(self, server):
         self.server, self.problems, self.threads = server, [], []
@@ -45,7 +45,8 @@ class Clients:
 
 
 def maker(field, rounds):
-    """Makes an index and drops it, again and again; in the end it is there."""
+    """Returns a function that repeatedly creates an index and drops it, and creates it at the
+    end."""
 
     def work(collection):
         for _ in range(rounds):
@@ -67,7 +68,8 @@ def reader(finds):
 
 
 def asker(over, answers):
-    """Asks until the others have ended; judges each answer, also beside the one before it."""
+    """Returns a function that fetches usage counts until the others have ended, and checks each
+    reply, also against the previous one."""
 
     def work(collection):
         last = 0
@@ -112,7 +114,7 @@ def test_uses_are_counted_while_indexes_come_and_go(server, torture):
     found = {it["name"]: it["accesses"]["ops"] for it in uses(collection)}
     assert list(found) == list(collection.index_information())
     assert found["kept_1"] == READERS * finds
-    # Each of the others is a new one, which only the last reads may have used.
+    # The other indexes are new, so only the last reads may have used them.
     assert all(found[f"{field}_1"] <= READERS * finds for field in FIELDS), found
     server.restart()
     collection = server.client.app.log

@@ -1,4 +1,4 @@
-"""The judges of the storm: what is legal passes, and each kind of wrong is found."""
+"""Tests of the storm's checks: legal states pass, and each kind of error is detected."""
 
 import pytest
 

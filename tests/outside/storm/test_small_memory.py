@@ -1,6 +1,6 @@
-"""A server with little memory serves many who read everything at once, or write much at once, while
-collections come and go and it is started again: what they read is whole, nobody is sent away, and
-it keeps its bound."""
+"""A server with little memory serves many clients that read everything at once, or write much at
+once, while collections are created and dropped and it is restarted: reads are complete, no client
+is refused, and memory stays within its limit."""
 
 import threading
 
@@ -11,19 +11,19 @@ from lib.nosql import Client
 from lib.seed import TORTURE
 from lib.server import Server
 
-#: What the server is given, and what it may be beyond that at the most.
+#: Values of --memory, and the factor by which resident memory may exceed them.
 MEMORY, WRITE_MEMORY, BEYOND = 128 << 20, 256 << 20, 1.2
-#: Readers of both doors together, and how often each reads everything.
+#: Readers of both APIs together, and the number of times that each reads everything.
 READERS, READS = 12, 3
 #: Documents of a kilobyte: three times what operations may hold.
 DOCUMENTS, TEXT = 60_000, 1000
 #: Items of a kilobyte, in batches of one partition.
 BATCHES, BATCH = 60, 100
-#: Writers, who fill one collection, each with so many messages of so many documents.
+#: Writers, which fill one collection; messages of each, and documents of a message.
 WRITERS, MESSAGES, MESSAGE = 8, 120, 1000
 #: After the restart the ordinary run does less of the same.
 READS_AGAIN, MESSAGES_AGAIN = (READS, MESSAGES) if TORTURE else (1, MESSAGES // 4)
-#: A text that a table keeps in a tenth of its bytes.
+#: Text that compresses to a tenth of its size.
 LIGHT = "expired on time " * 60
 
 
@@ -42,8 +42,8 @@ def fill(server):
 
 
 def read_rows(server, reader):
-    """A whole collection, in batches of the server's choice. What is in its documents is not looked
-    at, and not decoded: that would take longer than the server does."""
+    """Reads a whole collection, in batches of default size. Documents are not decoded: that would
+    take longer than the server does."""
     client = server.connect(maxPoolSize=1, document_class=RawBSONDocument)
     rows = client["small"]["rows"]
     found = rows.find() if reader % 2 else rows.aggregate([{"$match": {"n": {"$lte": 0}}}])
@@ -51,14 +51,14 @@ def read_rows(server, reader):
 
 
 def read_items(server, reader):
-    """A whole container, in pages that are as large as the server lets them be."""
+    """Reads a whole container, in pages as large as the server allows."""
     container = server.items.container("small", "items").through(Client(server.items.address))
     query = "SELECT * FROM c" if reader % 4 == 0 else "SELECT * FROM c ORDER BY c.id"
     return len(container.rows(query, size=1000)), BATCHES * BATCH
 
 
 def storm(server, stop, problems):
-    """Collections and containers come and go until it is stopped."""
+    """Creates, fills and drops collections and containers until it is stopped."""
     database = server.connect()["small"]
     items = Client(server.items.address)
     try:
@@ -74,7 +74,7 @@ def storm(server, stop, problems):
 
 
 def run_beside_storm(server, works, problems):
-    """Runs all works at once beside the storm."""
+    """Runs all functions concurrently with the storm."""
     stop = threading.Event()
     workers = [threading.Thread(target=work, args=[at]) for at, work in enumerate(works)]
     beside = threading.Thread(target=storm, args=[server, stop, problems])
@@ -87,8 +87,8 @@ def run_beside_storm(server, works, problems):
 
 
 def read_all(server, reads):
-    """All readers at once beside the storm, each so often; answers the most that was resident, and
-    what went wrong."""
+    """Runs all readers concurrently with the storm; returns the peak resident memory, and the
+    errors."""
     problems, most = [], [0]
 
     def work(reader):
@@ -107,7 +107,7 @@ def read_all(server, reads):
 
 
 def write_all(server, messages):
-    """All writers at once beside the storm, each so many messages; answers what went wrong."""
+    """Runs all writers concurrently with the storm; returns the errors."""
     problems = []
     rows = server.connect()["small"]["written"]
     rows.drop()

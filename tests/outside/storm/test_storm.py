@@ -1,8 +1,7 @@
-"""The catalog storm: twelve clients of both doors make, fill, rename, change and drop whatever has
-a name, until SIGTERM or SIGKILL. Then every acknowledged document is there under its last name,
-what was dropped is gone, counts are right and the directory is whole.
-
-ROUNDS says how many (default 10; 200 with --torture), SEED where they begin.
+"""The catalog storm: twelve clients of both APIs create, fill, rename, change and drop everything
+that has a name, until SIGTERM or SIGKILL. Then every acknowledged document is present under its
+last name, dropped data is gone, counts are correct and the directory is undamaged. ROUNDS is the
+number of rounds (default 10; 200 with --torture), SEED seeds them.
 """
 
 import os
@@ -20,7 +19,7 @@ from storm.shared import Shared
 
 ROUNDS = int(os.environ.get("ROUNDS", 200 if TORTURE else 10))
 DOCUMENT_CLIENTS, ITEM_CLIENTS = 7, 5
-#: Names that are new to all in their round; after so many rounds they are used again.
+#: Names that are new to all clients in their round; they are reused after this many rounds.
 NEW = 4
 
 
@@ -35,7 +34,7 @@ class Storm:
         ]
 
     def fresh(self, round):
-        """A name that is free at both doors, for all to meet in."""
+        """Returns a name that is unused in both APIs, for all clients to create."""
         name = f"new{round % NEW}"
         for door in ("mongo", "nosql"):
             place = door, COMMON[0], name
@@ -49,13 +48,13 @@ class Storm:
         return name
 
     def round(self, round):
-        """Works for a while and ends; answers how."""
+        """Works for a while and stops or kills the server; returns which."""
         name, gate = self.fresh(round), threading.Barrier(len(self.clients))
         before = [client.acks for client in self.clients]
         for client in self.clients:
             client.begin(gate, name)
         time.sleep(self.rng.uniform(0.3, 1.2))
-        # On a busy machine that is no storm yet: it lasts until each has had answers.
+        # On a busy machine the clients may not have started yet: wait until each has had replies.
         until = time.monotonic() + 10
         while not self.has_begun(before) and time.monotonic() < until:
             time.sleep(0.005)
@@ -73,12 +72,12 @@ class Storm:
         return end
 
     def has_begun(self, before):
-        """Whether each client has had two answers more than before."""
+        """Returns whether each client has had two more replies than before."""
         pairs = zip(self.clients, before, strict=True)
         return all(acks + 2 <= client.acks for client, acks in pairs)
 
     def wrong(self):
-        """What a closed directory and a new start show."""
+        """Returns the errors in the closed directory and after a new start."""
         verified = self.server.verify()
         self.server.start()
         wrong = compare(self.server, self.clients, self.shared)

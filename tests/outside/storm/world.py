@@ -1,20 +1,20 @@
-"""What one client knows of the names that are its own: exactly, but for one request without an
-answer.
+"""One client's exact knowledge of its own names, except for one request without a reply.
 
-A world maps what there is (("coll", database, name), ("db", name), ("user", database, name)) to
-what it holds. A request says before it is sent which worlds it may leave behind; an answer makes
-the last of them the world that is, and after a crash it is one of them.
+A world maps existing objects (("coll", database, name), ("db", name), ("user", database, name)) to
+their contents. Before a request is sent, the client records the worlds that it may result in; after
+the reply the last of them is the current world, and after a crash any of them may be.
 """
 
 from itertools import combinations
 
 
 class World:
-    """One client's names, at one door."""
+    """One client's names in one API."""
 
     def __init__(self):
         self.held = {}
-        #: What an unanswered request may have left, whole or in part, and which it was.
+        #: Possible results, complete or partial, of a request without a reply, and a description of
+        #: it.
         self.perhaps, self.asked = [], None
 
     def names(self, kind):
@@ -27,7 +27,8 @@ class World:
         return {key: value for key, value in self.held.items() if key not in keys}
 
     def without_some(self, keys):
-        """The worlds in which some of these are gone, and last the one without any of them."""
+        """Returns the worlds without any non-empty subset of `keys`, the last without all of
+        them."""
         return [
             self.without(*gone) for n in range(1, len(keys) + 1) for gone in combinations(keys, n)
         ]
@@ -39,12 +40,12 @@ class World:
         self.held, self.perhaps = self.perhaps[-1], []
 
     def refuse(self):
-        """The answer was an error: nothing has changed."""
+        """Called when the reply was an error: nothing has changed."""
         self.perhaps = []
 
     def settle(self, found):
-        """Compares with what a restarted server has; answers what is wrong, and believes the
-        rest."""
+        """Compares with the data of a restarted server; returns the errors, and takes the data as
+        the new world."""
         legal = [self.held, *self.perhaps]
         self.perhaps = []
         if found in legal:
@@ -59,7 +60,7 @@ class World:
 
 
 def differences(found, wanted):
-    """What two worlds differ in, in words."""
+    """Describes the differences of two worlds."""
     texts = []
     for key in sorted(found.keys() | wanted.keys(), key=str):
         a, b = found.get(key), wanted.get(key)
