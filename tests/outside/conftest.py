@@ -1,4 +1,4 @@
-"""Order, options and the seed of all tests: what waits on the real clock runs last."""
+"""Order, options and the seed of all tests: tests on the real clock run last."""
 
 import pytest
 
@@ -13,7 +13,7 @@ def pytest_report_header():
 
 
 def pytest_terminal_summary(terminalreporter):
-    # Once more at the end, where it is seen beside failures also when the run is quiet.
+    # Repeated at the end, where it is visible beside failures also in a quiet run.
     terminalreporter.write_line(f"SEED={SEED}" + (" TORTURE=1" if TORTURE else ""))
 
 
@@ -28,7 +28,7 @@ def torture():
 
 @pytest.fixture
 def report(request, capsys):
-    """Says what a test of a fault has done."""
+    """Reports what a test of a fault did."""
 
     def show(text):
         with capsys.disabled():

@@ -1,14 +1,14 @@
 """Runs every row of the table of faults, F1 to F23, at the sizes of the gate or of the soak, and
-writes what was run as a table: `table.md` to read and `table.json`.
+writes the results as a table: `table.md` to read and `table.json`.
 
     fault_table.py gate DIRECTORY [beside|alone] [F2 F7 ...]
     fault_table.py soak DIRECTORY [beside|alone] [F2 F7 ...]
     fault_table.py files    prints the files of all rows
 
-Several rows, or parts of one, run beside each other, the longest first: most of the time a test
-waits for the disk, for a server's start or for its load to have lasted. Rows that look how long
-things take come last, one by one. `beside` and `alone` run the one kind or the other. `run` starts
-this with the right Python and binary.
+Several rows, or parts of one, run concurrently, the longest first: most of the time a test waits
+for the disk, for a server's start or for the end of its load. Rows that measure times come last,
+one by one. `beside` and `alone` run only one of these kinds. `run` starts this with the right
+Python and binary.
 """
 
 import concurrent.futures
@@ -24,16 +24,17 @@ import time
 
 from lib.report import line
 
-#: How many runs go beside each other.
+#: Number of concurrent runs.
 BESIDE = int(os.environ.get("BESIDE", "8"))
-#: How often bounds of time are stretched then, and where a row has the machine for itself.
+#: Factors for time limits of concurrent runs, and of those that have the machine for themselves.
 PATIENCE, PATIENCE_ALONE = "15", "2"
 
 
 @dataclasses.dataclass(frozen=True)
 class Row:
     """Tests of one fault. `gate` and `soak` are variables that size them; without `tests` the row
-    says where else it is held. `seconds` is about how long its longest part takes in the gate."""
+    says where else the fault is tested. `seconds` is the approximate duration of its longest part
+    in the gate."""
 
     fault: str
     what: str
@@ -43,8 +44,8 @@ class Row:
     soak: dict = dataclasses.field(default_factory=dict)
     #: Expressions of pytest that choose tests; each is a run of its own.
     parts: tuple = ("",)
-    #: It looks how long things take, or what they take of a processor, so that nothing else may run
-    #: meanwhile. Floods of connections compare with a server beside them that nobody floods.
+    #: Whether it measures times or processor use, so that nothing else may run meanwhile. Floods of
+    #: connections compare with a server that is not flooded, and so need not be alone.
     alone: bool = False
     elsewhere: str = ""
 
@@ -235,7 +236,7 @@ ROWS = [
 ]
 #: Words that choose rows, and whether these are alone.
 KINDS = {"beside": False, "alone": True}
-#: How pytest sums up: `3 passed in 1.2s`.
+#: Words of pytest's summary: `3 passed in 1.2s`.
 SUMMARY = (" passed", " failed", " error")
 
 
@@ -263,7 +264,7 @@ class Part:
                 stdout=output,
                 stderr=subprocess.STDOUT,
             )
-            # What it took of a processor, all its servers among it but for those that are traced.
+            # Its processor time, including all its servers except traced ones.
             _, status, used = os.wait4(process.pid, 0)
             process.returncode = os.waitstatus_to_exitcode(status)
             output.seek(0)
@@ -274,7 +275,7 @@ class Part:
         self.passed = process.returncode == 0
 
     def lines(self):
-        """What it says: a line for each report, or how many tests passed."""
+        """Returns its result: a line for each report, or the number of tests that passed."""
         part = f" ({self.chosen})" if len(self.row.parts) > 1 else ""
         fault, what = self.row.fault, self.row.what + part
         took = f"{self.seconds:.0f} s, {self.processor:.0f} of a processor"
@@ -284,13 +285,13 @@ class Part:
         return [*own, f"{fault:<4} {self.summary()}, {took}: {what}"]
 
     def summary(self):
-        """The last line of pytest."""
+        """Returns the last line of pytest."""
         lines = [it for it in self.output.splitlines() if any(word in it for word in SUMMARY)]
         return lines[-1].strip("= ") if lines else "nothing ran"
 
 
 class Run:
-    """One row that was run."""
+    """The run of one row."""
 
     def __init__(self, row, size):
         self.row, self.sizes = row, getattr(row, size)
@@ -326,7 +327,7 @@ class Run:
         }
 
     def as_markdown(self):
-        """Its lines of the table."""
+        """Returns its lines of the table."""
         rows = [told for told in self.told if told["fault"] == self.row.fault]
         count = "; ".join(f"{told['count']:,} {told['what']}" for told in rows) or self.summary()
         figures = "; ".join(
@@ -340,7 +341,7 @@ class Run:
 
 
 def run_all(parts, beside):
-    """Runs them, so many beside each other, and prints what each says when it ends."""
+    """Runs the parts, `beside` of them concurrently, and prints the result of each when it ends."""
     lock = threading.Lock()
 
     def run(part):
@@ -351,7 +352,7 @@ def run_all(parts, beside):
                 print(part.output[-6_000:], flush=True)
 
     with concurrent.futures.ThreadPoolExecutor(beside) as pool:
-        # list() raises what a part has raised.
+        # list() raises the exceptions of the parts.
         list(pool.map(run, sorted(parts, key=lambda it: -it.row.seconds)))
 
 

@@ -1,5 +1,5 @@
-"""One server a module whose clients log in, a connection of its first user, and a new database a
-test."""
+"""One server per module that requires authentication, a connection of its first user, and a new
+database per test."""
 
 import pytest
 

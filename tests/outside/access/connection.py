@@ -1,11 +1,11 @@
-"""A connection that logs in as a test wants it, and says whether a command was permitted."""
+"""A connection that logs in step by step, and checks whether commands are authorized."""
 
 from badinput import wire
 from badinput.wire import msg
 
 from access.scram import Exchange
 
-#: No answer may take longer, in seconds: a login waits for others that guessed wrong.
+#: Limit of the time of a reply in seconds: a login is delayed after wrong passwords.
 PATIENT = 30.0
 UNAUTHORIZED, FAILED = 13, 18
 
@@ -14,26 +14,26 @@ class Connection(wire.Wire):
     """One client. A command is a dictionary whose first key is its name."""
 
     def ask_for(self, database, body):
-        """Runs a command; answers its reply, whatever it says."""
+        """Runs a command; returns its reply, success or error."""
         reply = self.ask(msg([*body.items(), ("$db", database)]), PATIENT)
         assert reply is not None, f"closed after {next(iter(body))}"
         return reply
 
     def ok(self, database, body):
-        """Runs a command that has to be permitted and to succeed."""
+        """Runs a command that has to be authorized and to succeed."""
         reply = self.ask_for(database, body)
         assert reply["ok"] == 1, f"{body}: {reply}"
         assert not reply.get("writeErrors"), f"{body}: {reply}"
         return reply
 
     def refused(self, code, database, body):
-        """Runs a command that has to fail with this code; answers its text."""
+        """Runs a command that has to fail with this code; returns the message."""
         reply = self.ask_for(database, body)
         assert (reply["ok"], reply.get("code")) == (0, code), f"{body}: {reply}"
         return reply["errmsg"]
 
     def forbidden(self, database, body):
-        """Runs a command for which there has to be no right."""
+        """Runs a command that must not be authorized."""
         text = self.refused(UNAUTHORIZED, database, body)
         name = next(iter(body))
         assert text.startswith("not authorized"), f"{name}: {text}"
@@ -42,19 +42,19 @@ class Connection(wire.Wire):
     # Logging in.
 
     def begin(self, exchange, database="admin", skip=True):
-        """Sends the first message; answers the reply."""
+        """Sends the first message; returns the reply."""
         body = {"saslStart": 1, "mechanism": exchange.mechanism, "payload": exchange.first()}
         if skip is not None:
             body["options"] = {"skipEmptyExchange": skip}
         return self.ask_for(database, body)
 
     def go_on(self, conversation, payload, database="admin"):
-        """Sends another message of a login; answers the reply."""
+        """Sends another message of a login; returns the reply."""
         body = {"saslContinue": 1, "conversationId": conversation, "payload": payload}
         return self.ask_for(database, body)
 
     def try_login(self, user, password="pw", database="admin", mechanism="SCRAM-SHA-256"):
-        """Logs in; answers the reply that was the last."""
+        """Logs in; returns the last reply."""
         exchange = Exchange(user, password, mechanism)
         reply = self.begin(exchange, database)
         if reply["ok"] != 1:
@@ -66,19 +66,19 @@ class Connection(wire.Wire):
         return reply
 
     def login(self, user, password="pw", database="admin", mechanism="SCRAM-SHA-256"):
-        """Logs in, which has to work; answers itself."""
+        """Logs in, which has to succeed; returns the connection."""
         reply = self.try_login(user, password, database, mechanism)
         assert reply["ok"] == 1 and reply["done"], reply
         return self
 
     def fails_to_login(self, user, password="pw", database="admin", mechanism="SCRAM-SHA-256"):
-        """Tries to log in, which has to fail without saying why."""
+        """Tries to log in, which has to fail without a reason."""
         reply = self.try_login(user, password, database, mechanism)
         got = reply["ok"], reply.get("code"), reply.get("errmsg")
         assert got == (0, FAILED, "Authentication failed."), reply
         assert reply["codeName"] == "AuthenticationFailed"
 
     def who(self):
-        """The users who are logged in, as (name, database)."""
+        """Returns the users who are logged in, as (name, database)."""
         info = self.ok("admin", {"connectionStatus": 1})["authInfo"]
         return [(user["user"], user["db"]) for user in info["authenticatedUsers"]]

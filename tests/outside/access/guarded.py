@@ -1,4 +1,4 @@
-"""A server whose clients log in, with a user who may do everything."""
+"""A server that requires authentication, with a user who has all rights."""
 
 import itertools
 
@@ -11,7 +11,7 @@ NUMBERS = itertools.count(1)
 
 
 class Guarded(Server):
-    """One `ebb serve` with a first user. `env` are variables that it is started with instead."""
+    """One `ebb serve`, with a first user unless `first_user` is false."""
 
     def __init__(self, flags=(), first_user=True, **options):
         super().__init__(**options)
@@ -21,14 +21,14 @@ class Guarded(Server):
         self.opened = []
 
     def secret(self, text):
-        """Writes a password into a file; answers its path."""
+        """Writes a password into a file; returns its path."""
         path = self.home / f"password-{next(NUMBERS)}"
         path.write_text(text + "\n")
         path.chmod(0o600)
         return str(path)
 
     def connection(self):
-        """A connection on which nobody is logged in."""
+        """Returns a connection that is not logged in."""
         self.opened.append(Connection(self.address))
         return self.opened[-1]
 
@@ -39,8 +39,8 @@ class Guarded(Server):
         return self.connection().login(user, password, database, mechanism)
 
     def new_user(self, roles, database="admin", name=None, password="pw", **more):
-        """Makes a user with these roles, of the user's database where no other is named; answers
-        the name."""
+        """Creates a user with these roles, which belong to the user's database unless they name
+        another; returns the name."""
         name = name or f"user{next(NUMBERS)}"
         body = {"createUser": name, "pwd": password, "roles": roles, **more}
         with self.root() as root:
@@ -48,12 +48,12 @@ class Guarded(Server):
         return name
 
     def user_with(self, roles, database="admin"):
-        """A connection of a new user with these roles."""
+        """Returns a connection of a new user with these roles."""
         return self.login(self.new_user(roles, database), database=database)
 
     def user_who_may(self, *privileges, database="admin", roles=()):
-        """A connection of a new user whose only role is a new one, with these privileges; answers
-        the role's name too."""
+        """Creates a role with these privileges, and a user with only this role; returns a
+        connection of the user and the role's name."""
         role = f"role{next(NUMBERS)}"
         body = {"createRole": role, "privileges": list(privileges), "roles": list(roles)}
         with self.root() as root:
@@ -67,11 +67,11 @@ class Guarded(Server):
 
 
 def may(actions, database, collection=""):
-    """A privilege, its actions in one text."""
+    """Returns a privilege; `actions` are separated by spaces."""
     resource = {"db": database, "collection": collection}
     return {"resource": resource, "actions": actions.split()}
 
 
 def new_name(prefix="db"):
-    """A name that nothing has yet."""
+    """Returns an unused name."""
     return f"{prefix}{next(NUMBERS)}"

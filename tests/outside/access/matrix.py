@@ -1,9 +1,9 @@
-"""Which role permits which command, written down from MongoDB's manual: its page of built-in roles
-says which actions each has, its page of actions which command asks for which. What is EbbDB's own
-stands apart at the end.
+"""The commands that each role permits, according to MongoDB's manual: its page of built-in roles
+lists the actions of each, its page of actions the commands that require each. Commands of EbbDB are
+listed separately at the end.
 
-Each command of the server is in `BODIES`, with arguments that do no harm: what matters is whether
-it is refused with 13.
+Each command of the server is in `BODIES`, with harmless arguments: the tests check only whether it
+fails with 13.
 """
 
 import bson
@@ -12,7 +12,7 @@ OWN, OTHER = "own", "other"
 
 
 def bodies(database):
-    """Each command with arguments: where it is sent to, and its body."""
+    """Returns each command with arguments: the database that it is sent to, and its body."""
     here, admin = database, "admin"
     unknown = "nobody-of-the-matrix"
     privilege = {"resource": {"db": database, "collection": "c"}, "actions": ["find"]}
@@ -22,7 +22,7 @@ def bodies(database):
     index = {"key": {"a": 1}, "name": "a_1"}
     first = bson.Binary(b"n,,n=nobody,r=abc")
     table = [
-        # Of nobody in particular.
+        # Commands that need no privilege.
         (here, {"hello": 1}),
         (here, {"isMaster": 1}),
         (here, {"ismaster": 1}),
@@ -119,19 +119,19 @@ def names(text):
 
 BODIES = frozenset(bodies(OWN))
 
-#: `requiresAuth` is false: drivers ask this before they log in, or it cannot do harm.
+#: Commands with `requiresAuth` false: drivers send them before they log in, or they are harmless.
 OPEN = names("""
     hello isMaster ismaster ping buildInfo buildinfo whatsmyuri connectionStatus listCommands
     saslStart saslContinue authenticate logout endSessions
 """)
-#: Asks for a login alone: it shows what the sender may see, or is about the sender's own. (A cursor
-#: that is not there is not found; whose it was, nobody knows.)
+#: Commands that require a login but no privilege: they return what the user may see, or concern the
+#: user's own state. (A missing cursor is reported as not found, since its owner is unknown.)
 LOGIN = names("""
     startSession refreshSessions killSessions listDatabases getMore killCursors ebbClock
 """)
 
-# Sets of actions, as commands.
-#: EbbDB's forecast of what expires goes with `find`.
+# Sets of commands by action.
+#: EbbDB's forecast of expirations requires `find`.
 _FIND = names("find count distinct aggregate explain ebbExpiry")
 _LISTS = names("listCollections listIndexes")
 _STATS = names("collStats collstats dbStats dbstats")
@@ -177,7 +177,7 @@ RESTORE = _USERS | names("""
     insert bulkWrite create drop createIndexes collMod listCollections getParameter
 """)
 
-#: What a role of a database permits on that database. On others it permits nothing.
+#: The commands that a role of a database permits on that database. On others it permits none.
 ON_OWN = {
     "read": READ,
     "readWrite": READ_WRITE,
@@ -185,7 +185,7 @@ ON_OWN = {
     "userAdmin": USER_ADMIN,
     "dbOwner": DB_OWNER,
 }
-#: What a role of `admin` permits on every database, and of the server.
+#: The commands that a role of `admin` permits on every database and on the server.
 EVERYWHERE = {
     "readAnyDatabase": READ,
     "readWriteAnyDatabase": READ_WRITE,
@@ -202,12 +202,12 @@ EVERYWHERE = {
 
 
 def role_database(role):
-    """Where a role is found."""
+    """Returns the database that defines a role."""
     return OWN if role in ON_OWN else "admin"
 
 
 def permitted(role, database):
-    """The commands that a user with this role may run on a database."""
+    """Returns the commands that a user with this role may run on a database."""
     if role in EVERYWHERE:
         return OPEN | LOGIN | EVERYWHERE[role]
     return OPEN | LOGIN | (ON_OWN[role] if database == OWN else frozenset())

@@ -1,4 +1,4 @@
-"""SCRAM as a client speaks it, step by step, so that a test can leave one out or get it wrong."""
+"""The client side of SCRAM, step by step, so that a test can omit or change one."""
 
 import base64
 import hashlib
@@ -15,12 +15,12 @@ def escaped(name):
 
 
 def attributes(message):
-    """The parts of a message by their letters."""
+    """Returns the attributes of a message by their letters."""
     return dict(part.split("=", 1) for part in message.decode().split(","))
 
 
 class Exchange:
-    """One login. Its messages are bytes; `mechanism` says how a password is hashed."""
+    """One login. Its messages are bytes; `mechanism` determines how the password is hashed."""
 
     def __init__(self, user, password, mechanism="SCRAM-SHA-256", nonce=None, header="n,,"):
         self.user, self.password, self.mechanism = user, password, mechanism
@@ -30,12 +30,12 @@ class Exchange:
         self.server_key = self.signed = None
 
     def first(self):
-        """The message that begins the login."""
+        """Returns the client-first message."""
         self.bare = f"n={escaped(self.user)},r={self.nonce}"
         return (self.header + self.bare).encode()
 
     def secret(self):
-        """What is hashed with the salt."""
+        """Returns the text that is hashed with the salt."""
         if self.mechanism == "SCRAM-SHA-1":
             text = f"{self.user}:mongo:{self.password}"
             return hashlib.md5(text.encode()).hexdigest().encode()
@@ -45,7 +45,8 @@ class Exchange:
         return hmac.digest(key, message, self.hash)
 
     def final(self, server_first, nonce=None, binding=None):
-        """The proof; `nonce` and `binding` replace what belongs there."""
+        """Returns the client-final message with the proof; `nonce` and `binding` replace the
+        correct values."""
         said = attributes(server_first)
         binding = base64.b64encode((binding or self.header).encode()).decode()
         own = f"c={binding},r={nonce or said['r']}"
@@ -61,6 +62,6 @@ class Exchange:
         return f"{own},p={base64.b64encode(proof).decode()}".encode()
 
     def check(self, server_final):
-        """The server has to prove that it knows the user too."""
+        """Checks the server's signature, which proves that it knows the user's keys."""
         signature = base64.b64encode(self.sign(self.server_key, self.signed)).decode()
         assert server_final.decode() == f"v={signature}"

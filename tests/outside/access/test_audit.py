@@ -1,4 +1,4 @@
-"""The audit log: who logged in, what was refused and what was changed; its hashes, and rotation."""
+"""The audit log: logins, refused and executed operations; its hash chain, and rotation."""
 
 import json
 import signal
@@ -28,7 +28,7 @@ def lines(path):
 
 
 def found(path, **fields):
-    """The lines that have these fields."""
+    """Returns the lines that have these fields."""
     return [it for it in lines(path) if all(it[name] == value for name, value in fields.items())]
 
 

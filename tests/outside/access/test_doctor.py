@@ -1,4 +1,5 @@
-"""The self-check: what it finds at a server as developers start it, and at one that hosts data."""
+"""`ebb admin doctor`: its findings for a server with development defaults, and for one that hosts
+data."""
 
 import json
 import os
@@ -10,12 +11,12 @@ from lib.server import EBB_BIN, Server
 
 from access.guarded import Guarded
 
-#: What depends on the machine that the tests run on.
+#: Checks whose result depends on the machine that the tests run on.
 OF_MACHINE = {"system user", "room"}
 
 
 def examine(server, *flags):
-    """The exit code of `ebb admin doctor`, and the checks by grade."""
+    """Returns the exit code of `ebb admin doctor`, and the checks by grade."""
     address = server.admin_url.removeprefix("http://")
     command = [EBB_BIN, "admin", "--admin-addr", address, *flags, "doctor", "--json"]
     ran = subprocess.run(command, capture_output=True, text=True, timeout=30)
@@ -69,7 +70,7 @@ def test_a_server_that_hosts_data(tmp_path):
     with Hosting(flags, data_dir=True, clock="system") as server:
         limit(server, CORE=0)
         status, grades = examine(server, "--key-file", str(server.data_dir / "admin.key"))
-        # The server takes what descriptors the system lets it have.
+        # The limit of descriptors is the system's.
         found = (grades["warning"] | grades["problem"]) - OF_MACHINE - {"descriptors"}
         assert found == set()
         assert status == bool(grades["warning"] | grades["problem"])

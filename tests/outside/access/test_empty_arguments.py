@@ -1,7 +1,7 @@
-"""Commands with empty arguments. A right that is derived from the elements of a list vanishes with
-them, so a user without any role sends every command with every form of nothing, and it changes
-nothing, shows nothing and tells nobody who is there. What each command requires in which form is
-listed in `commands/table/empty_tests.rs`."""
+"""Commands with empty arguments. A privilege that is derived from the elements of a list is not
+checked if the list is empty, so a user without any role sends every command with every form of an
+empty argument: it must change nothing, show nothing and not reveal which users exist. The
+privileges that each command requires in each form are listed in `commands/table/empty_tests.rs`."""
 
 import json
 
@@ -10,12 +10,13 @@ import pytest
 
 from access.guarded import Guarded, may, new_name
 
-#: Commands that a user without roles may run, and that are written down as done.
+#: Commands that a user without roles may run, and that the audit log records as successful.
 DONE_BY_ANYBODY = {"login", "killSessions", "startSession", "refreshSessions", "logout"}
-#: They end the connection, or the login that the others need.
+#: Commands that end the connection, or the login that the others need.
 LEFT_OUT = {"logout", "saslStart", "saslContinue", "authenticate"}
 
-#: Commands that add to or take from a user or a role, the name that they are sent, and the list.
+#: Commands that add to or remove from a user or a role; the name that is passed, and the field of
+#: the list.
 GRANTS = [
     ("grantRolesToUser", "ann", "roles"),
     ("revokeRolesFromUser", "ann", "roles"),
@@ -39,7 +40,7 @@ def server(tmp_path_factory):
 
 
 def everything(root):
-    """Users, roles, databases, collections and documents."""
+    """Returns all users, roles, databases, collections and documents."""
     return [
         root.ok("admin", {"usersInfo": {"forAllDBs": True}})["users"],
         root.ok("app", {"rolesInfo": 1, "showPrivileges": True})["roles"],
@@ -84,8 +85,8 @@ def test_nothing_of_all_commands_does_nothing(server):
 
 @pytest.mark.parametrize(("command", "name", "field"), GRANTS)
 def test_grants_of_nothing(server, command, name, field):
-    """MongoDB refuses them with 2. Who has no right on the database of the user or the role is
-    told 13, whether it is there or not."""
+    """MongoDB refuses empty lists with 2. A user without rights on the database of the user or role
+    gets 13, whether it exists or not."""
     stranger = server.user_with([])
     elsewhere = server.user_with(["userAdmin"], new_name())
     administrator = server.user_with(["userAdmin"], "app")
@@ -99,7 +100,7 @@ def test_grants_of_nothing(server, command, name, field):
             for connection in (stranger, elsewhere):
                 connection.forbidden("app", body)
             if field == "privileges":
-                # As little as an empty list.
+                # A privilege without actions is refused like an empty list.
                 nothing = {"resource": {"db": "app", "collection": "c"}, "actions": []}
                 for connection in (root, stranger):
                     assert connection.refused(9, "app", {command: known, field: [nothing]})
@@ -135,5 +136,5 @@ def test_refusals_are_bounded_in_the_log(server):
         connection.ok("admin", {"killSessions": []})
     found = lines(server, f"{name}@admin")
     assert not [it for it in found if it["action"] == "grantRolesToUser" and it["outcome"] == 0]
-    # A hundred in each second that it took, and the slowest machine takes less than ten.
+    # At most a hundred a second are logged, and the slowest machine needs less than ten seconds.
     assert len(found) < 1_500

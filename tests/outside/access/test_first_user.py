@@ -1,5 +1,5 @@
-"""The first user: from flags, files and the variables of MongoDB's container image, and what a
-second start changes."""
+"""The first user: from flags, files and the environment variables of MongoDB's container image, and
+the effect of a second start."""
 
 import subprocess
 
@@ -14,7 +14,8 @@ VARIABLES = ("USERNAME", "PASSWORD", "PASSWORD_FILE")
 
 @pytest.fixture
 def variables(monkeypatch, tmp_path):
-    """Sets variables of the container image for the servers that start from now on."""
+    """Returns a function that sets variables of the container image for servers started
+    afterwards."""
 
     def set_variables(**values):
         for name in VARIABLES:
@@ -35,7 +36,8 @@ def roles_of(connection):
 
 
 def unknown_salt(server):
-    """A salt that changes would tell that there is no such user."""
+    """Returns the salt that an unknown user gets; if it changed, clients could tell that the user
+    does not exist."""
     begun = server.connection().begin(Exchange("nobody", "x"))
     return attributes(begun["payload"])["s"]
 
@@ -89,12 +91,12 @@ def test_a_second_start_with_another_password_changes_nothing():
         server.root()
         server.connection().fails_to_login(ROOT, "another")
         server.leave()
-        # A second one of another name is not made either.
+        # A first user with another name is not created either.
         server.flags = ["--root-user", "other", *flags[2:]]
         server.start()
         server.connection().fails_to_login("other", "another")
         server.leave()
-        # And without the settings of the first user, logins are asked for by a flag.
+        # Without the settings of the first user, a flag keeps authentication required.
         server.flags = ["--mongo-auth"]
         server.start()
         server.root().ok("admin", {"serverStatus": 1})
@@ -157,6 +159,6 @@ def test_nobody_gets_in_where_there_is_no_user():
     with Guarded(["--mongo-auth"], first_user=False) as server:
         connection = server.connection()
         connection.refused(13, "admin", {"listDatabases": 1})
-        # mongod lets the first user be made by whoever is on the same machine.
+        # mongod lets a local client create the first user (the localhost exception).
         reply = connection.ask_for("admin", {"createUser": "a", "pwd": "b", "roles": ["root"]})
         assert reply.get("code") == 13

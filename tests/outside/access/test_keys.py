@@ -1,4 +1,4 @@
-"""Keys of the account that are exchanged while the server runs: SIGHUP has the file read again."""
+"""Account keys that are rotated while the server runs: it reads the file again on SIGHUP."""
 
 import base64
 import signal
@@ -28,14 +28,14 @@ def write(file, *keys):
 
 
 def lets_in(server, key):
-    """Whether the NoSQL API takes a request that this key has signed."""
+    """Returns whether the NoSQL API accepts a request signed with this key."""
     client = server.items.again()
     client.key = key
     return client.call("GET", "/dbs").status == 200
 
 
 def read_again(server, says):
-    """Has the file read again, and waits until the log says what came of it."""
+    """Has the server read the file again, and waits until its log reports the result."""
     before = server.log.read_text().count(says)
     server.process.send_signal(signal.SIGHUP)
     until = time.monotonic() + 10

@@ -1,5 +1,5 @@
-"""Messages of a login that are out of order, repeated, of somebody else or broken: none of them
-logs anybody in, each gets an error, and the next login on the connection is served."""
+"""Messages of a login that are out of order, repeated, of another login or malformed: none of them
+logs in, each gets an error, and the next login on the connection succeeds."""
 
 import base64
 
@@ -15,13 +15,14 @@ NO_SESSION = "No SASL session state found"
 
 @pytest.fixture(scope="module")
 def user(server):
-    """A user for all tests here: those that guess wrong use another."""
+    """A user for all tests here; tests that send wrong passwords use another."""
     return server.new_user(["root"])
 
 
 @pytest.fixture
 def connection(server, user):
-    """A connection, on which a right login works in the end."""
+    """A connection that is not logged in at the end of a test, and on which a correct login then
+    succeeds."""
     connection = server.connection()
     yield connection
     connection.refused(13, "admin", {"serverStatus": 1})
@@ -97,8 +98,8 @@ def test_what_cannot_begin_in_a_handshake_is_left_out(connection):
 
 
 def test_a_mechanism_that_the_user_has_not_does_not_begin_in_a_handshake(server):
-    """Drivers try one mechanism before they know which the user has, and go on with it where the
-    handshake says that it has begun."""
+    """Drivers start with one mechanism before they know which the user has, and continue with it if
+    the handshake replies that it has started."""
     for own, other in (MECHANISMS, MECHANISMS[::-1]):
         name = server.new_user([], mechanisms=[own])
         for mechanism in (own, other):
@@ -115,7 +116,7 @@ def test_a_mechanism_that_the_user_has_not_does_not_begin_in_a_handshake(server)
 
 
 def salt_of(server, user, mechanism="SCRAM-SHA-256", database="admin"):
-    """What the server hashes with the password, and how often."""
+    """Returns the salt and the iteration count of a user."""
     begun = server.connection().begin(Exchange(user, "x", mechanism), database)
     said = attributes(begun["payload"])
     return said["s"], said["i"]
@@ -140,7 +141,7 @@ def test_another_conversation(connection, user):
         begun = connection.begin(exchange)
         final = exchange.final(begun["payload"])
         failed(connection.go_on(wrong, final), 14, 17)
-        # That was the end of it.
+        # The conversation has ended.
         failed(connection.go_on(begun["conversationId"], final), 17)
 
 
@@ -166,7 +167,7 @@ def test_a_thousand_beginnings(connection, server, user):
     numbers |= {connection.begin(Exchange(user, "pw"))["conversationId"] for _ in range(500)}
     assert len(numbers) == 1000
     assert server.rss() < before + 32 * 1024 * 1024
-    # Only the last one can be ended.
+    # Only the most recent conversation can be completed.
     first, last = Exchange(user, "pw"), Exchange(user, "pw")
     begun = connection.begin(first)
     connection.begin(last)
@@ -174,7 +175,8 @@ def test_a_thousand_beginnings(connection, server, user):
 
 
 def test_a_proof_that_is_sent_again(server, connection, user):
-    """Recorded messages, the nonce of the client among them, log nobody in again."""
+    """Replayed messages of a successful login, including the client's nonce, do not log in
+    again."""
     exchange = Exchange(user, "pw", nonce="a" * 24)
     other = server.connection()
     begun = other.begin(exchange)
@@ -235,7 +237,7 @@ def test_a_last_message_that_is_wrong(server, connection, wrong, mechanism):
     exchange = Exchange(victim, "pw", mechanism)
     begun = connection.begin(exchange)
     failed(connection.go_on(begun["conversationId"], FINALS[wrong](exchange, begun["payload"])))
-    # It ended the login: the right proof comes too late.
+    # The login has ended: the correct proof comes too late.
     final = exchange.final(begun["payload"])
     failed(connection.go_on(begun["conversationId"], final), 17)
 
@@ -272,7 +274,8 @@ def test_a_first_message_that_is_wrong(connection, wrong):
 
 @pytest.mark.parametrize("size", [100_000, 10_000_000])
 def test_large_messages_before_a_login(server, user, size):
-    """Nobody who has not logged in makes the server hold much: it closes the connection."""
+    """A client that is not logged in cannot make the server hold much memory: it closes the
+    connection."""
     for where in ("saslStart", "saslContinue"):
         connection, exchange = server.connection(), Exchange(user, "pw")
         body = {"saslStart": 1, "mechanism": exchange.mechanism, "payload": bytes(size)}
@@ -286,7 +289,7 @@ def test_large_messages_before_a_login(server, user, size):
 
 
 def test_payloads_as_text(server, user):
-    """Shells of long ago sent base64."""
+    """Old shells sent base64."""
     connection = server.connection()
     exchange = Exchange(user, "pw")
     body = {"saslStart": 1, "mechanism": "SCRAM-SHA-256"}
@@ -326,7 +329,7 @@ def test_arguments_that_are_wrong(connection):
 def test_users_that_a_handshake_cannot_ask_about(connection):
     for asked, codes in ((1, (14,)), ("nodot", (2,)), ({}, (14,))):
         failed(connection.ask_for("admin", {"hello": 1, "saslSupportedMechs": asked}), *codes)
-    # Go's driver names no database where the application did not.
+    # Go's driver sends no database if the application did not name one.
     for asked in (f"no.{new_name('nobody')}", ".root", "a b.root", "admin.", "."):
         connection.ok("admin", {"hello": 1, "saslSupportedMechs": asked})
 
@@ -343,7 +346,7 @@ def test_commands_in_the_middle_of_a_login(server, user):
 
 
 def test_many_commands_behind_each_other_while_a_login_runs(server, user):
-    """What is sent before the login is over does not run with its rights."""
+    """Commands that are sent before the login has completed do not run with its rights."""
     connection = server.connection()
     exchange = Exchange(user, "pw")
     begun = connection.begin(exchange)
@@ -360,7 +363,7 @@ def test_many_commands_behind_each_other_while_a_login_runs(server, user):
 
 
 def test_logging_in_again(server, user):
-    """The same user may log in again; another takes the first one's place or is refused."""
+    """The same user may log in again; another user replaces the first or is refused."""
     other = server.new_user([])
     connection = server.login(user)
     connection.login(user)

@@ -1,5 +1,4 @@
-"""Logging in through a driver and by hand: who gets in, by which mechanism and password, and what
-ends a login."""
+"""Logins through a driver and by hand: users, mechanisms, passwords, and the end of a login."""
 
 import hashlib
 import threading
@@ -12,7 +11,7 @@ from pymongo.errors import OperationFailure
 from access.guarded import ROOT, ROOT_PASSWORD, Guarded, new_name
 from access.scram import MECHANISMS
 
-#: Passwords as they are set, and what logs in by SCRAM-SHA-256: what SASLprep makes equal.
+#: Passwords as they are set, and equivalent ones after SASLprep that log in by SCRAM-SHA-256.
 PREPARED = [
     ("I\u00adX", "IX"),
     ("IX", "I\u00adX"),
@@ -23,9 +22,9 @@ PREPARED = [
     ("пароль-密码-☃", "пароль-密码-☃"),
     ("x" * 1000, "x" * 1000),
 ]
-#: How often a login that has to wait is tried at the most.
+#: Maximum number of attempts at a login that has to wait.
 ROUNDS = 10
-#: Names of users with what SCRAM escapes, and with what is not ASCII.
+#: User names with characters that SCRAM escapes, and with non-ASCII characters.
 NAMES = ["a,b=c", "=2C", "jörg", "名前", "with space", "dot.ted", "u" * 200]
 
 
@@ -86,7 +85,7 @@ def test_an_unknown_user_looks_like_a_wrong_password(server, mechanism):
 
 
 def logged_in_as_nobody(server, user):
-    """What a handshake says about a user before any login."""
+    """Returns the mechanisms that a handshake reports for a user before any login."""
     body = {"hello": 1, "saslSupportedMechs": f"admin.{user}"}
     return server.connection().ok("admin", body)["saslSupportedMechs"]
 
@@ -108,7 +107,7 @@ def test_passwords_that_are_not_plain(server, stored, typed):
     server.login(user, typed)
     with driver(server, user, typed, authMechanism="SCRAM-SHA-256") as client:
         assert logged_in(client) == [(user, "admin")]
-    # The older mechanism knows nothing of SASLprep.
+    # SCRAM-SHA-1 does not use SASLprep.
     server.login(user, stored, mechanism="SCRAM-SHA-1")
     if stored != typed:
         server.connection().fails_to_login(user, typed, mechanism="SCRAM-SHA-1")
@@ -132,7 +131,7 @@ def test_names_that_are_not_plain(server, name):
 
 
 def test_passwords_that_cannot_be(root):
-    # A control character, two directions, and a character newer than SASLprep.
+    # A control character, mixed directions, and a character that is newer than SASLprep.
     for password in ("", "\u0007bell", "\u0627a", "\U0001f511", 5, None):
         body = {"createUser": new_name("user"), "roles": []}
         body |= {} if password is None else {"pwd": password}
@@ -159,7 +158,7 @@ def test_a_user_who_is_dropped_is_out(server, root):
     text = connection.refused(13, "admin", {"serverStatus": 1})
     assert "requires authentication" in text
     connection.fails_to_login(user)
-    # One of the same name is somebody else.
+    # A new user of the same name is another user.
     server.new_user(["root"], name=user)
     connection.refused(13, "admin", {"serverStatus": 1})
     connection.login(user).ok("admin", {"serverStatus": 1})
@@ -169,7 +168,7 @@ def test_a_new_password(server, root):
     user = server.new_user(["read"])
     connection = server.login(user)
     root.ok("admin", {"updateUser": user, "pwd": "new"})
-    # Who is logged in stays so.
+    # Existing logins stay valid.
     connection.ok("admin", {"find": "c"})
     for mechanism in MECHANISMS:
         server.connection().fails_to_login(user, "pw", mechanism=mechanism)
@@ -197,10 +196,10 @@ def test_many_wrong_passwords_make_only_that_user_wait(server):
     user, other = server.new_user([]), server.new_user([])
     for _ in range(10):
         server.connection().fails_to_login(user, "wrong")
-    # Ten were free; the right password of this one is not made to wait yet.
+    # Ten wrong passwords are free; the correct one is not delayed yet.
     server.login(user)
-    # One more makes the next login wait for up to three seconds. On a busy machine they may have
-    # passed before the other user has logged in; then it is tried again.
+    # One more delays the next login by up to three seconds. On a busy machine these may have passed
+    # before the other user has logged in; then the test tries again.
     for _ in range(ROUNDS):
         server.connection().fails_to_login(user, "wrong")
         waits = threading.Thread(target=server.connection().login, args=(user,))
@@ -214,7 +213,7 @@ def test_many_wrong_passwords_make_only_that_user_wait(server):
 
 
 def test_guesses_at_the_same_time(server):
-    """Who knows the password gets in after a while, and others at once."""
+    """The user with the correct password gets in after a while, and other users at once."""
     user, other = server.new_user([]), server.new_user([])
     connections = [server.connection() for _ in range(30)]
     threads = [

@@ -1,5 +1,5 @@
-"""Logins in OP_QUERY, as drivers of before MongoDB 3.6 send them: mixed with other commands, in
-parts, cut off, and of users who may not log in."""
+"""Logins in OP_QUERY, as sent by drivers older than MongoDB 3.6: mixed with other commands, in
+parts, truncated, and of users who may not log in."""
 
 import pytest
 from badinput.raw import Raw, document
@@ -9,7 +9,7 @@ from access.connection import PATIENT, Connection
 from access.scram import MECHANISMS, Exchange
 
 ELSEWHERE = [{"clientSource": ["192.0.2.0/24"]}]
-#: No SASL session; too old a message for the command.
+#: Error codes: no SASL session; the message format is too old for the command.
 NO_SESSION, TOO_OLD = 17, 352
 
 
@@ -29,16 +29,16 @@ def go_on(exchange, begun):
 
 
 class Old(Connection):
-    """One client that says what comes before a login in OP_QUERY."""
+    """One client that sends commands before a login in OP_QUERY."""
 
     def old(self, body, database="admin", **numbers):
-        """Runs a command in an OP_QUERY; answers its reply, whatever it says."""
+        """Runs a command in an OP_QUERY; returns its reply, success or error."""
         reply = self.ask(op_query(f"{database}.$cmd", body, **numbers), PATIENT)
         assert reply is not None, f"closed after {next(iter(body))}"
         return reply
 
     def old_login(self, user, password="pw", mechanism="SCRAM-SHA-256"):
-        """Logs in; answers the reply that was the last."""
+        """Logs in; returns the last reply."""
         exchange = Exchange(user, password, mechanism)
         begun = self.old(start(exchange))
         if begun["ok"] != 1:
@@ -56,7 +56,8 @@ def user(server):
 
 @pytest.fixture
 def connection(server, user):
-    """A connection on which nobody is logged in at the end of a test, and a login works then."""
+    """A connection that is not logged in at the end of a test, and on which a login then
+    succeeds."""
     with Old(server.address) as connection:
         yield connection
         assert connection.who() == []
@@ -67,7 +68,7 @@ def connection(server, user):
 
 @pytest.fixture
 def other(server):
-    """A connection of which nothing is expected."""
+    """A connection that is not checked at the end of a test."""
     with Old(server.address) as other:
         yield other
 
@@ -101,7 +102,7 @@ def test_both_messages_may_have_either_form(server, user):
 
 
 def test_a_wrapped_login(other, user):
-    """The form with a read preference, which shells of long ago sent."""
+    """The form with a read preference, which old shells sent."""
     exchange = Exchange(user, "pw")
     begun = other.old({"$query": start(exchange), "$readPreference": {"mode": "primary"}})
     assert other.old({"query": go_on(exchange, begun)})["done"] is True
@@ -119,7 +120,7 @@ def test_other_commands_in_the_middle(other, user):
     other.refused(13, "admin", {"serverStatus": 1})
     assert other.who() == []
     assert other.old(go_on(exchange, begun))["done"] is True
-    # The login changes nothing in what OP_QUERY may hold.
+    # The login does not change which commands OP_QUERY may contain.
     failed(other.old({"serverStatus": 1}), TOO_OLD)
 
 
@@ -128,7 +129,7 @@ def test_a_second_beginning_ends_the_first(connection, user):
     begun = connection.old(start(first))
     connection.old(start(second))
     failed(connection.old(go_on(first, begun)), NO_SESSION)
-    # A beginning in the other form does too.
+    # Starting in the other form ends the first login too.
     begun = connection.old(start(first))
     connection.begin(second)
     failed(connection.old(go_on(first, begun)), NO_SESSION)
@@ -155,14 +156,15 @@ def test_an_end_on_another_connection(connection, other, user):
 
 
 def test_an_end_of_another_database(connection, user):
-    """The database of a message says whose user it is."""
+    """The database of a message determines whose user it is."""
     exchange = Exchange(user, "pw")
     begun = connection.old(start(exchange), "elsewhere")
     failed(connection.old(go_on(exchange, begun), "elsewhere"))
 
 
 def test_a_login_in_parts(server, other, user):
-    """Each byte by itself, with a whole login of another connection between two of them."""
+    """Each byte is sent separately, with a complete login on another connection between two of
+    them."""
     exchange = Exchange(user, "pw")
     message = op_query("admin.$cmd", start(exchange))
     for at in range(len(message)):
@@ -190,7 +192,7 @@ def test_a_login_that_is_cut_off(server, user, cut):
 
 
 def test_messages_behind_each_other(other, user):
-    """What is sent before the login is over does not run with its rights."""
+    """Commands that are sent before the login has completed do not run with its rights."""
     exchange = Exchange(user, "pw")
     begun = other.old(start(exchange))
     status = op_query("admin.$cmd", {"serverStatus": 1})
@@ -203,7 +205,7 @@ def test_messages_behind_each_other(other, user):
 
 
 def test_odd_numbers_and_a_second_document(other, user):
-    """Skip, limit and what was the projection once mean nothing."""
+    """Skip, limit and the former projection are ignored."""
     exchange = Exchange(user, "pw")
     for skip, limit in ((0, 0), (-1, 5), (2**31 - 1, -(2**31))):
         assert other.old(start(exchange), skip=skip, limit=limit)["ok"] == 1
@@ -261,7 +263,7 @@ def test_a_user_of_another_address(server, connection, root):
 
 @pytest.mark.parametrize("change", ["dropped", "restricted", "new password"])
 def test_a_user_who_is_banned_in_the_middle(server, connection, root, change):
-    """What counts is who the user is when the login ends."""
+    """The state of the user at the end of the login counts."""
     name = server.new_user(["root"])
     exchange = Exchange(name, "pw")
     begun = connection.old(start(exchange))
@@ -277,7 +279,7 @@ def test_a_user_who_is_banned_in_the_middle(server, connection, root, change):
 
 
 def test_wrong_passwords_count_in_either_form(server, connection):
-    """A user whose password was guessed is not let in by it sooner for the form of the message."""
+    """Wrong passwords in either form count together for the delay."""
     name = server.new_user([])
     for _ in range(4):
         failed(connection.old_login(name, "wrong"))

@@ -1,5 +1,5 @@
-"""No way around the right to read: lists, cursors of others, joined collections, explanations and
-operations of others."""
+"""The right to read cannot be bypassed: lists, cursors of other users, joined collections,
+explanations and operations of other users."""
 
 import threading
 import time
@@ -23,7 +23,7 @@ JOINS = {
     },
 }
 JOINS = [{name.split()[0]: spec} for name, spec in JOINS.items()]
-#: Where a stage may hide.
+#: Positions of a stage in a pipeline.
 PLACES = {
     "first": lambda it: [it],
     "behind others": lambda it: [{"$match": {"a": 1}}, {"$limit": 1}, it],
@@ -55,7 +55,7 @@ def aggregate(pipeline, of="c", **more):
 
 @pytest.fixture
 def reader(server, database):
-    """A connection of who may read the collection `c` alone."""
+    """A connection of a user who may read the collection `c` only."""
     return server.user_who_may(may("find", database, "c"), database=database)[0]
 
 
@@ -83,7 +83,7 @@ def test_what_is_joined_with_a_right(server, database):
 
 
 def test_pipelines_that_begin_elsewhere(root, database, reader):
-    """The right is asked for also where the first stage reads no documents of the collection."""
+    """The privilege is required also if the first stage reads no documents of the collection."""
     documents = [{"$documents": [{"a": 1}]}]
     reader.ok(database, aggregate(documents, of=1))
     for join in JOINS:
@@ -166,7 +166,7 @@ def test_databases_that_are_shown(server, root, database, reader):
 
 
 def opened(connection, database):
-    """A cursor with documents left."""
+    """Returns the id of a cursor with documents left."""
     reply = connection.ok(database, {"find": "c", "batchSize": 2})
     assert reply["cursor"]["id"] != 0
     return bson.Int64(reply["cursor"]["id"])
@@ -184,7 +184,7 @@ def test_cursors_of_others(server, root, database):
     kill = {"killCursors": "c", "cursors": [cursor]}
     for stranger in (other, root):
         stranger.refused(13, database, more_of(cursor))
-    # A second connection of the same user goes on with it.
+    # A second connection of the same user may continue the cursor.
     own.ok(database, more_of(cursor))
     assert other.ask_for(database, kill).get("cursorsKilled", []) == []
     owner.ok(database, more_of(cursor))
@@ -257,7 +257,7 @@ def test_operations_that_are_shown(server, root):
     assert user in users_of(shown["cursor"]["firstBatch"])
 
 
-#: Rows that no machine counts in time.
+#: Stages with more rows than any machine counts in time.
 ENDLESS = [
     stage
     for name in "wxyz"
@@ -286,7 +286,7 @@ def test_operations_of_others_are_not_ended(server, root, database):
 
 
 def operation_number(connection, database, more=(), needed=True):
-    """Waits for the slow operation; answers its number, or 0 if none is needed."""
+    """Waits for the slow operation; returns its number, or 0 if none is needed."""
     until = time.monotonic() + 5
     while time.monotonic() < until:
         shown = connection.ok("admin", {"currentOp": 1, **dict(more)})["inprog"]
@@ -297,7 +297,7 @@ def operation_number(connection, database, more=(), needed=True):
 
 
 def test_databases_of_the_server(server, root):
-    """Roles of any database say nothing about `local` and `config`."""
+    """Roles for any database do not include `local` and `config`."""
     anywhere = server.user_with(["readWriteAnyDatabase"])
     for database in ("local", "config"):
         anywhere.forbidden(database, {"find": "c"})

@@ -1,4 +1,4 @@
-"""From where users may log in."""
+"""Authentication restrictions: the addresses from which users may log in."""
 
 from access.guarded import Guarded
 
@@ -7,7 +7,7 @@ ELSEWHERE = [{"clientSource": ["192.0.2.0/24"]}]
 
 
 class Everywhere(Guarded):
-    """One that listens at all addresses of the machine."""
+    """A server that listens on all addresses of the machine."""
 
     def command_line(self, ready):
         command = super().command_line(ready)
@@ -45,7 +45,7 @@ def test_restricting_a_user_takes_the_right(server, root):
 
 
 def test_a_restriction_counts_for_who_is_logged_in(server, root):
-    """mongod looks again when a user has changed."""
+    """Restrictions are checked again when the user has changed, as in mongod."""
     user = server.new_user(["read"])
     connection = server.login(user)
     connection.ok("admin", {"find": "c"})

@@ -1,5 +1,5 @@
-"""Every command of the server with every built-in role: it is refused with 13 where the manual
-gives no right to it, and only there. The table stands in `matrix.py`."""
+"""Every command of the server with every built-in role: it fails with 13 exactly where MongoDB's
+manual gives no right to it. `matrix.py` has the table."""
 
 import pytest
 

@@ -1,5 +1,5 @@
-"""Roles: what they permit, on what, and that taking and giving them counts from the next command
-on, on connections that are open already."""
+"""Roles: the actions and resources that they permit. Changes take effect with the next command,
+also on open connections."""
 
 import pytest
 
@@ -90,7 +90,7 @@ def test_roles_of_roles(server, root, database):
     assert {role["role"] for role in shown["inheritedRoles"]} == {middle, inner}
     assert (shown["privileges"], shown["isBuiltin"]) == ([], False)
     assert shown["inheritedPrivileges"] == [may("find", database)]
-    # A change far inside counts.
+    # A change of an indirectly inherited role takes effect.
     root.ok(database, {"grantPrivilegesToRole": inner, "privileges": [may("insert", database)]})
     connection.ok(database, INSERT)
     root.ok(database, {"revokePrivilegesFromRole": inner, "privileges": [may("find", database)]})
@@ -118,7 +118,7 @@ def test_dropping_a_role_takes_it_from_everybody(server, root, database):
     root.ok(database, {"dropRole": role})
     connection.forbidden(database, FIND)
     other.forbidden(database, FIND)
-    # One of the same name is another role.
+    # A new role of the same name is another role.
     again = {"createRole": role, "privileges": [may("find insert", database)], "roles": []}
     root.ok(database, again)
     connection.forbidden(database, FIND)
@@ -134,7 +134,7 @@ def test_roles_of_another_database(server, root, database):
     connection = server.user_with([{"role": "read", "db": elsewhere}], database)
     connection.ok(elsewhere, FIND)
     connection.forbidden(database, FIND)
-    # A role outside `admin` is about its own database alone.
+    # A role outside `admin` may refer to its own database only.
     for body in (
         {"createRole": new_name(), "privileges": [may("find", elsewhere)], "roles": []},
         {"createRole": new_name(), "privileges": [may("find", "")], "roles": []},
@@ -236,7 +236,7 @@ def test_what_rolesinfo_shows(server, root, database):
     )
     everything = root.ok(database, {"rolesInfo": 1, "showBuiltinRoles": True})["roles"]
     assert {"read", "dbOwner", *roles} <= {it["role"] for it in everything}
-    # Who may not see roles sees the own ones.
+    # A user without the right to view roles sees its own ones.
     connection = server.user_with([roles[0]], database)
     connection.forbidden(database, {"rolesInfo": 1})
     connection.forbidden(database, {"rolesInfo": roles[1]})

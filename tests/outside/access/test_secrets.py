@@ -1,5 +1,4 @@
-"""Passwords and the keys made of them are in no log, no file, no setting that is shown and no
-metric."""
+"""Passwords and the keys derived from them appear in no log, file, displayed setting or metric."""
 
 import base64
 import hashlib
@@ -16,7 +15,7 @@ from lib.server import EBB_BIN
 
 from access.guarded import ROOT, ROOT_PASSWORD, Guarded
 
-#: Each is planted in one place.
+#: Each text is used in one place.
 PLANTED = {
     "of the first user": ROOT_PASSWORD,
     "of a user": "planted-first-90210",
@@ -36,7 +35,7 @@ PATHS = ["/metrics", "/status", "/readyz", "/livez", "/_ebb/features", "/_ebb/cl
 
 
 def plant(server, shown):
-    """Sends each planted text; `shown` collects what the server says."""
+    """Sends each planted text; `shown` collects the server's replies."""
     root, early = server.root(), server.connection()
 
     def ask(database, body, by=root):
@@ -71,7 +70,8 @@ def plant(server, shown):
 
 
 def secrets(root):
-    """What must not be found: the planted texts, their digests, and what is stored of passwords."""
+    """Returns the texts that must not be found: planted texts, their digests, and stored
+    credentials."""
     found = dict(PLANTED)
     for where, text in PLANTED.items():
         for user in (ROOT, "ann", "bob"):
@@ -95,7 +95,7 @@ def found_in(data, texts):
 
 @pytest.fixture(scope="module")
 def planted():
-    """A server that has been told all planted texts, logs everything, and has stopped; what it said
+    """A server that received all planted texts, logs everything, and has stopped; and its output
     meanwhile."""
     shown = []
     with Guarded(data_dir=True, log_level="trace") as server:
@@ -158,7 +158,7 @@ def test_what_it_keeps(planted):
     assert kept
     for name, data in kept.items():
         assert not found_in(data, texts), name
-    # What is stored is there, or this would look in the wrong place.
+    # Checks that stored users are found, to be sure that the right files are searched.
     user = b"ann"
     assert any(user in data for data in kept.values())
 
@@ -190,7 +190,7 @@ def test_what_settings_are_shown(tmp_path):
 
 
 def test_operations_with_passwords_are_not_shown():
-    """`createUser` while it runs, seen by somebody who may see all operations."""
+    """`createUser` while it runs, seen by a user who may see all operations."""
     with Guarded() as server:
         root, watcher = server.root(), server.root()
         data = {"failCommands": ["createUser"], "blockConnection": True, "blockTimeMS": 500}

@@ -1,5 +1,5 @@
-"""TLS as a driver speaks it: the certificate of the server and its exchange, certificates of
-clients, and users who log in with them."""
+"""TLS with a driver: the server's certificate and its replacement, client certificates, and users
+who log in with them."""
 
 import http.client
 import signal

@@ -1,5 +1,6 @@
-"""Entra tokens of a service whose keys the server has in a file, and the roles of those who come
-with one: what each role is for, what a token has to be like, and that both files are read again."""
+"""Entra tokens of a service whose keys the server reads from a file, and the roles of their
+principals: the actions of each role, requirements on a token, and that both files are read
+again."""
 
 import base64
 import json
@@ -12,7 +13,7 @@ from lib.nosql import QUERY, UPSERT, of_partition
 from lib.server import Server
 
 AUDIENCE, ISSUER = "https://ebb.example", "https://login.example/v2.0"
-#: Beginning of the names of data actions.
+#: Prefix of the names of data actions.
 ITEMS = "Microsoft.DocumentDB/databaseAccounts/sqlDatabases/containers/items/"
 ROLES = f"""
 keys = "jwks.json"
@@ -34,14 +35,15 @@ def run(*command, given=None):
 
 
 class Service:
-    """Something that signs tokens."""
+    """A service that signs tokens."""
 
     def __init__(self, folder, name):
         self.file, self.name = folder / f"{name}.pem", name
         run("openssl", "genrsa", "-out", str(self.file), "2048")
 
     def public(self):
-        """The key as it stands in a set of keys, like those that Entra publishes."""
+        """Returns the public key as an element of a JSON Web Key Set, like those that Entra
+        publishes."""
         modulus = run("openssl", "rsa", "-in", str(self.file), "-noout", "-modulus").decode()
         modulus = bytes.fromhex(modulus.strip().removeprefix("Modulus="))
         return {
@@ -54,7 +56,7 @@ class Service:
         }
 
     def token(self, principal="ann", head=(), **claims):
-        """A token; `None` leaves a claim out."""
+        """Returns a token; `None` omits a claim."""
         now = int(time.time())
         told = {"aud": AUDIENCE, "iss": ISSUER, "oid": principal, "nbf": now, "exp": now + 600}
         told = {name: value for name, value in {**told, **claims}.items() if value is not None}
@@ -166,7 +168,8 @@ def test_tokens_that_are_not_good(server, service, tmp_path):
         (service.token(exp=now - 1), 403),
         (service.token(exp=None), 401),
         (service.token(nbf=now + 3600), 403),
-        # Times may have fractions; no claim of a wrong type counts, and none stands in for another.
+        # Times may have fractions; claims of a wrong type do not count, and no claim replaces
+        # another.
         (service.token(exp=now + 600.5, nbf=now - 0.5), 200),
         (service.token(exp=now - 100.5), 403),
         (service.token(nbf=now + 86400.5), 403),
@@ -193,7 +196,7 @@ def test_tokens_that_are_not_good(server, service, tmp_path):
 
 
 def emulator_token(key, principal="bob"):
-    """A token in the emulators' form, which a key of the account signs."""
+    """Returns a token in the emulator's form, signed with an account key."""
     head = {"typ": "JWT", "alg": "RS256", "kid": "CosmosEmulatorPrimaryMaster"}
     told = {"aud": "https://localhost.localhost", "exp": int(time.time()) + 600, "oid": principal}
     parts = (json.dumps(head).encode(), json.dumps(told).encode(), key.encode())
@@ -201,8 +204,8 @@ def emulator_token(key, principal="bob"):
 
 
 def test_tokens_that_a_key_of_the_account_signs(tmp_path, service):
-    """They permit no more than the key does, and beside a service's keys nothing, unless the file
-    says so."""
+    """They permit no more than the key does, and are refused if there are keys of a service, unless
+    the file allows them."""
     primary, reader = (base64.b64encode(bytes([byte]) * 64).decode() for byte in (7, 9))
     keys, audit, roles = (tmp_path / name for name in ("keys", "audit.log", "roles.toml"))
     keys.write_text(f"primary = {primary}\nprimary-readonly = {reader}\n")

@@ -1,4 +1,4 @@
-"""Who may make, change and see which users, and what is shown of them."""
+"""Rights to create, change and view users, and the fields that are shown of them."""
 
 import base64
 from concurrent.futures import ThreadPoolExecutor
@@ -23,7 +23,7 @@ def the_user(reply):
 
 @pytest.fixture
 def administrator(server, database):
-    """A connection of who administers the users of the database alone."""
+    """A connection of a user who may only administer the users of the database."""
     return server.user_with(["userAdmin"], database)
 
 
@@ -43,7 +43,7 @@ def test_an_administrator_of_one_database(server, root, database, administrator)
         administrator.forbidden(at, {"rolesInfo": 1})
         administrator.forbidden(at, {"dropAllUsersFromDatabase": 1})
         administrator.forbidden(at, {"createRole": "r", "privileges": [], "roles": []})
-    # It reads nothing, but it may give itself that right.
+    # An administrator cannot read, but may grant itself that right.
     administrator.forbidden(database, {"find": "c"})
 
 
@@ -83,7 +83,7 @@ def test_nobody_takes_what_is_not_theirs(server, root, database, administrator):
 
 
 def test_an_administrator_of_admin_may_become_root(server, root):
-    """As the manual warns: who may give roles of `admin` may give every one."""
+    """As the manual warns: a user who may grant roles of `admin` may grant every role."""
     connection = server.user_with(["userAdmin"])
     ((own, _),) = connection.who()
     connection.forbidden("admin", {"serverStatus": 1})
@@ -109,7 +109,7 @@ def test_the_own_password(server, root):
         server.login(own, "new" if allowed is password else "pw")
     connection, _ = server.user_who_may(may("changeOwnPassword", "admin"))
     ((own, _),) = connection.who()
-    # One of the same name in another database is somebody else.
+    # A user of the same name in another database is another user.
     elsewhere = new_name()
     server.new_user([], elsewhere, name=own)
     connection.forbidden(elsewhere, {"updateUser": own, "pwd": "new"})
@@ -229,7 +229,7 @@ def test_commands_about_users_that_cannot_be(server, root, database, number):
 
 
 def at_once(*calls):
-    """Runs calls side by side; answers what they return."""
+    """Runs calls concurrently; returns their results."""
     with ThreadPoolExecutor(len(calls)) as pool:
         return [it.result() for it in [pool.submit(call) for call in calls]]
 

@@ -1,5 +1,5 @@
-"""No way around the right to write: upserts, bulk writes, renames, and arguments that mean more
-than they seem."""
+"""The right to write cannot be bypassed: upserts, bulk writes, renames, and arguments with side
+effects."""
 
 import bson
 import pytest
@@ -38,7 +38,8 @@ def test_an_upsert_needs_the_right_to_insert(server, root, database):
 
 
 def test_an_upsert_in_whatever_form(server, root, database):
-    """What an update takes for an upsert, the rights take for one too."""
+    """Every value of `upsert` that an update accepts as true also requires the privilege to
+    insert."""
     changer, _ = server.user_who_may(may("update find", database, "c"), database=database)
     for name, value in of_every_type().items():
         for body in (update(upsert=value), modify(update=CHANGE, upsert=value)):
@@ -96,7 +97,7 @@ def test_bulk_writes_need_the_right_of_each(server, root, database):
 
 
 def test_bulk_writes_need_a_right_to_each_namespace_they_name(server, database):
-    """mongod asks about those that an operation is about."""
+    """mongod checks only the namespaces that operations refer to."""
     connection, _ = server.user_who_may(may("insert", database, "c"))
     insert = {"insert": 0, "document": {}}
     connection.ok("admin", {**bulk(database, insert), "nsInfo": [{"ns": f"{database}.c"}]})
@@ -130,7 +131,7 @@ def test_renaming_within_a_database(server, root, database):
 
 
 def test_renaming_does_not_make_readable(server, root, database):
-    """Who may rename, and may read the target but not the source, may not."""
+    """A user who may rename, and may read the target but not the source, may not rename to it."""
     privileges = [may("renameCollectionSameDB", database), may("find", database, "new")]
     connection, _ = server.user_who_may(*privileges, database=database)
     connection.forbidden("admin", rename(database))
@@ -138,7 +139,7 @@ def test_renaming_does_not_make_readable(server, root, database):
 
 
 def test_renaming_by_the_rights_of_its_parts(server, root, database):
-    """A rename is also permitted to who might copy and drop instead."""
+    """A rename is also permitted to a user who could copy and drop instead."""
     privileges = [
         may("find dropCollection", database, "c"),
         may("insert createIndex", database, "new"),

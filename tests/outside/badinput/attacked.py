@@ -1,5 +1,4 @@
-"""The server under attack and its witness, at the MongoDB door; and what its refusals have to
-be."""
+"""The server under attack and its witness, in the MongoDB API; and the checks of refusals."""
 
 from lib import attacked
 from lib.server import Server
@@ -10,7 +9,7 @@ SENTINELS = [{"_id": i, "text": "kept", "n": [i, i + 1]} for i in range(3)]
 
 
 class AttackedServer(attacked.AttackedServer):
-    """The witness knows the documents of one collection, its index, and its database."""
+    """The witness checks the documents of one collection, its indexes, and its database."""
 
     def __init__(self, *flags, **options):
         super().__init__(Server(data_dir=True, flags=flags, **options))
@@ -22,7 +21,7 @@ class AttackedServer(attacked.AttackedServer):
         assert b"kept" in self.sentinel()[0]
 
     def revive(self):
-        """A server that is of no use any more makes way, so that the next case is judged fairly."""
+        """Replaces an unusable server, so that later cases are not affected."""
         self.server.kill()
         self.start()
         self.expected = self.sentinel()
@@ -44,7 +43,8 @@ class AttackedServer(attacked.AttackedServer):
 
     @staticmethod
     def state(wire, db, collection):
-        """Documents, indexes and collections of a database, as bytes, asked in one go."""
+        """Returns the documents, indexes and collections of a database as bytes, requested in one
+        send."""
         asked = [
             [("find", collection), ("sort", {"_id": 1}), ("singleBatch", True), ("$db", db)],
             [("listIndexes", collection), ("$db", db)],
@@ -55,7 +55,8 @@ class AttackedServer(attacked.AttackedServer):
 
 
 def well_formed_error(reply):
-    """A refusal as MongoDB's clients expect it, by a code that says what was wrong."""
+    """Checks that a refusal has the form that MongoDB's clients expect, and a specific code;
+    returns the code."""
     assert reply["ok"] == 0, reply
     code, name, text = reply.get("code"), reply.get("codeName"), reply.get("errmsg")
     assert isinstance(code, int) and isinstance(name, str) and name, reply
@@ -65,7 +66,7 @@ def well_formed_error(reply):
 
 
 def refused(reply, *codes):
-    """The reply is an error by one of these codes."""
+    """Checks that the reply is an error with one of these codes."""
     assert reply is not None, "closed instead of an error"
     code = well_formed_error(reply)
     assert code in codes, f"code {code} instead of {codes}: {reply}"
@@ -73,7 +74,7 @@ def refused(reply, *codes):
 
 
 def ok_or_error(reply):
-    """Answers the code, 0 for none."""
+    """Checks that there is a reply; returns its error code, 0 for none."""
     assert reply is not None, "closed instead of an answer"
     if reply["ok"] == 1:
         for error in reply.get("writeErrors", []):

@@ -1,4 +1,4 @@
-"""One server a module, with a witness that has to stay served after every case."""
+"""One server per module, with a witness that has to be served after every case."""
 
 import pytest
 from lib.attacked import fixtures
@@ -10,7 +10,7 @@ attacked, wire = fixtures(AttackedServer)
 
 @pytest.fixture(autouse=True)
 def healthy(attacked):
-    """After every case the witness is served and the process is the same."""
+    """Checks after every case that the witness is served and the process is the same."""
     yield
     try:
         attacked.health()

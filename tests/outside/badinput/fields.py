@@ -1,9 +1,9 @@
-"""The table of commands: a skeleton that works, and each field with the kind of value it takes.
+"""The table of commands: a valid skeleton of each, and its fields with the kind of value they take.
 
-A row is (database, skeleton, fields). A field is `path:kind`, with further error codes behind `/`
-that a value of another kind may be answered with; TypeMismatch (14) always may. Kinds: `text`,
-`doc`, `array`, `bool` and `number`; `any` where other types are answered by the command's own rules
-or ignored, as MongoDB does; `few` the same, tried with few values since each costs a collection.
+A row is (database, skeleton, fields). A field is `path:kind`, followed by `/` and each further
+error code that a value of another kind may get; TypeMismatch (14) is always allowed. Kinds: `text`,
+`doc`, `array`, `bool` and `number`; `any` if other types are handled by the command's own rules or
+ignored, as in MongoDB; `few` is the same, tested with few values since each creates a collection.
 """
 
 import copy
@@ -236,7 +236,7 @@ COMMANDS = {
         {"conversationId": 1, "payload": bson.Binary(b"x")},
         "@:any conversationId:any payload:any",
     ),
-    # Those that are named are not there, so that nothing is kept from one case to the next.
+    # The named users and roles do not exist, so that cases do not affect each other.
     "createUser": (
         "t",
         {"@": "nobody", "pwd": "x", "roles": ["nothing"]},
@@ -308,7 +308,7 @@ COMMANDS = {
     ),
 }
 
-#: Skeletons for generic fields, where the command itself had better do nothing.
+#: Skeletons for generic fields, if the command itself should have no effect.
 IDLE = {
     "drop": ("t", {"@": "none"}),
     "dropDatabase": ("none", {}),
@@ -316,7 +316,7 @@ IDLE = {
     "renameCollection": ("admin", {"@": "t.none", "to": "t.d"}),
 }
 
-#: Kinds and the types they take; a null is a field that is not there.
+#: Kinds and the types they take; null counts as an absent field.
 ABSENT = {"null", "undefined"}
 NUMBERS = {
     "double",
@@ -355,11 +355,11 @@ class Field:
         return f"{self.command}-{'.'.join(self.path)}"
 
     def is_wrong(self, type_name):
-        """A value of this type has to be refused."""
+        """Returns whether a value of this type has to be refused."""
         return self.kind in TAKES and type_name not in TAKES[self.kind] | ABSENT
 
     def body(self, value):
-        """The command with this value in the field."""
+        """Returns the command with this value in the field."""
         body = {self.command: 1, **copy.deepcopy(self.skeleton)}
         body[self.command] = body.pop("@", 1)
         body.setdefault("$db", self.database)
@@ -369,7 +369,7 @@ class Field:
 
 
 def put(held, path, value):
-    """A copy of a document or list with a value at a path; what is missing on the way is made."""
+    """Returns a copy of a document or list with a value at a path; missing parents are created."""
     first, *rest = path
     if first.isdigit():
         held = list(held) if isinstance(held, list) else []
@@ -383,7 +383,7 @@ def put(held, path, value):
 
 
 def fields(names=COMMANDS, generic=False):
-    """All fields of these commands."""
+    """Returns all fields of these commands."""
     return [
         Field(name, text, generic)
         for name in names

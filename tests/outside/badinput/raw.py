@@ -1,6 +1,5 @@
-"""A small BSON writer that can write what no driver would: any type code, any bytes, any order.
-
-A document is a list of (name, value) pairs or a dict; a value is what `bson` knows, a nested
+"""A small BSON writer that can write invalid documents: any type code, any bytes, any order. A
+document is a list of (name, value) pairs or a dict; a value is anything `bson` can encode, a nested
 document or list, or `Raw(kind, bytes)`.
 """
 
@@ -13,7 +12,7 @@ PACK_I32 = struct.Struct("<i").pack
 
 
 class Raw(NamedTuple):
-    """An element's type code and its bytes, as they are to be written."""
+    """An element's type code and its bytes, written unchanged."""
 
     kind: int
     bytes: bytes
@@ -28,7 +27,7 @@ def name_bytes(name):
 
 
 def framed(elements):
-    """Elements to a document: length in front, NUL behind."""
+    """Makes a document of elements: adds the length and the final NUL."""
     return i32(len(elements) + 5) + elements + b"\0"
 
 
@@ -38,7 +37,7 @@ class Pairs(list):
 
 def element(name, value):
     name = name_bytes(name) + b"\0"
-    # Most of what is large is of small numbers.
+    # A fast path: large documents consist mostly of small numbers.
     if type(value) is int and -(2**31) <= value < 2**31:
         return b"\x10" + name + PACK_I32(value)
     if isinstance(value, Raw):
@@ -52,7 +51,7 @@ def element(name, value):
 
 
 def document(pairs):
-    """The bytes of a document."""
+    """Returns the bytes of a document."""
     if isinstance(pairs, bytes):
         return pairs
     pairs = pairs.items() if isinstance(pairs, dict) else pairs
@@ -60,18 +59,18 @@ def document(pairs):
 
 
 def embedded(data):
-    """Bytes as a nested document, right or wrong."""
+    """Returns bytes, valid or not, as a nested document."""
     return Raw(3, data)
 
 
 def text(data):
-    """A string of these bytes, UTF-8 or not, with a right length."""
+    """Returns a string of these bytes, UTF-8 or not, with a correct length."""
     data = name_bytes(data)
     return Raw(2, i32(len(data) + 1) + data + b"\0")
 
 
 def nested(levels, kind="document", inner=b"\x05\0\0\0\0"):
-    """A document of this many levels, built from the inside, all through one kind of container."""
+    """Returns a document with this many levels of one kind of container, built from the inside."""
     heads = {"document": b"\x03a\0", "array": b"\x040\0"}
     parts, tail, size = [], b"\0", len(inner)
     for _ in range(levels - 1):
@@ -85,7 +84,7 @@ def nested(levels, kind="document", inner=b"\x05\0\0\0\0"):
 
 
 def of_every_type():
-    """One value of each BSON type, and the odd ones of some, by name."""
+    """Returns values of each BSON type, with special ones of some, by name."""
     return {
         "double": 1.5,
         "NaN": float("nan"),

@@ -1,5 +1,5 @@
-"""Queries that would grow without bound (B12, B13, B14) and patterns that would never end (B16):
-each is answered or refused, and others are served meanwhile."""
+"""Queries with unbounded growth (B12, B13, B14) and patterns with unbounded time (B16): each is
+executed or refused, and others are served meanwhile."""
 
 import re
 
@@ -11,7 +11,7 @@ from badinput.attacked import ok_or_error, refused
 from badinput.raw import Pairs, Raw, embedded, framed
 from badinput.wire import LARGEST_DOCUMENT, command, msg
 
-#: An evaluation may work for a while as long as it ends and others are served.
+#: Limit in seconds of an evaluation, during which others are served.
 HEAVY = 10.0 * WITHIN
 
 
@@ -34,7 +34,7 @@ def aggregate(attacked, pipeline):
 
 
 def ask(attacked, body):
-    """The answer to a heavy command, during which others are served."""
+    """Runs a heavy command and checks that others are served meanwhile; returns the reply."""
     message = msg(body)
     with attacked.wire() as wire, attacked.undisturbed():
         return wire.ask(message, within=HEAVY)
@@ -100,8 +100,8 @@ GROWING = {
 
 @pytest.mark.parametrize("name", GROWING)
 def test_expressions_that_grow(attacked, rows, name):
-    """Depth and bytes are counted while they are built: no answer exceeds a document, none is 1 or
-    8."""
+    """Depth and size are counted during construction: no result exceeds a document, no error is 1
+    or 8."""
     code = ok_or_error(aggregate(attacked, one(GROWING[name])))
     if name in (
         "arrays doubled",
@@ -215,7 +215,7 @@ def test_filters_that_grow(attacked, rows, name):
 
 @pytest.mark.parametrize("parts", [180, 181, 500_000])
 def test_upserts_of_long_paths(attacked, parts):
-    """What is made of a filter's path is nested as deep as the path is long."""
+    """A document made from a filter's path is nested as deeply as the path is long."""
     query = {".".join(["a"] * parts): 1, "_id": parts}
     with attacked.wire() as wire:
         for update in ({"$set": {"b": 1}}, [{"$set": {"b": 1}}]):
@@ -229,7 +229,7 @@ def test_upserts_of_long_paths(attacked, parts):
 
 @pytest.mark.parametrize("name", ["$trim", "$ltrim", "$rtrim"])
 def test_characters_that_are_trimmed(attacked, rows, name):
-    """Millions of characters, and millions that are taken off."""
+    """Trims millions of characters with a set of millions of characters."""
     chars = "b" * 2_000_000 + "a"
     stage = {"$project": {"x": {name: {"input": "a" * 2_000_000, "chars": chars}}}}
     with attacked.undisturbed(), attacked.wire() as wire:
@@ -305,7 +305,7 @@ def test_groups_with_other_parameters(wire, rows, at):
 
 
 def test_a_group_and_a_sort_larger_than_memory(attacked, rows):
-    """100 rows of 8 MB each are more than any stage may hold: an error that names it."""
+    """100 rows of 8 MB each are more than a stage may hold: the error names the stage."""
     big = {
         "b": {
             "$reduce": {
@@ -320,7 +320,7 @@ def test_a_group_and_a_sort_larger_than_memory(attacked, rows):
 
 
 def test_upserts_that_meet_in_a_unique_index(wire):
-    """Two statements of one command that both insert the same value."""
+    """Several statements of one command that insert the same unique value."""
     wire.run(
         ("createIndexes", "unique"),
         db="bombs",
@@ -402,7 +402,7 @@ PATTERNS = {
 
 @pytest.mark.parametrize("name", PATTERNS)
 def test_patterns(attacked, rows, name):
-    """Linear time or a clean refusal, wherever a pattern may stand."""
+    """Patterns run in linear time or are refused, in every position."""
     pattern = PATTERNS[name]
     raw = Raw(11, pattern.encode() + b"\0\0")
     with attacked.wire() as wire, attacked.undisturbed():
@@ -444,7 +444,7 @@ def test_patterns_that_are_not_text(wire, rows):
 
 
 def test_updates_that_grow(attacked, rows):
-    """A document may not grow beyond its limits by an update; nothing of it is kept."""
+    """An update that makes a document exceed its limits is refused and changes nothing."""
     with attacked.wire() as wire:
         grow = [{"$set": {"x": one(GROWING["text doubled"])[1]["$project"]["x"]}}]
         for update in (

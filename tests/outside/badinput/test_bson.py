@@ -1,5 +1,4 @@
-"""BSON that lies (B4, B5, B6, B8): nested too deep, lengths that do not agree, text that is
-none."""
+"""Malformed BSON (B4, B5, B6, B8): nested too deeply, inconsistent lengths, invalid text."""
 
 import struct
 
@@ -18,7 +17,7 @@ def insert(*pairs, into="bson"):
 
 
 def answered(wire, data):
-    """An error document, or the end of the connection; never success."""
+    """Returns the error code, or None if the connection was closed; fails on success."""
     wire.send(data)
     reply = wire.reply()
     if reply is None:
@@ -139,7 +138,7 @@ BINARY = {
 
 @pytest.mark.parametrize("name", BINARY)
 def test_binary_is_opaque(wire, name):
-    """Stored and given back as it came, matched and sorted, never interpreted."""
+    """Binary values are stored and returned unchanged, matched and sorted, never interpreted."""
     subtype, data = BINARY[name]
     value = Raw(5, i32(len(data)) + bytes([subtype]) + data)
     coll = f"binary{subtype}x{len(data)}"
@@ -163,7 +162,7 @@ def test_old_binary_too_short_for_its_inner_length(wire):
 
 
 LENGTHS = [0, 1, 2, 3, 4, -1, -(2**31), 2**31 - 1, 2**31 - 5, 100, 1000]
-#: (type code, what stands in front of the length, what stands behind it)
+#: (type code, bytes before the length, bytes after it)
 LENGTHED = {
     "string": (2, b"", b"ab\0"),
     "document": (3, b"", b"\0"),
@@ -241,7 +240,8 @@ UTF8 = {
 
 @pytest.mark.parametrize("name", UTF8)
 def test_text_that_is_not_utf8(wire, name):
-    """In a value, a key, a pattern, code and names: refused, and the refusal is itself valid."""
+    """Refused in values, keys, patterns, code and names, and the error message is itself valid
+    UTF-8."""
     bad = UTF8[name]
     for pair in [
         ("v", text(bad)),
@@ -264,7 +264,7 @@ def test_text_that_is_not_utf8(wire, name):
 
 
 def test_nul_inside_text_is_text(wire):
-    """A string may hold NUL; a key cannot."""
+    """A string may contain NUL; a key cannot."""
     assert wire.ask(insert(("v", text(b"a\0b")), into="nul"))["n"] == 1
     found = wire.run(("find", "nul"), filter={"v": "a\0b"})["cursor"]["firstBatch"]
     assert found[0]["v"] == "a\0b"
@@ -300,7 +300,7 @@ def test_a_hundred_thousand_equal_keys(wire, attacked):
     "names", [["x"], ["1", "0"], ["0", "0"], ["-1"], ["a" * 100_000], ["0.5"], [""], ["$x"]]
 )
 def test_arrays_with_odd_names(wire, names):
-    """Order counts, names do not; building an error about it is safe too."""
+    """The order of elements counts, their names do not; error messages about them are safe too."""
     odd = Raw(4, document([(name, {"_id": i}) for i, name in enumerate(names)]))
     scalars = Raw(4, document([(name, i) for i, name in enumerate(names)]))
     ok_or_error(wire.ask(msg(command(("insert", "odd"), ("documents", odd)))))
@@ -331,7 +331,7 @@ def test_long_keys(wire):
 
 
 def test_extreme_numbers_and_dates(wire):
-    """All bits of all numbers come back as they went in."""
+    """All bits of all numbers are returned unchanged."""
     bits = [
         struct.pack("<Q", n)
         for n in (0, 1, 2**63, 2**64 - 1, 0x7FF0000000000001, 0x7FF8 << 48, 1 << 52)

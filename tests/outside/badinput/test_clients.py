@@ -1,4 +1,4 @@
-"""Clients that are slow, leave in the middle, never read, or come by the thousand."""
+"""Clients that are slow, leave in the middle, never read, or connect by the thousand."""
 
 import os
 import struct
@@ -13,13 +13,13 @@ from badinput.attacked import ok_or_error
 from badinput.wire import LARGEST_MESSAGE, OP_MSG, command, frame, msg, sequence
 
 PING = [("ping", 1), ("$db", "test")]
-#: Bytes of resident memory that an idle connection may cost.
+#: Limit of resident memory per idle connection, in bytes.
 PER_CONNECTION = 64 << 10
 MANY = int(os.environ.get("CONNECTIONS", "2000"))
 
 
 def test_drip_fed(wire):
-    """Byte by byte, header and body; nothing else waits for it."""
+    """Header and body sent byte by byte; others are not delayed."""
     data = msg(PING)
     for at in range(len(data)):
         wire.send(data[at : at + 1])
@@ -42,7 +42,7 @@ def test_many_drip_fed_at_once(attacked):
 @pytest.mark.parametrize("end", ENDS)
 @pytest.mark.parametrize("sent", [0, 1, 15, 16, 17, 20, 30, -1])
 def test_messages_that_do_not_end(attacked, end, sent):
-    """A write that is not whole is not done, however its client ends."""
+    """An incomplete write is not executed, however its client ends."""
     data = msg(command(("insert", "partial"), documents=[{"_id": 1}]))
     wire = attacked.wire()
     wire.leave_within(data, sent, end)
@@ -53,7 +53,7 @@ def test_messages_that_do_not_end(attacked, end, sent):
 
 
 def test_half_closed_after_a_whole_message(attacked):
-    """What was asked before the client stopped sending is still answered."""
+    """Requests sent before the client stopped sending still get replies."""
     with attacked.wire() as wire:
         wire.send(msg(PING) * 3)
         wire.half_close()
@@ -82,7 +82,8 @@ def settled(attacked, expected, within=5.0):
 
 
 def counted(attacked, own, within=5.0):
-    """That many silent clients are accepted, beside the one that asks; others may be leaving."""
+    """Waits until more than `own` connections are counted; those of other clients may be
+    closing."""
     until = time.monotonic() + within
     while connections(attacked) <= own:
         assert time.monotonic() < until, (
@@ -115,7 +116,8 @@ def test_cursors_of_clients_that_left_do_not_pile_up_in_memory(attacked, wire):
 
 
 def test_a_client_that_never_reads(attacked, wire):
-    """Large answers wait for their reader: the server stops taking requests instead of memory."""
+    """Large replies wait for their reader: the server stops reading requests instead of
+    buffering."""
     document = {"_id": 1, "x": "x" * (8 << 20)}
     wire.ask(msg(command(("insert", "large")), sequence("documents", [document])), within=20)
     crowd.deaf(attacked, msg(command(("find", "large"))), most=64 << 20)
@@ -124,14 +126,14 @@ def test_a_client_that_never_reads(attacked, wire):
 
 
 def test_a_client_that_sends_large_requests_and_never_reads(attacked):
-    """What it asks is large, and so is each refusal."""
+    """Its requests are large, and so is each refusal."""
     message = msg(command(("find", "c"), ("filter", {"$nonsense": "x" * (4 << 20)})))
     crowd.deaf_to_refusals(attacked, message, most=300 << 20)
 
 
 @pytest.fixture
 def many_descriptors():
-    """This process and the server it has started may hold thousands of sockets."""
+    """Raises the limits of descriptors so that thousands of sockets are possible."""
     with crowd.descriptors(MANY + 1000):
         yield
 
@@ -173,7 +175,7 @@ def test_a_flood_of_bad_messages_is_no_flood_of_lines(attacked):
 
 
 def test_a_storm_of_requests_on_one_connection(attacked, wire):
-    """10,000 requests before the first answer is read."""
+    """10,000 requests, a hundred at a time before the first reply is read."""
     with attacked.undisturbed():
         wire.socket.settimeout(20)
         received = 0
@@ -187,8 +189,8 @@ def test_a_storm_of_requests_on_one_connection(attacked, wire):
 
 @pytest.mark.real_clock
 def test_messages_have_a_deadline(attacked, torture):
-    """A message that has begun ends within a minute or so, or its connection does (long run only:
-    the ordinary one checks that it waits at all)."""
+    """A message that has begun must be completed within about a minute, or its connection is closed
+    (long run only: the ordinary one checks only that the server waits)."""
     starts = [
         msg(PING)[:1],
         msg(PING)[:15],

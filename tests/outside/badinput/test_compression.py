@@ -1,4 +1,5 @@
-"""OP_COMPRESSED that lies (B1, B2): sizes are exact or the connection ends; bombs stay small."""
+"""Malformed OP_COMPRESSED (B1, B2): sizes are exact or the connection is closed; bombs use little
+memory."""
 
 import struct
 import zlib
@@ -34,8 +35,8 @@ def packed(message, compressor, **lies):
 
 
 def never_more(wire, data):
-    """Closed or refused, and no byte of anything else: nothing of the server's memory comes
-    back."""
+    """Checks that the message is refused or the connection closed, and that no other byte, such as
+    of the server's memory, is returned."""
     wire.send(data)
     got = wire.reply_bytes()
     if got is not None:
@@ -60,7 +61,8 @@ def test_honest_messages_are_answered(wire, compressor):
     "lie", [0, 1, -1, -(2**31), 2**31 - 1, LARGEST_MESSAGE, "-1", "+1", "x2", "x1000"]
 )
 def test_sizes_that_do_not_come_out(wire, compressor, lie):
-    """What MongoBleed was: a size larger than what inflates showed the server's memory."""
+    """The MongoBleed vulnerability: a size larger than the decompressed data exposed the server's
+    memory."""
     true = len(payload(msg(PING)))
     size = {"-1": true - 1, "+1": true + 1, "x2": true * 2, "x1000": true * 1000}.get(lie, lie)
     never_more(wire, packed(msg(PING), compressor, size=size))
@@ -68,7 +70,7 @@ def test_sizes_that_do_not_come_out(wire, compressor, lie):
 
 @pytest.mark.parametrize("compressor", PACK)
 def test_a_size_with_room_for_a_document_that_claims_more(wire, compressor):
-    """The document's length reaches into bytes that were never sent."""
+    """The document's length extends over bytes that were never sent."""
     inner = b"\0\0\0\0\0" + struct.pack("<i", 400) + b"\x10ping\0\x01\0\0\0"
     data = compressed(frame(OP_MSG, inner), compressor, PACK[compressor](inner), size=405)
     never_more(wire, data)
@@ -145,7 +147,7 @@ def test_bombs(attacked, bombs, name, size):
 
 
 def test_twenty_bombs_at_once(attacked, bombs):
-    """Memory is bounded by what a message may be, not by what a sender can think of."""
+    """Memory is bounded by the maximum size of messages, whatever sizes are claimed."""
     compressor, data = bombs["zstd"]
     bomb = compressed(msg(PING), compressor, data, size=LARGEST_MESSAGE - 16)
     wires = [Wire(attacked.address) for _ in range(20)]

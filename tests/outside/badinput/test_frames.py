@@ -1,4 +1,4 @@
-"""Headers and sections that lie (B3): an error or an end of the connection within a second."""
+"""Malformed headers and sections (B3): an error or a closed connection within a second."""
 
 import struct
 
@@ -25,7 +25,7 @@ FLAGS = struct.pack("<I", 0)
 
 
 def closed_or_error(wire, data):
-    """Sends bytes that no client should; the server says so or hangs up, and says nothing more."""
+    """Sends invalid bytes; the server must reply with an error or close the connection."""
     wire.send(data)
     reply = wire.reply()
     if reply is not None:
@@ -65,7 +65,8 @@ def test_lengths_shorter_than_what_is_sent(wire, length):
 
 
 def test_a_length_longer_than_what_is_sent_is_waited_for(wire):
-    """Nothing is done before the message is whole; what follows counts as its end."""
+    """Nothing is executed before the message is complete; the bytes that follow count as its
+    end."""
     data = msg(PING)
     wire.send(struct.pack("<i", len(data) + 4) + data[4:])
     assert wire.silent(0.2)
@@ -76,7 +77,7 @@ def test_a_length_longer_than_what_is_sent_is_waited_for(wire):
     "code", [0, 2, 1000, 2001, 2002, 2003, 2005, 2006, 2007, 2010, 2011, -1, 2**31 - 1]
 )
 def test_legacy_and_unknown_messages(wire, code):
-    """OP_INSERT, OP_GET_MORE, OP_KILL_CURSORS and others are gone."""
+    """OP_INSERT, OP_GET_MORE, OP_KILL_CURSORS and others are not supported any more."""
     closed(wire, frame(code, b"\0\0\0\0test.c\0" + document({"_id": 1})))
 
 
@@ -160,8 +161,8 @@ def test_a_write_with_a_wrong_checksum_is_not_done(wire, attacked):
 
 
 def test_no_answer_to_what_wants_none(wire):
-    """moreToCome: nothing comes back, neither success nor error, and the next answer is the
-    next's."""
+    """With moreToCome there is no reply, neither success nor error, and the next reply belongs to
+    the next request."""
     wire.send(msg(command(("insert", "quiet"), documents=[{"_id": 1}]), flags=2, request=1))
     wire.send(msg(command(("nonsense", 1)), flags=2, request=2))
     wire.send(msg(PING, request=3))
@@ -192,9 +193,9 @@ def awaited(hello, ms, process=None):
 
 
 def test_exhaust_of_news(wire):
-    """Drivers take an end of such an answer for the loss of the server, so it has none."""
+    """Drivers treat the end of such a stream as the loss of the server, so it has none."""
     hello = wire.run(("hello", 1), db="admin")
-    # Who knows another server, or wants no pause, is answered once.
+    # A client with another topology version or without a wait gets a single reply.
     for once in (awaited(hello, 10_000, bson.ObjectId()), awaited(hello, 99), awaited(hello, 0)):
         wire.send(once)
         _, answers, _, payload = wire.frame()

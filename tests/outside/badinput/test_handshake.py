@@ -1,5 +1,5 @@
 """hello with metadata and options that no driver sends (B9), and commands that are not for clients
-(B11) or would hash what they are given (B15)."""
+(B11) or that would hash their arguments (B15)."""
 
 import bson
 import pytest
@@ -97,7 +97,7 @@ def test_metadata_of_every_type(attacked, kind):
 )
 @pytest.mark.parametrize("flags", [0, 1 << 16])
 def test_options(wire, fields, flags):
-    """Nothing waits for hours, nothing streams for ever."""
+    """No option makes the server wait for hours or stream without end."""
     ok_or_error(wire.ask(msg(command(("hello", 1), *fields.items(), db="admin"), flags=flags)))
     reply = wire.ask(msg([("ping", 1), ("$db", "admin")], request=99))
     assert reply["ok"] == 1
@@ -191,7 +191,7 @@ NOT_FOUND, UNSUPPORTED = 59, 115
 @pytest.mark.parametrize("name", INTERNAL + HASHES)
 @pytest.mark.parametrize("db", ["admin", "test", "local", "config", "$external"])
 def test_commands_that_are_not_here(wire, name, db):
-    """An unknown command is 59 wherever it is sent, with whatever it carries."""
+    """An unknown command gets 59 in every database, with any arguments."""
     for value in (1, "c", {"a": [1, {"b": None}]}):
         refused(wire.run((name, value), ("root", "fs"), db=db), NOT_FOUND, UNSUPPORTED)
 
@@ -272,7 +272,7 @@ def test_expressions_that_are_not_here(wire, name):
 
 @pytest.mark.parametrize("db", ["$external", "local", "config", "admin"])
 def test_databases_of_the_system(wire, db):
-    """Users and settings of others cannot be planted in the databases that hold them elsewhere."""
+    """Users and settings cannot be written to the databases that hold them in MongoDB."""
     for name in (
         "system.users",
         "system.roles",

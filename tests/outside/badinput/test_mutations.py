@@ -1,5 +1,5 @@
-"""Valid messages cut at every byte and changed at every byte: an answer or an end within a
-second."""
+"""Valid messages truncated at every byte and changed at every byte: a reply or a closed connection
+within a second."""
 
 import os
 import random
@@ -64,8 +64,8 @@ def seed():
 
 @pytest.mark.parametrize("name", MESSAGES)
 def test_every_length(attacked, name):
-    """Cut short behind a true header, the rest never comes: nothing is answered, nothing is done.
-    Cut short with a header that agrees, it is refused."""
+    """A message truncated under its original header stays incomplete: no reply, no effect. With a
+    corrected header it is refused."""
     message = MESSAGES[name]
     for end in range(len(message)):
         with attacked.wire() as wire:
@@ -78,12 +78,12 @@ def test_every_length(attacked, name):
 
 
 def tried(attacked, wire, data, what):
-    """Sends a changed message and a ping behind it; answers a connection that can go on."""
+    """Sends a changed message followed by a ping; returns a connection that can be used further."""
     ping = msg([("ping", 1), ("$db", "test")], request=4242)
     wire.send(data)
     claimed = int.from_bytes(data[:4], "little", signed=True)
     if claimed > len(data):
-        # The ping and more would be taken for the rest of this message.
+        # The ping would be read as part of this message.
         wire.close()
         return attacked.wire()
     wire.send(ping)
@@ -99,7 +99,7 @@ def tried(attacked, wire, data, what):
 
 @pytest.mark.parametrize("name", MESSAGES)
 def test_every_byte(attacked, name):
-    """Each byte is set to 0, 0xff, its neighbours and some random values."""
+    """Each byte is set to 0, 0xff, adjacent values and some random ones."""
     rng = random.Random(f"{SEED} {name}")
     message = MESSAGES[name]
     wire = attacked.wire()
@@ -115,7 +115,8 @@ def test_every_byte(attacked, name):
 
 @pytest.mark.parametrize("name", MESSAGES)
 def test_chance(attacked, name):
-    """Several bytes at once, pieces moved, doubled and cut out, under a header that agrees."""
+    """Several bytes change at once; parts are moved, duplicated and deleted, under a consistent
+    header."""
     rng = random.Random(f"{SEED} {name} chance")
     message = MESSAGES[name]
     wire = attacked.wire()
@@ -143,7 +144,7 @@ def test_chance(attacked, name):
 
 
 def test_noise(attacked):
-    """Random bytes, with and without a header in front."""
+    """Random bytes, with and without a valid header."""
     rng = random.Random(SEED)
     for number in range(100 * ROUNDS):
         data = rng.randbytes(rng.randint(1, 200))

@@ -1,4 +1,4 @@
-"""Names (B7) that reach elsewhere, and names that reach the log (B25)."""
+"""Names (B7) that refer to other namespaces, and names that end up in the log (B25)."""
 
 import json
 
@@ -40,7 +40,7 @@ COLLECTIONS = {
     "much too long": "c" * 100_000,
     "dots only": "..",
 }
-#: Each way to make or change something in a collection; `{}` is where its name goes.
+#: Every command that creates or changes a collection; the argument is its name.
 WRITES = {
     "insert": lambda name: [("insert", name), ("documents", [{"_id": 1}])],
     "upsert": lambda name: [
@@ -116,7 +116,7 @@ def test_collections_to_be_read(wire, read, name):
 
 
 def test_a_dotted_name_stays_in_its_database(wire, attacked):
-    """A driver's bug: database `a`, collection `b.c` against database `a.b`, collection `c`."""
+    """A bug of a driver: database `a`, collection `b.c` versus database `a.b`, collection `c`."""
     wire.run(("insert", "kept.x"), db="sentinel", documents=[{"_id": 1}])
     assert ("sentinel", "kept.x") in namespaces(attacked)
     refused(wire.run(("find", "x"), db="sentinel.kept"), NAMESPACE)
@@ -144,7 +144,7 @@ def test_a_dotted_name_stays_in_its_database(wire, attacked):
     ],
 )
 def test_full_names(wire, target):
-    """In renameCollection and bulkWrite, where the database is part of the text."""
+    """In renameCollection and bulkWrite the database is part of the name."""
     for body in (
         [("renameCollection", "sentinel.kept"), ("to", target), ("$db", "admin")],
         [("renameCollection", target), ("to", "names.to"), ("$db", "admin")],
@@ -159,7 +159,7 @@ def test_full_names(wire, target):
         if reply["ok"] == 1:
             assert reply["nErrors"] == 1 and reply["nInserted"] == 0, reply
         else:
-            # 20: what is wrong with a target.
+            # 20 is the code of an invalid target.
             refused(reply, NAMESPACE, 26, 20)
 
 
@@ -240,7 +240,7 @@ def test_field_names_in_updates(wire, name):
             )
 
 
-#: What a log must not carry through: line breaks, terminal commands, floods.
+#: Texts that must not appear in a log unescaped: line breaks, terminal sequences, long texts.
 NASTY = ["a\r\nERROR forged", "\x1b[31mred\x1b[0m", "\x07", "\u2028x", "\x9b31m", "n" * 1_000_000]
 SECRET = "hunter2-in-a-payload"
 

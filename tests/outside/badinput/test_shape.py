@@ -1,4 +1,4 @@
-"""Commands with parts missing, unknown, twice or empty, and batches of the wrong size."""
+"""Commands with fields missing, unknown, repeated or empty, and batches of the wrong size."""
 
 import bson
 import pytest
@@ -11,7 +11,7 @@ from badinput.wire import command, msg, sequence
 BAD_VALUE, MISSING, UNKNOWN, LENGTH = 2, 40414, 40415, 16
 LARGEST_BATCH = 100_000
 
-#: What a command cannot do without; with MongoDB's code where it is not the usual one.
+#: Required fields of commands; with MongoDB's code if it is not the usual one.
 REQUIRED = {
     "insert": ["documents"],
     "update": ["updates", "updates.0.q", "updates.0.u"],
@@ -57,7 +57,7 @@ def skeleton(name):
 
 
 def codes_of(name, reply):
-    """Codes of a reply, also where each operation has its own."""
+    """Returns the error codes of a reply, including those of its operations."""
     rows = reply["cursor"]["firstBatch"] if name == "bulkWrite" and reply["ok"] else []
     rows = rows + reply.get("writeErrors", [])
     return {ok_or_error(reply), *(row.get("code", 0) for row in rows)} - {0}
@@ -73,7 +73,7 @@ def test_missing_fields(wire, name, path):
 NAMES = ("nonsense", "", "$x", "$nonsense", "a.b", "__proto__", "DOCUMENTS")
 
 
-#: Commands that ignore what they do not know, as MongoDB's do.
+#: Commands that ignore unknown fields, as in MongoDB.
 LAX = {
     "hello",
     "isMaster",
@@ -96,7 +96,7 @@ LAX = {
     "top",
     "validate",
     "whatsmyuri",
-    # Each names a section, which there may be or not.
+    # Its fields name sections, which may not exist.
     "serverStatus",
 }
 
@@ -105,11 +105,11 @@ LAX = {
 def test_unknown_fields_that_are_ignored(wire, name):
     for field in (*NAMES, name * 2):
         reply = wire.ask(msg({**skeleton(name), field: 1}))
-        # 26: there is no collection that could be validated.
+        # 26: the collection to validate does not exist.
         assert reply.get("code") in (None, 26), reply
 
 
-#: Commands that have errors of their own for what they do not know, or nothing but errors.
+#: Commands with their own error codes for unknown fields, or that always fail.
 OWN_ERRORS = {"currentOp": None, "replSetGetStatus": 76, "setParameter": 72}
 
 
@@ -174,7 +174,7 @@ def test_unknown_fields_inside(wire, place):
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_fields_given_twice(wire, name):
-    """Whichever counts: an answer, a refusal, never a mixture that ends the server."""
+    """Either value may count or the command is refused, but the server must not fail."""
     pairs = list(skeleton(name).items())
     for pair in pairs:
         ok_or_error(wire.ask(msg([*pairs, pair])))
@@ -187,7 +187,8 @@ def test_fields_given_twice(wire, name):
     ("name", "field"), [("insert", "documents"), ("update", "updates"), ("delete", "deletes")]
 )
 def test_arguments_in_body_and_sequence(wire, name, field):
-    """A body that has the field that a sequence has too is refused, and nothing is done."""
+    """A field that is in the body and in a document sequence is refused, and nothing is
+    executed."""
     rows = {
         "documents": [{"_id": "twice"}],
         "updates": [{"q": {}, "u": {"a": 1}, "upsert": True}],
@@ -245,7 +246,7 @@ ROWS = {
 
 @pytest.mark.parametrize("name", ROWS)
 def test_batches_of_one_too_many(wire, attacked, name):
-    """100,000 operations are a batch, one more is not and does nothing."""
+    """A batch may have 100,000 operations; one more is refused without effect."""
     field, row = ROWS[name]
     one = b"".join(element(str(i), row(i)) for i in range(LARGEST_BATCH + 1))
     body = msg(command((name, "batch"), (field, Raw(4, framed(one)))))
@@ -263,7 +264,7 @@ def test_batches_of_one_too_many(wire, attacked, name):
 
 
 def test_malformed_statements_change_nothing(wire):
-    """A statement that cannot be understood spoils the command before any other is run."""
+    """A malformed statement fails the command before any other statement runs."""
     wire.run(("insert", "whole"), documents=[{"_id": 1}])
     good = {"q": {"_id": 1}, "u": {"$set": {"x": 1}}}
     for bad in (

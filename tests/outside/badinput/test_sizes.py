@@ -1,4 +1,4 @@
-"""Documents and messages at their largest, and one byte more."""
+"""Documents and messages of the maximum size, and one byte more."""
 
 import struct
 
@@ -22,7 +22,7 @@ LONG = 20
 
 
 def sized(size, id_=1):
-    """A document of exactly this many bytes."""
+    """Returns a document of exactly this many bytes."""
     spare = size - len(document([("_id", id_), ("x", "")]))
     return document([("_id", id_), ("x", Raw(2, i32(spare + 1) + b"x" * spare + b"\0"))])
 
@@ -57,7 +57,7 @@ def test_documents(wire, attacked, form, over):
 
 
 def test_a_document_that_gets_its_id_here(wire):
-    """The id that the server adds does not count against the limit of what is sent."""
+    """The id that the server adds does not count towards the size limit."""
     spare = LARGEST_DOCUMENT - len(document([("x", "")]))
     data = document([("x", Raw(2, i32(spare + 1) + b"x" * spare + b"\0"))])
     reply = wire.ask(msg(command(("insert", "sizes")), sequence("documents", [data])), within=LONG)
@@ -92,7 +92,7 @@ def test_updates_past_the_limit(wire, update):
 
 @pytest.mark.parametrize("over", [-1, 0])
 def test_the_largest_messages(wire, attacked, over):
-    """48,000,000 bytes are a message; three large documents and one that fills it."""
+    """A message may have 48,000,000 bytes; three large documents and one that fills it."""
     large = [sized(15 << 20, i) for i in range(3)]
     head = msg(command(("insert", "sizes")), sequence("documents", large))
     last = sized(LARGEST_MESSAGE + over - len(head), 3)
@@ -111,7 +111,7 @@ def test_messages_past_the_limit(wire, over):
 
 
 def test_claims_cost_nothing(attacked):
-    """500 headers that promise 48 MB each hold no memory for what has not come."""
+    """500 headers that announce 48 MB each allocate no memory for data that has not arrived."""
     before = attacked.server.rss()
     wires = [attacked.wire() for _ in range(500)]
     for wire in wires:
@@ -124,7 +124,7 @@ def test_claims_cost_nothing(attacked):
 
 
 def test_bodies_as_large_as_a_message(wire):
-    """A body is a document with some room for the command around it."""
+    """A body may be a document of the maximum size plus some space for the command around it."""
     big = framed(b"\x02x\0" + i32(40_000_001) + b"x" * 40_000_000 + b"\0")
     for data in (
         frame(OP_MSG, b"\0\0\0\0" + section([("ping", 1), ("comment", Raw(3, big)), ("$db", "t")])),
@@ -138,8 +138,8 @@ def test_bodies_as_large_as_a_message(wire):
 
 
 def test_replies_at_their_largest(wire, attacked):
-    """16 MB documents come back one a batch; what is too large for a reply is an error, not a
-    crash."""
+    """16 MB documents are returned one per batch; one that is too large for a reply is an error,
+    not a crash."""
     for i in range(3):
         wire.ask(
             msg(command(("insert", "sizes")), sequence("documents", [sized(LARGEST_DOCUMENT, i)])),

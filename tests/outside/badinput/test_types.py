@@ -1,5 +1,5 @@
-"""Every field of every command, with a value of every BSON type: an answer or a well-formed
-refusal, and a refused command changes nothing."""
+"""Every field of every command, with a value of every BSON type: a reply or a well-formed refusal,
+and a refused command changes nothing."""
 
 import pytest
 from lib.wire import Silence
@@ -11,14 +11,14 @@ from badinput.wire import msg
 
 VALUES = of_every_type()
 DOCUMENTS = [{"_id": i, "n": i, "a": [i, i + 1], "s": str(i)} for i in range(3)]
-#: Commands whose generic fields are tried in the ordinary run; the long one tries all.
+#: Commands whose generic fields are tested in the ordinary run; the long one tests all.
 GENERIC = ["find", "insert", "update", "aggregate", "ping", "getMore", "killCursors"]
 FEW = ("string", "array", "largest long")
 FAIL_POINT_OFF = {"configureFailPoint": "failCommand", "mode": "off", "$db": "admin"}
 
 
 class FixtureData:
-    """A collection under attack: what a refused command leaves as it was."""
+    """A collection under attack, which refused commands must not change."""
 
     def __init__(self, attacked):
         self.attacked = attacked
@@ -27,7 +27,8 @@ class FixtureData:
         self.reset()
 
     def reset(self):
-        """As at the start. What is there is emptied: making a collection anew is slow."""
+        """Restores the initial state. Deletes documents instead of the collection, whose creation
+        is slow."""
         names = {it["name"] for it in self.rows(("listCollections", 1))}
         for name in names - {"c"}:
             self.control.run(("drop", name), db="t")
@@ -56,7 +57,7 @@ def fixture(attacked):
 
 
 def attempt(fixture, field, type_name, value):
-    """Answers what is wrong with the answer, if anything."""
+    """Returns a description of the error in the reply, if any."""
     try:
         reply = fixture.wire.ask(msg(field.body(value)))
     except Silence as silence:
@@ -91,7 +92,7 @@ def bulk_results(field, reply):
 
 
 def attempts(fixture, field, types):
-    """Each wrong answer with the types that got it."""
+    """Returns each kind of wrong reply with the types that got it."""
     wrong = {}
     for name in types:
         problem = attempt(fixture, field, name, VALUES[name])
@@ -126,6 +127,6 @@ def test_generic_fields(fixture, field):
 
 
 def test_generic_fields_of_all_commands(fixture, torture):
-    """Three types a field in the ordinary run, all of them in the long one."""
+    """Three types per field in the ordinary run, all of them in the long one."""
     types = VALUES if torture else FEW
     fail_on([it for field in fields(generic=True) for it in attempts(fixture, field, types)])

@@ -1,5 +1,5 @@
-"""Requests as wide as a message may be: every place that takes a list or the fields of a document
-gets tens of thousands of different ones. What looks for each among all others is far too slow."""
+"""Requests with as many elements as a message may have: every list and document gets tens of
+thousands of different ones. A linear search for each of them would be far too slow."""
 
 import functools
 
@@ -15,7 +15,8 @@ NUMBERS = range(WIDTH)
 
 
 def numbered(value):
-    """A document of many fields; a function makes each field's value of its number."""
+    """Returns a document with many fields; a function computes each field's value from its
+    number."""
     return {f"f{i}": value(i) if callable(value) else value for i in NUMBERS}
 
 
@@ -37,12 +38,12 @@ def update(change, **more):
 
 
 def read_fields(**more):
-    """A filter whose every field is there: each is looked for among all fields of the document."""
+    """A filter on many fields, each of which is looked up in the document."""
     return find(filter={f"d.f{i}": 1 for i in NUMBERS}, maxTimeMS=500, **more)
 
 
 def chain(expression):
-    """An expression over the many fields of the document `d`, so that nothing is a constant."""
+    """An expression over the many fields of the document `d`, so that it is not constant."""
     return project({"$let": {"vars": {"all": {"$objectToArray": "$d"}}, "in": expression}})
 
 
@@ -282,7 +283,7 @@ def wide(attacked):
 
 @functools.cache
 def first_document():
-    """The message that makes the collection's first document what it was: wide."""
+    """Returns the message that restores the collection's first, wide document."""
     first = {"a": [1, 2, 3], "s": "x", "n": 1, "d": numbered(1)}
     return msg(update(first, upsert=True))
 

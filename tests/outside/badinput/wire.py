@@ -1,4 +1,4 @@
-"""A client of raw bytes: frames are packed by hand and can be as wrong as a test wants."""
+"""A client that sends raw bytes: frames are packed by hand and can be malformed."""
 
 import struct
 import time
@@ -18,7 +18,7 @@ CODEC = CodecOptions(datetime_conversion=DatetimeConversion.DATETIME_MS)
 
 
 def frame(code, payload, length=None, request=7):
-    """A message; `length` is what the header says when it is not the truth."""
+    """Returns a message; `length` overrides the length in the header."""
     length = 16 + len(payload) if length is None else length
     return struct.pack("<iiii", length, request, 0, code) + payload
 
@@ -28,14 +28,14 @@ def section(body):
 
 
 def sequence(name, documents, length=None):
-    """A section of kind 1."""
+    """Returns a section of kind 1."""
     name = name if isinstance(name, bytes) else name.encode()
     content = name + b"\0" + b"".join(document(it) for it in documents)
     return b"\x01" + struct.pack("<i", len(content) + 4 if length is None else length) + content
 
 
 def msg(body, *sections, flags=0, **header):
-    """An OP_MSG of a body and further sections, which are bytes."""
+    """Returns an OP_MSG with a body and further sections, which are bytes."""
     return frame(OP_MSG, struct.pack("<I", flags) + section(body) + b"".join(sections), **header)
 
 
@@ -45,29 +45,30 @@ def op_query(namespace, body, skip=0, limit=-1):
 
 
 def compressed(message, compressor, packed, size=None, code=None):
-    """A message in OP_COMPRESSED; `packed` is its payload, compressed."""
+    """Returns a message in OP_COMPRESSED; `packed` is its compressed payload."""
     inner = struct.unpack("<i", message[12:16])[0] if code is None else code
     size = len(message) - 16 if size is None else size
     return frame(OP_COMPRESSED, struct.pack("<iiB", inner, size, compressor) + packed)
 
 
-#: Largest first message of a connection.
+#: Maximum size of the first message of a connection.
 FIRST_MESSAGE = 64 * 1024
 
 
 def command(first, *fields, db="test", **more):
-    """A command's pairs: its name first, then the rest, then the database."""
+    """Returns a command's pairs: its name, the fields, the database."""
     return [first, *fields, *more.items(), ("$db", db)]
 
 
 class Wire(wire.Wire):
-    """A connection that speaks in messages."""
+    """A connection that sends and receives messages."""
 
-    #: A message has been sent on it.
+    #: Whether a message has been sent on it.
     known = False
 
     def send(self, data, within=10.0):
-        """The first message is a small one: a large one would be closed for its size alone."""
+        """Sends a small message first if needed: a large first message would be refused for its
+        size alone."""
         claimed = int.from_bytes(data[:4], "little")
         if not self.known and max(claimed, len(data)) > FIRST_MESSAGE:
             self.known = True
@@ -96,7 +97,8 @@ class Wire(wire.Wire):
         return b"".join(parts)
 
     def frame(self, within=WITHIN):
-        """The next message as (request, answers, code, payload), or None when it was closed."""
+        """Returns the next message as (request, answers, code, payload), or None if the connection
+        was closed."""
         until = time.monotonic() + within
         head = self.exactly(16, until)
         if head is None:
@@ -107,7 +109,7 @@ class Wire(wire.Wire):
         return None if payload is None else (request, answers, code, payload)
 
     def reply_bytes(self, within=WITHIN):
-        """The document of the next reply, or None when the server closed."""
+        """Returns the document of the next reply, or None if the server closed the connection."""
         got = self.frame(within)
         if got is None:
             return None
@@ -125,12 +127,12 @@ class Wire(wire.Wire):
         return None if data is None else bson.decode(data, CODEC)
 
     def ask(self, message, within=WITHIN):
-        """Sends bytes; answers the reply, or None when the server closed instead."""
+        """Sends bytes; returns the reply, or None if the server closed the connection instead."""
         self.send(message)
         return self.reply(within)
 
     def run(self, first, *fields, db="test", within=WITHIN, **more):
-        """Runs a command; answers its reply."""
+        """Runs a command; returns its reply."""
         reply = self.ask(msg(command(first, *fields, db=db, **more)), within)
         assert reply is not None, f"closed after {first[0]}"
         return reply

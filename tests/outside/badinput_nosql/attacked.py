@@ -1,5 +1,5 @@
-"""The server under attack at the NoSQL door, its witness, and the fixture data: databases,
-containers and items that a refused request leaves as they were."""
+"""The server under attack in the NoSQL API, its witness, and the fixture data: databases,
+containers and items that a refused request must not change."""
 
 import json
 import re
@@ -25,7 +25,7 @@ CONTAINERS = [
     {"id": "h", "partitionKey": TWO},
     {"id": "u", "partitionKey": ONE, "uniqueKeyPolicy": {"uniqueKeys": [{"paths": ["/n"]}]}},
 ]
-#: Feeds that say all there is.
+#: Feeds that together list all resources.
 FEEDS = [
     "/dbs",
     "/dbs/data/colls",
@@ -37,12 +37,12 @@ FEEDS = [
     "/dbs/data/colls/c/udfs",
     *(f"/dbs/data/colls/{it['id']}/docs" for it in CONTAINERS),
 ]
-#: Seconds for which a signed request is sent again.
+#: Seconds for which a signed request is reused.
 FRESH = 300
 
 
 class AttackedServer(attacked.AttackedServer):
-    """A server with the NoSQL door alone; the witness knows the items of one container."""
+    """A server with the NoSQL API only; the witness checks the items of one container."""
 
     def __init__(self, *flags):
         super().__init__(Server(data_dir=True, flags=flags, nosql=True, mongo=False))
@@ -64,7 +64,7 @@ class AttackedServer(attacked.AttackedServer):
         assert b'"three"' in self.sentinel()[0]
 
     def keep(self):
-        """What is there now is part of the fixture data."""
+        """Records the current resources as the fixture data."""
         self.kept = {
             feed: {it["id"] for it in self.listed(feed)}
             for feed in FEEDS
@@ -84,7 +84,8 @@ class AttackedServer(attacked.AttackedServer):
         self.asked = {}
 
     def recover(self):
-        """After a failure the next case is judged fairly: on the same data, or by a new server."""
+        """Restores the data after a failure, or replaces the server, so that later cases are not
+        affected."""
         try:
             assert self.server.alive()
             assert self.sentinel() == self.expected
@@ -102,7 +103,7 @@ class AttackedServer(attacked.AttackedServer):
         return Wire(self.address, **options)
 
     def run(self, verb, path, body=None, headers=None, within=5.0, **options):
-        """A request of the witness; answers the reply."""
+        """Sends a request of the witness; returns the reply."""
         reply = self.witness.ask(request(verb, path, body, headers, **options), within)
         assert reply is not None, f"closed after {verb} {path}"
         return reply
@@ -117,7 +118,8 @@ class AttackedServer(attacked.AttackedServer):
         assert reply.status == 204, f"{path}: {reply}"
 
     def ask_all(self, name, requests):
-        """Bodies of the answers to requests that are sent in one go and signed now and then."""
+        """Returns the bodies of the replies to requests that are sent together and signed again
+        every FRESH seconds."""
         signed, data = self.asked.get(name, (0, b""))
         if time.monotonic() - signed > FRESH or not data:
             data = b"".join(requests())
@@ -125,7 +127,7 @@ class AttackedServer(attacked.AttackedServer):
         self.witness.send(data)
         replies = [self.witness.reply() for _ in range(data.count(b"\r\nx-ms-date:"))]
         assert all(it and it.status == 200 for it in replies), replies
-        # Each answer about a permission has a token of its own.
+        # Each reply about a permission has a token of its own.
         return [re.sub(rb'"_token":"[^"]*"', b"", it.body) for it in replies]
 
     def sentinel(self):
@@ -140,11 +142,11 @@ class AttackedServer(attacked.AttackedServer):
         )
 
     def state(self):
-        """Everything that is stored, but for the sentinel's items, as bytes."""
+        """Returns all stored data except the sentinel's items, as bytes."""
         return self.ask_all("state", lambda: [request("GET", path) for path in FEEDS])
 
     def unchanged(self):
-        """Nothing of what was asked was done."""
+        """Checks that no request had an effect."""
         state = self.state()
         self.seen = Wire.sends
         if state != self.held:
@@ -153,7 +155,7 @@ class AttackedServer(attacked.AttackedServer):
             raise AssertionError(f"something was stored: {now}")
 
     def tidy(self):
-        """Removes what was made, on purpose or not, and brings back what was there."""
+        """Deletes resources that cases created and restores the fixture data."""
         self.name_user()
         for feed, kept in self.kept.items():
             for it in self.listed(feed):
@@ -169,8 +171,7 @@ class AttackedServer(attacked.AttackedServer):
         self.furnish()
 
     def name_user(self):
-        """Gives the user its name back: a request whose body was damaged may have given it
-        another."""
+        """Restores the user's name, which a request with a damaged body may have changed."""
         users = [it["id"] for it in self.listed("/dbs/data/users")]
         if "u" not in users:
             named = next(it for it in users if it not in self.kept["/dbs/data/users"])
@@ -182,7 +183,7 @@ class AttackedServer(attacked.AttackedServer):
         return next(it for it in reply.json.values() if isinstance(it, list))
 
     def health(self):
-        """And nothing was done since it was last looked at."""
+        """Also checks that nothing was stored since the last check."""
         if self.seen != Wire.sends:
             self.unchanged()
         super().health()
@@ -192,10 +193,9 @@ class AttackedServer(attacked.AttackedServer):
         assert reply is not None and reply.json["s"] == "one", reply
 
     def refused(self, data, status, sub=0, text=None, within=WITHIN, tls=False):
-        """A request that is refused as it should be: answer, connection, and nothing stored.
-
-        `status` and `sub` are numbers or several; `text` is one of the answer's texts, or with
-        `...` at its end how one of them begins.
+        """Sends a request that must be refused; checks reply and connection, and that nothing was
+        stored. `status` and `sub` are numbers or several; `text` is one of the reply's messages, or
+        with `...` at its end a prefix of one.
         """
         with self.wire(tls=tls) as wire:
             reply = wire.ask(data, within)
@@ -205,7 +205,7 @@ class AttackedServer(attacked.AttackedServer):
         return reply
 
     def accepted(self, data, *statuses, within=WITHIN):
-        """A request that is odd and right."""
+        """Sends an unusual but valid request."""
         with self.wire() as wire:
             reply = wire.ask(data, within)
             assert reply is not None, "closed instead of an answer"
@@ -214,7 +214,8 @@ class AttackedServer(attacked.AttackedServer):
         return reply
 
     def survived(self, data, *statuses, within=WITHIN):
-        """Bytes that are hardly a request: a refusal of HTTP, or the end, and nothing stored."""
+        """Sends bytes that are hardly a request: the reply is an HTTP error, or the connection is
+        closed, and nothing is stored."""
         with self.wire() as wire:
             wire.send(data)
             reply = wire.reply(within)
@@ -232,7 +233,7 @@ class AttackedServer(attacked.AttackedServer):
         return reply
 
     def survived_any(self, data, within=WITHIN):
-        """The answer to a request, whatever it is."""
+        """Sends a request and returns the reply, whatever it is."""
         with self.wire() as wire:
             reply = wire.ask(data, within)
             assert reply is not None, "closed instead of an answer"
@@ -249,7 +250,7 @@ def several(wanted):
 
 
 def judge(reply, status, sub=0, text=None):
-    """A refusal of this kind, in the form that clients read."""
+    """Checks that a refusal has this status and text, in the form that clients read."""
     assert reply is not None, "closed instead of an error"
     assert reply.status in several(status), f"instead of {status}: {reply}"
     assert reply.substatus in several(sub), (

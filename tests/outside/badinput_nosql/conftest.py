@@ -1,4 +1,4 @@
-"""One server a module, with a witness that has to stay served after every case."""
+"""One server per module, with a witness that has to be served after every case."""
 
 import pytest
 from lib.attacked import fixtures
@@ -18,7 +18,8 @@ def pytest_runtest_makereport(item, call):
 
 @pytest.fixture(autouse=True)
 def healthy(request, attacked):
-    """After every case the witness is served, the process is the same, and all is as it was."""
+    """Checks after every case that the witness is served, the process is the same, and the data is
+    unchanged."""
     yield
     if getattr(request.node, "failed_here", False):
         attacked.recover()

@@ -1,8 +1,8 @@
-"""The table of bodies: a skeleton that works, and each field with the kind of value it takes.
+"""The table of bodies: a valid skeleton of each, and its fields with the kind of value they take.
 
-A field is `path:kind`, with `/status` behind it where a value of another kind may be answered with
-another status than 400. Kinds: `text`, `doc`, `array`, `bool` and `number`; `any` where other types
-are answered by rules of their own or ignored.
+A field is `path:kind`, followed by `/status` if a value of another kind may get a status other than
+400. Kinds: `text`, `doc`, `array`, `bool` and `number`; `any` if other types are handled by the
+body's own rules or ignored.
 """
 
 import copy
@@ -236,7 +236,7 @@ BODIES = {
     ),
 }
 
-#: One value of each JSON type, and the odd ones of some, by name.
+#: Values of each JSON type, with special ones of some, by name.
 VALUES = {
     "null": None,
     "true": True,
@@ -274,7 +274,7 @@ class Field:
         return f"{self.body}: {self.field}"
 
     def with_value(self, value):
-        """The body with this value there; what is missing on the way is made."""
+        """Returns the body with this value in the field; missing parents are created."""
         body = copy.deepcopy(self.skeleton)
         place = body
         *parents, last = self.field.split(".")
@@ -287,7 +287,8 @@ class Field:
         return body
 
     def is_wrong(self, value):
-        """Whether a value of this type has to be refused. Null may stand for nothing."""
+        """Returns whether a value of this type has to be refused. Null counts as an absent
+        field."""
         if self.kind == "any" or value is None:
             return False
         if isinstance(value, bool):

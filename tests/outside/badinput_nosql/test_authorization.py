@@ -1,4 +1,4 @@
-"""Authorization headers of every wrong form, signatures of something else, and dates."""
+"""Malformed authorization headers, signatures of other requests, and wrong dates."""
 
 import base64
 import email.utils
@@ -51,7 +51,7 @@ def entra(
     return token("type=aad&ver=1.0&sig=" + ".".join(found[:parts]))
 
 
-#: Header by a right signature; whatever it is, it is answered 401.
+#: Functions that make a header from a correct signature; each must get 401.
 WRONG = {
     "empty": lambda s: "",
     "blank": lambda s: "   ",
@@ -206,7 +206,7 @@ def test_an_entra_token_of_the_account(attacked):
 
 @pytest.mark.parametrize("minutes", [16, -16, 60, -60, 60 * 24 * 365, -60 * 24 * 365, 15.5, -15.5])
 def test_dates_too_far_away(attacked, minutes):
-    """The signature is right, and of another time: another token is needed."""
+    """The signature is correct, but its time is too far away: a new token is needed."""
     date = http_date(60 * minutes)
     attacked.refused(request("POST", PATH, ITEM, PK, date=date), (401, 403))
 
@@ -263,7 +263,7 @@ def test_a_date_that_is_not_signed(attacked):
 
 
 def test_an_unsigned_date_does_not_make_an_old_one_new(attacked):
-    """`date` is now, but what is signed is `x-ms-date` of an hour ago."""
+    """`date` is now, but the signed `x-ms-date` is an hour old."""
     old = http_date(-3600)
     attacked.refused(request("POST", PATH, ITEM, {"date": http_date(), **PK}, date=old), (401, 403))
     date = email.utils.formatdate(time.time() - 3600, usegmt=True)
@@ -283,7 +283,7 @@ def test_an_unsigned_date_does_not_make_an_old_one_new(attacked):
     ],
 )
 def test_two_different_credentials(attacked, name, wrong, order):
-    """Which of them counts is nothing to guess about."""
+    """Requests with two different credentials are refused, not guessed about."""
     data = request("POST", PATH, ITEM, PK)
     line = f"{name}: {wrong}\r\n".encode()
     at = data.index(name.encode() + b": ")
@@ -308,7 +308,7 @@ def test_two_different_credentials(attacked, name, wrong, order):
     ],
 )
 def test_strangers_learn_nothing(attacked, path, status):
-    """What is there and what is not is refused alike."""
+    """Existing and missing resources are refused alike."""
     known = attacked.refused(request("GET", path, None, {"authorization": None, **PK}), status)
     signed = attacked.refused(request("GET", path, None, PK, key=OTHER), status, text=SIGNATURE)
     assert b"data" not in known.body.replace(b"/dbs/data", b"")

@@ -1,5 +1,5 @@
-"""Queries that are small and ask for a lot: patterns, products, texts and sorts without measure.
-They end in time, by an answer or an error, in bounded memory, and others are served meanwhile."""
+"""Small queries that need much work or memory: patterns, products, texts and sorts without limit.
+They end in time, with a result or an error, in bounded memory, and others are served meanwhile."""
 
 import os
 import pathlib
@@ -12,8 +12,8 @@ from lib.wire import WITHIN
 from badinput_nosql.attacked import ONE
 from badinput_nosql.wire import PARTITION_KEY, A, query, request
 
-#: Seconds within which anything is answered, and those of a processor that it may take: a page
-#: has five.
+#: Limits in seconds: of the time of a reply, and of the processor time for it, of which a page may
+#: take five.
 LONGEST = 20.0 * WITHIN
 MOST_WORK = 6.0
 DOCS = "/dbs/data/colls/bombs/docs"
@@ -82,8 +82,8 @@ PATTERNS = {
 
 @pytest.mark.parametrize("what", PATTERNS)
 def test_patterns(attacked, what):
-    """A million characters are walked once. What counts is the processor's time: a machine that is
-    busy with other things may take long for little."""
+    """A million characters are scanned once. Processor time is measured because a busy machine may
+    take long for little."""
     before = processor_seconds(attacked)
     with attacked.undisturbed():
         attacked.survived(
@@ -191,7 +191,7 @@ PRODUCTS = {
 }
 
 
-#: Steps that follow one another, which are not nested as a text has them.
+#: Steps of a path that follow one another: they are not nested in the query's text.
 STEPS = {"names": ".a", "elements": "[0]", "both": "[0].a", "texts": "['a']", "sums": "[1+0]"}
 
 
@@ -204,7 +204,7 @@ def test_paths_of_any_length(attacked, base, what):
         attacked.survived(query(text, path=DOCS), 200, 400, 408, within=LONGEST)
 
 
-#: Those of the ordinary run.
+#: Queries of the ordinary run.
 FEW = ["three of 100,000 that find nothing", "ten of 20 as rows", "distinct", "ARRAY"]
 
 
@@ -219,7 +219,7 @@ def processor_seconds(attacked):
 
 
 def test_products_without_measure(attacked, torture):
-    """All at once, as an attacker would: each ends by an answer or an error, others are served."""
+    """All queries run concurrently: each ends with a result or an error, and others are served."""
     before, problems, chosen = attacked.server.rss(), [], PRODUCTS if torture else FEW
     began, longest = processor_seconds(attacked), LONGEST * (3 if torture else 1)
 
@@ -245,7 +245,7 @@ def test_products_without_measure(attacked, torture):
 
 
 def test_conditions_without_measure(attacked):
-    """What a patch asks of its item keeps no other writer waiting."""
+    """Evaluating the condition of a patch does not delay other writers."""
     condition = (
         "from c where EXISTS(SELECT 1 FROM x IN c.list JOIN y IN c.list JOIN z IN c.list "
         "WHERE x + y + z < 0)"
@@ -281,7 +281,8 @@ def test_conditions_without_measure(attacked):
     ],
 )
 def test_continuations_of_long_values(attacked, text):
-    """A page that ends at a text of a million characters goes on by a token that fits a header."""
+    """A page that ends at a text of a million characters has a continuation token that fits into a
+    header."""
     headers, pages = {**KEY, "x-ms-max-item-count": "1"}, 0
     while pages < 5:
         reply = attacked.accepted(query(text, path=DOCS, headers=headers), 200, within=5)
@@ -293,7 +294,7 @@ def test_continuations_of_long_values(attacked, text):
 
 
 def test_who_leaves_is_not_worked_for(attacked):
-    """A query whose client is gone ends soon, and leaves the processors to others."""
+    """A query whose client has disconnected is cancelled soon and frees its processors."""
     for what in ("three of 100,000 that find nothing", "EXISTS", "groups"):
         wire = attacked.wire()
         wire.send(query(PRODUCTS[what], path=DOCS))

@@ -1,4 +1,4 @@
-"""Clients that are slow, leave in the middle, never read, or come by the hundred."""
+"""Clients that are slow, leave in the middle, never read, or connect by the hundred."""
 
 import os
 import threading
@@ -15,13 +15,13 @@ DOCS = "/dbs/data/colls/c/docs"
 GET = request("GET", f"{DOCS}/1", None, A)
 POST = request("POST", DOCS, {"id": "1", "pk": "a"}, A)
 MANY = int(os.environ.get("CONNECTIONS", "500"))
-#: Bytes of resident memory that an idle connection may cost.
+#: Limit of resident memory per idle connection, in bytes.
 PER_CONNECTION = 96 << 10
 
 
 @pytest.mark.parametrize(("data", "status"), [(GET, 200), (POST, 409)], ids=["GET", "POST"])
 def test_drip_fed(attacked, data, status):
-    """Byte by byte, head and body; nothing else waits for it."""
+    """Head and body sent byte by byte; others are not delayed."""
     with attacked.wire() as wire, attacked.undisturbed():
         for at in range(len(data)):
             wire.send(data[at : at + 1])
@@ -44,7 +44,7 @@ def test_many_drip_fed_at_once(attacked, tls):
 
 @pytest.fixture
 def many_descriptors():
-    """This process and the server it has started may hold hundreds of sockets."""
+    """Raises the limits of descriptors so that hundreds of sockets are possible."""
     with crowd.descriptors(MANY + 1000):
         yield
 
@@ -65,7 +65,8 @@ STATES = {
 
 @pytest.mark.parametrize("state", STATES)
 def test_hundreds_of_connections(attacked, many_descriptors, state):
-    """All at once: each costs little, and whoever goes on is served."""
+    """Each of many concurrent connections uses little memory, and those that continue are
+    served."""
     crowd.raise_limit(attacked.server, MANY + 1000)
     before, wires = attacked.server.rss(), []
     with attacked.undisturbed():
@@ -94,7 +95,7 @@ def test_hundreds_of_connections(attacked, many_descriptors, state):
 
 
 def test_hundreds_of_requests_at_once(attacked, many_descriptors):
-    """A crowd that asks at the same moment is answered, each its own."""
+    """Each of many concurrent requests gets its own reply."""
     wires = [attacked.wire() for _ in range(MANY)]
     for i, wire in enumerate(wires):
         wire.send(
@@ -119,7 +120,8 @@ def test_clients_that_leave_before_their_answer(attacked):
 
 
 def test_writers_that_leave_before_their_answer(attacked):
-    """A request that came whole is done or not, never by half; then all goes on."""
+    """A complete request is executed or not, never in part; afterwards the server works as
+    before."""
     attacked.make("/dbs/data/colls", {"id": "left", "partitionKey": ONE})
     for i in range(100):
         wire = attacked.wire()
@@ -138,7 +140,8 @@ def test_writers_that_leave_before_their_answer(attacked):
 
 
 def test_a_client_that_never_reads(attacked):
-    """Large answers wait for their reader: the server stops taking requests instead of memory."""
+    """Large replies wait for their reader: the server stops reading requests instead of
+    buffering."""
     attacked.make("/dbs/data/colls", {"id": "large", "partitionKey": ONE})
     for i in range(4):
         attacked.make(
@@ -157,7 +160,7 @@ def test_a_client_that_sends_large_requests_and_never_reads(attacked):
 
 
 def test_many_large_bodies_at_once(attacked):
-    """Memory is bounded by what may be under way, not by what is claimed."""
+    """Memory is bounded by the requests that may be in progress, whatever sizes are claimed."""
     before = attacked.server.rss()
     wires = [attacked.wire() for _ in range(40)]
     body = b'{"id":"1","pk":"a","x":"' + b"x" * (2 << 20)
@@ -190,7 +193,7 @@ def test_a_flood_of_bad_requests_is_no_flood_of_lines(attacked):
 
 
 def test_writers_and_vandals(attacked):
-    """While bad input comes from four sides, what is right is done, and only that."""
+    """While bad input comes from four clients, valid requests are executed, and no others."""
     attacked.make("/dbs/data/colls", {"id": "work", "partitionKey": ONE})
     docs, over, problems = "/dbs/data/colls/work/docs", threading.Event(), []
 
@@ -240,8 +243,8 @@ def test_writers_and_vandals(attacked):
 
 @pytest.mark.real_clock
 def test_requests_have_a_deadline(attacked, torture):
-    """A request that has begun ends within a minute or so, or its connection does (long run only:
-    the ordinary one checks that it waits at all)."""
+    """A request that has begun must be completed within about a minute, or its connection is closed
+    (long run only: the ordinary one checks only that the server waits)."""
     starts = [b"", b"G", GET[:-2], POST[:-1], b"\x16\x03\x01"]
 
     def ended(wire, left):
@@ -250,6 +253,6 @@ def test_requests_have_a_deadline(attacked, torture):
 
     crowd.slow(attacked, starts, 80 if torture else None, ended)
     if torture:
-        # The witness was silent for as long, and may have been left too.
+        # The witness was idle for as long, and may have been disconnected too.
         attacked.witness.close()
         attacked.witness = attacked.wire()

@@ -1,4 +1,4 @@
-"""Definitions of containers with values of the right type that mean nothing, or too much."""
+"""Container definitions with values of the right type but without meaning, or beyond limits."""
 
 import pytest
 from lib.texts import EXISTS, MODE_NONE, NO_OWNER, NO_RESOURCE
@@ -280,7 +280,8 @@ def test_what_is_not_supported_is_named(attacked, what):
 
 
 def test_a_container_that_is_made_anew(attacked):
-    """Who knew the first one is told so, on whatever is asked of the second."""
+    """A client that still uses the resource id of the deleted container gets an error for every
+    request to the new one."""
     attacked.make(COLLS, container())
     old = attacked.run("GET", f"{COLLS}/new").json["_rid"]
     attacked.remove(f"{COLLS}/new")
@@ -410,7 +411,7 @@ def test_triggers(attacked, more):
     ids=lambda it: it[:8] or "empty",
 )
 def test_procedures_are_not_run(attacked, arguments):
-    """It is said that they are not, whatever they are given."""
+    """Executing a stored procedure is refused as unsupported, whatever its arguments."""
     attacked.make(f"{COLLS}/c/sprocs", {"id": "sp", "body": "function(){ while(true); }"})
     attacked.held = attacked.state()
     try:

@@ -1,4 +1,4 @@
-"""Feeds and queries: session tokens, sizes of pages, continuations, ranges of keys, and changes."""
+"""Feeds and queries: session tokens, page sizes, continuations, key ranges, and change feeds."""
 
 import base64
 
@@ -127,7 +127,7 @@ def token_of(attacked, data):
 
 
 def changed(token):
-    """The token with each of its characters another one, and cut at each."""
+    """Yields the token with each character changed, and truncated at each."""
     for at, character in enumerate(token):
         other = "A" if character != "A" else "B"
         yield token[:at] + other + token[at + 1 :]
@@ -170,7 +170,7 @@ def test_continuation_tokens_damaged_in_every_byte(attacked, feed):
     ],
     ids=lambda it: it[:20],
 )
-#: The feed of changes goes on by ETag.
+#: The change feed continues by ETag.
 @pytest.mark.parametrize("feed", [feed for feed in FEEDS if feed != "changes"])
 def test_continuation_tokens_of_nobody(attacked, feed, token):
     attacked.refused(FEEDS[feed]({**PAGED, "x-ms-continuation": token}), 400)

@@ -1,4 +1,4 @@
-"""Where a request's body ends: requests hidden in requests, lengths and chunks that lie."""
+"""The end of a request's body: request smuggling, wrong lengths and chunks."""
 
 import json
 
@@ -10,12 +10,12 @@ from badinput_nosql.wire import A, request
 
 DOCS = "/dbs/data/colls/c/docs"
 NEW = json.dumps({"id": "new", "pk": "a"}).encode()
-#: What a client hides behind another request: were it served, an item would be gone.
+#: A request hidden behind another one: if it were served, an item would be deleted.
 HIDDEN = request("DELETE", f"{DOCS}/1", None, A)
 
 
 def head(*lines, verb="POST", path=DOCS, headers=None):
-    """A signed request's head with further lines as they are."""
+    """Returns the head of a signed request with further lines, unchanged."""
     data = request(verb, path, None, {**A, "content-length": None, **(headers or {})})
     return (
         data[:-2]
@@ -31,7 +31,7 @@ def chunk(data, size=None, end=b"\r\n"):
 LAST = b"0\r\n\r\n"
 CL, TE = b"content-length: %d", b"transfer-encoding: chunked"
 
-#: Bytes whose end two readers may see at different places.
+#: Bytes whose end two parsers may place differently.
 SMUGGLED = {
     "length and chunks": head(CL % len(LAST + HIDDEN), TE) + LAST + HIDDEN,
     "chunks and length": head(TE, CL % len(LAST + HIDDEN)) + LAST + HIDDEN,
@@ -80,15 +80,15 @@ SMUGGLED = {
 
 @pytest.mark.parametrize("what", SMUGGLED)
 def test_requests_hidden_in_requests(attacked, what):
-    """One answer at most, unless all readers agree; what is hidden is never served."""
+    """There is at most one reply, unless all parsers agree; the hidden request is never served."""
     with attacked.wire() as wire:
         wire.send(SMUGGLED[what])
         first, second = wire.reply(), None
         if first is not None:
             assert first.status < 500, first
             if not wire.read and not first.closes:
-                # Whoever goes on has understood where the body ended: not so far that the hidden
-                # one is a request.
+                # If the connection stays open, the server has determined the end of the body: it
+                # must not treat the hidden bytes as a request.
                 wire.send(request("GET", f"{DOCS}/none", None, A))
             second = wire.reply()
             while second is not None:
@@ -98,7 +98,8 @@ def test_requests_hidden_in_requests(attacked, what):
                 second = (
                     None if second.closes or second.is_bare else wire.reply() if wire.read else None
                 )
-    # Chunks beside a length may be served by the chunks alone, and then nothing else.
+    # Chunks together with a length may be served if the length is ignored and nothing else is
+    # served.
     if what == "short length and chunks" and first is not None and first.status == 201:
         assert first.closes or second is None
         attacked.remove(f"{DOCS}/new", A)
@@ -135,13 +136,13 @@ CHUNKS = {
 
 @pytest.mark.parametrize("what", CHUNKS)
 def test_chunks_that_lie(attacked, what):
-    """Refused or cut; what was in them is not stored."""
+    """Malformed chunks are refused or the connection is closed; their content is not stored."""
     with attacked.wire() as wire:
         wire.send(head(TE) + CHUNKS[what] + LAST)
         try:
             reply = wire.reply(0.5 * WITHIN)
         except AssertionError:
-            reply = None  # It waits for a chunk to end: that is no answer, and no item.
+            reply = None  # It waits for the chunk's end: no reply, and no item.
         assert reply is None or reply.status in (400, 408, 413, 431), reply
     attacked.unchanged()
 
@@ -189,7 +190,7 @@ def test_chunks_over_the_limit(attacked, sent):
 
 @pytest.mark.parametrize("claimed", [(3 << 20), 1 << 31, 1 << 40, (1 << 63) - 1])
 def test_lengths_that_are_too_much(attacked, claimed):
-    """Refused by the claim alone, before anything else arrives."""
+    """Refused by the announced length alone, before the body arrives."""
     before = attacked.server.rss()
     attacked.refused(head(CL % claimed), 413, text=TOO_LARGE)
     assert attacked.server.rss() - before < 32 << 20

@@ -1,5 +1,4 @@
-"""Headers of requests: conditions, those that contradict each other, codings, throughputs, and the
-rest."""
+"""Headers of requests: conditions, contradictions, encodings, throughputs, and the rest."""
 
 import gzip
 import json
@@ -75,7 +74,7 @@ def test_conditions_on_other_resources(attacked, path, body):
 
 @pytest.mark.parametrize("etag", ["x", '""', "\x7f", "y" * 9000, '"a", "b"', "W/*"])
 def test_reads_with_odd_conditions(attacked, etag):
-    """What a client says it has it does not have: the item comes."""
+    """The client's ETag does not match: the item is returned."""
     attacked.survived(request("GET", f"{DOCS}/1", None, {**A, "if-none-match": etag}), 200, 400)
 
 
@@ -97,7 +96,7 @@ ITEM, ASKED, OPERATIONS = (
     {"query": "SELECT * FROM c"},
     [{"operationType": "Create", "resourceBody": NEW}],
 )
-#: What a POST to items means is decided in this order: plan, batch, query, upsert, create.
+#: The meaning of a POST to items is decided in this order: plan, batch, query, upsert, create.
 CONTRADICTIONS = [
     (flags(isquery="True"), ITEM),
     (flags(isquery="True", upsert="True"), ITEM),
@@ -130,7 +129,8 @@ def test_headers_that_contradict_the_body(attacked, headers, body):
 @pytest.mark.parametrize("value", ["yes", "1", "", "Truee", "t", "on", "True, True", "[true]"])
 @pytest.mark.parametrize("flag", ["isquery", "batch", "plan"])
 def test_flags_that_are_not_true(attacked, flag, value):
-    """They are no flags: the item that is there already is in the way, and nothing else is done."""
+    """Such values do not set the flag: the request is a create, which conflicts with the existing
+    item, and has no other effect."""
     reply = attacked.survived(
         request("POST", DOCS, {"id": "1", "pk": "a"}, flags(**{flag: value})), 400, 409
     )
@@ -158,7 +158,7 @@ def test_flags_where_they_mean_nothing(attacked, verb, path):
         assert verb != "GET" or reply.status == 200
 
 
-#: Bodies that are not what JSON over HTTP is.
+#: Bodies in encodings other than plain UTF-8 JSON.
 CODED = {
     "UTF-16": (
         {"content-type": "application/json; charset=utf-16"},
@@ -227,7 +227,7 @@ def test_headers_that_do_not_matter(attacked, name, value):
 
 
 def test_activities_are_not_split(attacked):
-    """An id that comes back in a header and a body brings nothing else with it."""
+    """An activity id that is echoed in a header and a body cannot inject anything else."""
     for value in ("a b", '"}', "x" * 5000, "é", "\\u0000", "a,b"):
         reply = attacked.survived(
             request("GET", f"{DOCS}/none", None, {**A, "x-ms-activity-id": value}), 404, 400
@@ -323,7 +323,7 @@ def test_mismatch_of_the_partition_key(attacked):
 
 
 def test_batches_and_queries_are_what_they_say(attacked):
-    """The good forms of all that is contradicted above."""
+    """The valid forms of all that is contradicted above."""
     attacked.accepted(query("SELECT * FROM c"), 200)
     attacked.accepted(request("POST", DOCS, ASKED, {**QUERY, PARTITION_KEY: '["a"]'}), 200)
     attacked.accepted(request("POST", DOCS, [{"operationType": "Read", "id": "1"}], BATCH), 200)

@@ -1,5 +1,5 @@
-"""HTTP itself: heads without end, other versions and protocols, TLS, halves of connections, and
-what comes after."""
+"""HTTP itself: unlimited heads, other versions and protocols, TLS, half-closed connections, and
+pipelining."""
 
 import socket
 import ssl
@@ -63,8 +63,8 @@ LINES = {
 
 @pytest.mark.parametrize("what", LINES)
 def test_lines_that_are_no_request(attacked, what):
-    """A refusal, or the end; silence only where more may come. Nothing is answered as if it were
-    known."""
+    """They get a refusal or a closed connection; silence is allowed only if more may come. None is
+    served."""
     with attacked.wire() as wire:
         wire.send(LINES[what])
         try:
@@ -77,7 +77,7 @@ def test_lines_that_are_no_request(attacked, what):
 
 @pytest.mark.parametrize("what", ["bare LF", "LF and CRLF mixed"])
 def test_lines_that_end_otherwise(attacked, what):
-    """Served as one request or refused: a body is not taken for a second one."""
+    """Served as one request or refused: a body is not parsed as a second request."""
     data = request("POST", DOCS, {"id": "1", "pk": "a"}, A)
     first, body = data.split(b"\r\n\r\n", 1)
     lines = first.split(b"\r\n")
@@ -97,7 +97,7 @@ def test_lines_that_end_otherwise(attacked, what):
 @pytest.mark.parametrize("size", [130 << 10, 1 << 20, 8 << 20])
 @pytest.mark.parametrize("form", ["one value", "one name", "many lines"])
 def test_heads_without_end(attacked, size, form):
-    """More than a head may be is refused before it is over, and not kept."""
+    """A head over the limit is refused before its end, and not buffered."""
     before = attacked.server.rss()
     start = head()[:-2]
     data = {
@@ -115,7 +115,7 @@ def test_heads_without_end(attacked, size, form):
 
 @pytest.mark.parametrize("count", [201, 1000, 5000, 100_000])
 def test_thousands_of_headers(attacked, count):
-    """Many small lines: refused, and not by work that grows with their square."""
+    """Many small lines are refused, without quadratic work."""
     with attacked.undisturbed(), attacked.wire() as wire:
         wire.send(
             head()[:-2]
@@ -142,7 +142,7 @@ def test_heads_of_sixty_kilobytes_are_right(attacked):
     "expectation", ["100-continue", "100-Continue", "nonsense", "100-continue, nonsense", ""]
 )
 def test_expectations(attacked, expectation):
-    """What is promised is kept: the body is waited for, then the answer comes."""
+    """If the server promises to continue, it waits for the body, then replies."""
     with attacked.wire() as wire:
         item = b'{"id":"1","pk":"a"}'
         wire.send(head(CL % len(item), headers={"expect": expectation}))
@@ -158,7 +158,7 @@ def test_expectations(attacked, expectation):
 
 
 def test_an_expectation_of_too_much(attacked):
-    """Who asks first is refused before the body."""
+    """With an Expect header, a too large body is refused before it is sent."""
     with attacked.wire() as wire:
         reply = wire.ask(head(CL % (64 << 20), headers={"expect": "100-continue"}))
         assert reply.status == 413, reply
@@ -166,7 +166,7 @@ def test_an_expectation_of_too_much(attacked):
 
 
 def test_pipelined_requests(attacked):
-    """Answers in the order of the questions, whatever each is."""
+    """Replies come in the order of the requests, whatever each is."""
     asked = [
         (request("GET", f"{DOCS}/1", None, A), 200),
         (request("GET", f"{DOCS}/none", None, A), 404),
@@ -192,7 +192,7 @@ def test_pipelined_requests(attacked):
 
 
 def test_a_storm_of_requests(attacked):
-    """10,000 requests on one connection, a thousand at a time before the first answer is read."""
+    """10,000 requests on one connection, a thousand at a time before the first reply is read."""
     data = request("GET", f"{DOCS}/none", None, A) * 1000
     with attacked.wire() as wire, attacked.undisturbed():
         for _ in range(10):
@@ -256,7 +256,8 @@ GARBAGE = {
 
 @pytest.mark.parametrize("what", GARBAGE)
 def test_garbage_as_tls(attacked, what):
-    """Closed, at most with an alert; a half is waited for. Nothing of it is answered as HTTP."""
+    """The connection is closed, at most with an alert; an incomplete hello is waited for. There is
+    no HTTP reply."""
     with attacked.wire() as wire:
         wire.send(GARBAGE[what])
         wire.socket.settimeout(0.2)
@@ -321,7 +322,7 @@ def test_plain_text_inside_tls_and_the_other_way(attacked, tls, data):
 @pytest.mark.parametrize("sent", [0, 1, 10, 100, -1])
 @pytest.mark.parametrize("end", ENDS)
 def test_requests_that_do_not_end(attacked, sent, end):
-    """A write that is not whole is not done, however its client ends."""
+    """An incomplete write is not executed, however its client ends."""
     data = request("POST", DOCS, {"id": "new", "pk": "a"}, A)
     wire = attacked.wire()
     wire.leave_within(data, sent, end)
@@ -334,8 +335,8 @@ def test_requests_that_do_not_end(attacked, sent, end):
 
 
 def test_half_closed_after_a_whole_request(attacked):
-    """What was asked before the client stopped sending is answered whole, or the connection
-    ends."""
+    """A request sent before the client stopped sending gets a complete reply, or the connection is
+    closed."""
     for data, status in (
         (request("GET", f"{DOCS}/1", None, A), 200),
         (request("GET", f"{DOCS}/none", None, A), 404),

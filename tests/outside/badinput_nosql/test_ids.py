@@ -1,5 +1,5 @@
-"""Ids of everything: empty, too long, with characters that links cannot have, and odd ones that are
-right; and items that are there or not."""
+"""Ids of all resources: empty, too long, with characters that links cannot contain, and unusual
+valid ones; and existing and missing items."""
 
 import json
 from urllib.parse import quote
@@ -33,7 +33,7 @@ BAD = {
     "1,025 bytes": "日" * 341 + "xx",
     "100,000 bytes": "x" * 100_000,
 }
-#: Ids of items that are right, though odd.
+#: Unusual but valid ids of items.
 GOOD = {
     "1,023 bytes": "x" * 1023,
     "1,023 bytes of three each": "日" * 341,
@@ -72,7 +72,7 @@ WRONG_TYPES = {
 
 
 def targets(id_):
-    """Every resource that takes an id, made with this one."""
+    """Returns a request for each kind of resource that creates one with this id."""
     function = {"id": id_, "body": "function(){}"}
     return {
         "item": request("POST", DOCS, {"id": id_, "pk": "a"}, A),
@@ -91,7 +91,7 @@ def targets(id_):
 
 
 KINDS = list(targets("x"))
-#: Ids that items may have, though no link can name all of them.
+#: Ids that items may have, though not all of them can be part of a link.
 ITEMS = {
     "blank",
     "blank behind",
@@ -159,7 +159,7 @@ def test_names_of_resources(attacked, kind, name):
 
 @pytest.mark.parametrize("control", range(32))
 def test_control_characters(attacked, control):
-    """Where an id with one of them is taken it can be read again: no id is lost."""
+    """An accepted id with a control character can be read again."""
     id_ = f"a{chr(control)}b"
     reply = attacked.survived_any(request("POST", DOCS, {"id": id_, "pk": "a"}, A))
     assert reply.status in (201, 400), reply
@@ -281,7 +281,8 @@ TTLS = {
 
 @pytest.mark.parametrize("shown", TTLS)
 def test_ttl_of_items(attacked, shown):
-    """Refused where TTL is on, by the words that clients know; a patch and a batch say the same."""
+    """Refused where TTL is on, with the message that clients know; a patch and a batch return the
+    same."""
     value = TTLS[shown]
     item = {"id": "new", "pk": "a", "ttl": value}
     attacked.refused(request("POST", DOCS, item, A), 400, 0, bad_ttl(shown))

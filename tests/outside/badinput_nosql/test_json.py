@@ -1,4 +1,4 @@
-"""Bodies that are no JSON, or JSON that is refused: on every route that takes a body."""
+"""Bodies that are not JSON, or JSON that is refused: on every route that takes a body."""
 
 import json
 
@@ -16,7 +16,7 @@ PLAN = {
 }
 UPSERT = {**A, "x-ms-documentdb-is-upsert": "True"}
 C = {"id": "c", "partitionKey": {"paths": ["/pk"], "kind": "Hash", "version": 2}, "defaultTtl": -1}
-#: name: method, path, headers, a good body
+#: name: method, path, headers, a valid body
 TARGETS = {
     "database": ("POST", "/dbs", {}, {"id": "new"}),
     "container": ("POST", "/dbs/data/colls", {}, {"id": "new", "partitionKey": {"paths": ["/pk"]}}),
@@ -77,8 +77,8 @@ def send(target, body):
 
 
 def statuses(target):
-    """What does not begin as JSON may be taken for the binary form of batches, which is not
-    supported."""
+    """Returns the allowed status codes. A body that does not start as JSON may be read as the
+    binary form of batches, which is not supported."""
     return (400, 501) if target in ARRAYS else 400
 
 
@@ -87,7 +87,7 @@ def deep(levels, opening="[", closing="]", inner="1"):
 
 
 def inside(target, text):
-    """The good body of a target with one more property of this text."""
+    """Returns the valid body of a target with one more property, whose value is this text."""
     body = TARGETS[target][3]
     if isinstance(body, list):
         inner = json.dumps(body[0]["resourceBody"])[:-1] + f',"more":{text}}}'
@@ -95,7 +95,7 @@ def inside(target, text):
     return json.dumps(body)[:-1] + f',"more":{text}}}'
 
 
-#: Texts that are no JSON at all, or not one value.
+#: Texts that are not JSON at all, or not one value.
 NO_JSON = {
     "empty": b"",
     "blank": b" ",
@@ -121,7 +121,7 @@ NO_JSON = {
     "half a million of both": b'[{"a":' * 300_000,
     "brackets that close": b"]" * 100_000,
 }
-#: The same inside a good body.
+#: Invalid values inside a valid body.
 NO_VALUES = {
     "NaN": b"NaN",
     "Infinity": b"Infinity",
@@ -219,7 +219,7 @@ def test_bodies_with_something_wrong_inside(attacked, target, form):
     ],
 )
 def test_bodies_of_another_kind(attacked, target, body):
-    """Scalars, arrays and empty objects where something else is wanted."""
+    """Scalars, arrays and empty objects where another type is required."""
     if target in ARRAYS and body.startswith(b"[") and body != b"[]":
         reply = attacked.survived(send(target, body), 200, 207, 400)
         assert reply.status == 400 or all(it["statusCode"] == 400 for it in reply.json), reply
@@ -282,7 +282,7 @@ def test_a_mark_in_front(attacked, target):
     attacked.refused(send(target, BOM + json.dumps(TARGETS[target][3]).encode()), statuses(target))
 
 
-#: Texts of values that are odd and right, and what they come back as.
+#: Unusual but valid texts of values, and the values that are returned.
 RIGHT = {
     "-0": ("-0", [0]),
     "-0.0": ("-0.0", [0.0]),
@@ -358,7 +358,7 @@ def test_bodies_of_three_megabytes(attacked, target):
 
 
 def test_many_small_values_take_no_more_than_their_share(attacked):
-    """The most values that two megabytes hold: memory stays bounded, others are served."""
+    """As many values as two megabytes can hold: memory stays bounded, others are served."""
     before = attacked.server.rss()
     with attacked.undisturbed():
         for text in (
@@ -373,7 +373,7 @@ def test_many_small_values_take_no_more_than_their_share(attacked):
 
 
 def test_names_that_collide(attacked):
-    """Many names that a weak hash would put into one place are read as fast as others."""
+    """Many names that collide in a weak hash function are read as fast as others."""
     names = ["Aa", "BB"]
     for _ in range(13):
         names = [a + b for a in names for b in ("Aa", "BB")][:40_000]

@@ -1,5 +1,5 @@
-"""Paths: routes that are not there, methods that are not, links of too many or too few parts,
-broken percent-encoding, and resource ids that name nothing."""
+"""Paths: unknown routes, unsupported methods, links with too many or too few parts, malformed
+percent-encoding, and unknown resource ids."""
 
 import pytest
 from lib.texts import NO_OWNER
@@ -205,7 +205,7 @@ def test_resource_ids_that_name_nothing(attacked, rid):
 
 
 def test_resource_ids_of_others(attacked):
-    """An id leads to what it is of, and nowhere else."""
+    """A resource id leads to its resource, and to no other."""
     ids = {
         path: attacked.run("GET", path).json["_rid"]
         for path in (
@@ -257,8 +257,7 @@ SLASHES = [
 
 @pytest.mark.parametrize("path", SLASHES)
 def test_slashes(attacked, path):
-    """What is found by a link with slashes too many is what the link says without them, or
-    nothing."""
+    """A link with extra slashes is resolved as without them, or not at all."""
     attacked.survived(request("GET", path, None, A), 200, 400, 401, 404)
     if "data" in path:
         attacked.survived(
@@ -332,7 +331,7 @@ def test_long_paths(attacked, size, statuses):
     ],
 )
 def test_hosts(attacked, host):
-    """The account echoes the host as text of JSON, and never as anything else."""
+    """The account resource echoes the host as a JSON string only."""
     reply = attacked.survived(request("GET", "/", None, {"host": host}), 200, 400, 421)
     if reply.status == 200:
         assert reply.json["id"]
@@ -354,7 +353,7 @@ def test_two_hosts(attacked):
     ],
 )
 def test_direct_mode_is_named(attacked, path):
-    """A client in Direct mode is told what to set."""
+    """A client in Direct mode gets a hint which mode to set."""
     reply = attacked.refused(request("GET", path), (400, 401, 501))
     assert reply.status == 401 or "Gateway" in reply.texts()[0], reply
 

@@ -1,5 +1,5 @@
-"""Right requests with random damage: each is answered or cut, none ends the server, none is
-answered 500."""
+"""Valid requests with random damage: each gets a reply or a closed connection, none stops the
+server, none gets 500."""
 
 import contextlib
 import random
@@ -142,7 +142,8 @@ def requests():
 
 
 def damaged(data, rng):
-    """The request after one to three accidents; lengths are set right half of the time."""
+    """Returns the request after one to three random changes; lengths are corrected half of the
+    time."""
     data = bytearray(data)
     for _ in range(rng.randint(1, 3)):
         at = rng.randrange(len(data))
@@ -179,7 +180,7 @@ def test_damage(attacked, what):
         data = damaged(requests()[what], rng)
         with attacked.wire() as wire:
             wire.send(data)
-            # The server may have gone already.
+            # The server may have closed the connection already.
             with contextlib.suppress(OSError):
                 wire.half_close()
             if data.startswith(TLS):

@@ -1,5 +1,5 @@
-"""Partition keys in headers: no JSON, no arrays, too many and too few components, wrong types and
-lengths; and items that are under another key than they say."""
+"""Partition keys in headers: not JSON, not arrays, too many and too few components, wrong types and
+lengths; and items whose key differs from the header."""
 
 import json
 
@@ -13,7 +13,7 @@ ITEM = {"id": "1", "pk": "a"}
 PATCH = {"operations": [{"op": "set", "path": "/lost", "value": 1}]}
 LARGEST = 2048
 
-#: What is no list of components.
+#: Texts that are not lists of components.
 NO_LISTS = [
     "a",
     "",
@@ -116,7 +116,7 @@ def test_too_many_components(attacked, ask, count):
 @pytest.mark.parametrize("ask", [it for it in ASKS if it not in ("query", "delete by key")])
 @pytest.mark.parametrize("key", ["[]", '["x"]', "[{}]", "[null]"])
 def test_too_few_components(attacked, ask, key):
-    """A prefix of a hierarchical key is no key of an item."""
+    """A prefix of a hierarchical key is not the key of an item."""
     attacked.refused(ASKS[ask]({PARTITION_KEY: key}, "h"), 400, (0, 1001))
 
 
@@ -250,7 +250,7 @@ def test_items_under_another_hierarchical_key(attacked, item):
     ids=lambda it: str(it)[:12],
 )
 def test_keys_of_bulk_operations(attacked, key):
-    """Each operation says its own; one that is wrong fails alone."""
+    """Each operation has its own key; one with a wrong key fails alone."""
     operation = {
         "operationType": "Create",
         "partitionKey": key,

@@ -1,5 +1,5 @@
-"""Queries that do not compile, with code and place; queries over the limits; parameters; and what
-is not supported, by name."""
+"""Queries that do not compile, with error code and position; queries over the limits; parameters;
+and unsupported features, which the error names."""
 
 import pytest
 from lib.texts import COMPOSITE
@@ -30,7 +30,7 @@ def function(text):
     return f"'{text}' is not a recognized built-in function name."
 
 
-#: Query, code, what stands at the place of the error, text. None: anything.
+#: Query, code, text at the position of the error, message. None: anything.
 WRONG = [
     ("SELEC * FROM c", "SC1001", "SELEC", near("SELEC")),
     ("SELECT * FRM c", "SC1001", None, None),
@@ -146,7 +146,7 @@ WRONG = [
 
 @pytest.mark.parametrize(("text", "code", "place", "said"), WRONG, ids=range(len(WRONG)))
 def test_queries_that_do_not_compile(attacked, text, code, place, said):
-    """Alike as a query and as a plan: the code, the text, and where it is, in UTF-16 units."""
+    """A query and its plan have the same code, message and position, which counts UTF-16 units."""
     for headers in ({}, PLAN):
         reply = attacked.refused(query(text, headers=headers), 400)
         if not text.strip("\ufeff \0") and isinstance(reply.errors()[0], str):
@@ -159,7 +159,7 @@ def test_queries_that_do_not_compile(attacked, text, code, place, said):
         assert 0 <= start <= end <= len(units) // 2, reply
         if place is not None:
             found = units[2 * start : 2 * end].decode("utf-16-le")
-            # Of a call either its name or the whole of it is the place.
+            # The position of a call is either its name or the whole call.
             assert found == place or (code == "SC2005" and found.startswith(f"{place}(")), reply
 
 
@@ -190,7 +190,7 @@ def test_a_full_text_score_outside_its_place(attacked):
 
 
 def test_a_partition_or_all(attacked):
-    """A query of all partitions says so."""
+    """A query over all partitions requires a header."""
     headers = {"x-ms-documentdb-query-enablecrosspartition": None}
     text = (
         "Cross partition query is required but disabled. Please set "
@@ -241,12 +241,12 @@ LIMITS = {
 
 @pytest.mark.parametrize("what", LIMITS)
 def test_queries_over_the_limits(attacked, what):
-    """Refused at once, as a query and as a plan; nothing recurses into the depth."""
+    """Refused at once, as a query and as a plan; deep nesting does not overflow the stack."""
     for headers in ({}, PLAN):
         attacked.refused(query(LIMITS[what], headers=headers), (400, 413), within=2)
 
 
-#: Queries that are long and right, or refused: never slow.
+#: Long queries that are valid, or refused: never slow.
 LONG = {
     "20,000 additions": "SELECT VALUE " + "1 + " * 20_000 + "1",
     "20,000 concatenations": "SELECT VALUE " + "'a' || " * 20_000 + "'a'",
@@ -277,14 +277,15 @@ def test_long_queries(attacked, what):
 
 
 def test_a_parameter_that_is_not_given(attacked):
-    """The query is refused. Its plan depends on no value, so it does not look for them."""
+    """The query is refused. Its plan does not depend on values, so the parameter is not
+    required."""
     text = "SELECT * FROM c WHERE c.n = @none"
     [error] = attacked.refused(query(text), 400).errors()
     assert text[error["location"]["start"] : error["location"]["end"]] == "@none"
     attacked.survived(query(text, headers=PLAN), 200)
 
 
-#: Names of parameters that only the query itself looks at, not its plan.
+#: Names of parameters that are checked for the query only, not for its plan.
 NAMES = ("no at", "empty name", "at alone", "a name of blanks")
 PARAMETERS = {
     "no name": [{"value": 1}],
@@ -314,7 +315,7 @@ def test_parameters(attacked, what):
 
 
 def test_a_parameter_twice(attacked):
-    """Refused, or one of the two: nothing else."""
+    """The query is refused or uses one of the two values."""
     data = query(
         "SELECT VALUE @n FROM c WHERE c.n = 1",
         [{"name": "@n", "value": 1}, {"name": "@n", "value": 2}],
@@ -377,7 +378,7 @@ UNSUPPORTED = [
 
 @pytest.mark.parametrize(("text", "what"), UNSUPPORTED)
 def test_what_is_not_supported_is_named(attacked, text, what):
-    """Named; a function that was never made may also be an error of the query."""
+    """The error names the feature; an undefined function may also be an error of the query."""
     reply = attacked.refused(query(text), (400, 501) if "udf" in text else 501)
     said = " ".join(reply.texts()).lower()
     assert what.lower() in said or (

@@ -1,4 +1,4 @@
-"""Keys that may only read: whatever a request says of itself, it changes nothing."""
+"""Read-only keys: whatever a request contains, it changes nothing."""
 
 import base64
 
@@ -14,7 +14,7 @@ READ_ONLY = base64.b64encode(b"a key that may only read, no more").decode()
 
 @pytest.fixture(scope="module")
 def attacked(tmp_path_factory):
-    """A server with a second key that only reads."""
+    """A server with a second, read-only key."""
     keys = tmp_path_factory.mktemp("keys") / "keys"
     keys.write_text(f"primary = {KEY}\nprimary-readonly = {READ_ONLY}\n")
     keys.chmod(0o600)
@@ -42,7 +42,7 @@ def test_what_it_may_not(attacked, what):
 
 
 def test_it_is_given_no_tokens(attacked):
-    """A permission is shown with a token, which may be for more than reading."""
+    """A permission is returned with a token, which may permit more than reading."""
     path = "/dbs/data/users/u/permissions"
     attacked.make(path, {"id": "all", "permissionMode": "All", "resource": "dbs/data/colls/c"})
     attacked.held = attacked.state()

@@ -1,5 +1,5 @@
-"""Resource tokens: of another resource, forged, of a deleted permission, expired; permissions that
-are none."""
+"""Resource tokens: of another resource, forged, of a deleted permission, expired; and invalid
+permissions."""
 
 import base64
 import hashlib
@@ -21,7 +21,7 @@ PATCH = {"operations": [{"op": "set", "path": "/lost", "value": 1}]}
 
 
 def permit(attacked, mode="All", resource="dbs/data/colls/c", id_="p", headers=None, **more):
-    """A new permission's token."""
+    """Returns the token of a new permission."""
     attacked.run("DELETE", f"{PERMISSIONS}/{id_}")
     made = attacked.run(
         "POST",
@@ -72,7 +72,7 @@ WRITES = {
     "definition": ("PUT", "/dbs/data/colls/c", {"id": "c", "partitionKey": ONE}, {}),
     "delete container": ("DELETE", "/dbs/data/colls/c", None, {}),
 }
-#: What nobody but the owner may do.
+#: Requests that only the account's keys permit.
 ADMINISTRATION = {
     "database": ("POST", "/dbs", {"id": "new"}, {}),
     "container": ("POST", "/dbs/data/colls", {"id": "new", "partitionKey": ONE}, {}),
@@ -104,7 +104,8 @@ ADMINISTRATION = {
 
 
 def odd(what):
-    """What takes a write for a question may find that it is a bad one."""
+    """Returns the allowed status codes; a write that is parsed as a query may be refused as
+    malformed."""
     return {"execute that asks": (400, 403, 501)}.get(what, (400, 403) if "that" in what else 403)
 
 
@@ -117,7 +118,8 @@ def test_tokens_that_may_only_read(attacked, what):
 
 
 def administration():
-    """What a token that reads, and one that may do all in its container, may not."""
+    """Yields requests that a token may not make: a read-only one, and one with all rights in its
+    container."""
     for mode in ("Read", "All"):
         for what, (_, path, _, _) in ADMINISTRATION.items():
             if mode == "Read" or not path.startswith("/dbs/data/colls/c/"):
@@ -189,7 +191,7 @@ def test_tokens_of_a_partition_key(attacked, key):
 
 
 def test_forged_tokens(attacked):
-    """Every byte of a token counts."""
+    """A change of any byte of a token is detected."""
     token = permit(attacked)
     attacked.accepted(by(token, "GET", f"{DOCS}/1"), 200)
     head, content = token.split("sig=", 1)
@@ -227,7 +229,7 @@ def test_tokens_of_deleted_permissions(attacked):
 
 
 def test_tokens_of_changed_permissions(attacked):
-    """A permission that now only reads gives its old tokens no more."""
+    """The old tokens of a permission that became read-only lose the right to write."""
     token = permit(attacked)
     body = {"id": "p", "permissionMode": "Read", "resource": "dbs/data/colls/c"}
     assert attacked.run("PUT", f"{PERMISSIONS}/p", body).status == 200
@@ -296,7 +298,7 @@ def test_users_and_permissions_that_are_there_or_not(attacked):
 
 
 def test_tokens_as_they_are_sent(attacked):
-    """Encoded or not, a token is one."""
+    """A token is accepted with or without percent-encoding."""
     token = permit(attacked)
     for header in (token, quote(token, safe=""), quote(unquote(token), safe="=&")):
         attacked.accepted(request("GET", f"{DOCS}/1", None, {**A, "authorization": header}), 200)
@@ -336,7 +338,7 @@ LIMITED = {
 
 @pytest.mark.parametrize("what", LIMITED)
 def test_tokens_of_a_partition_key_that_say_two(attacked, what):
-    """The header names the token's key, and the body another."""
+    """The header has the token's key, and the body another one."""
     verb, path, body, headers = LIMITED[what]
     token = permit(attacked, "All", resourcePartitionKey=["a"])
     with attacked.wire() as wire:
@@ -380,7 +382,8 @@ def test_tokens_of_a_partition_key_see_no_other(attacked, ask, headers):
 
 
 def test_reading_tokens_do_not_become_more(attacked):
-    """Who may read a database is not given the tokens of others, which may be for all."""
+    """A principal that may read a database does not get the tokens of other users, which may have
+    all rights."""
     permit(attacked, "All", id_="all")
     token = permit(attacked, "Read", "dbs/data")
     for verb, path, body, headers in (
@@ -398,7 +401,7 @@ def test_reading_tokens_do_not_become_more(attacked):
     "resource", ["dbs/sentinel", "dbs/sentinel/colls/kept", "dbs/data", "dbs/data/colls/off"]
 )
 def test_tokens_do_not_make_tokens(attacked, resource):
-    """Who has all rights in a container, or a database, gives none for what is beyond."""
+    """A token with all rights in a container or a database cannot create permissions beyond it."""
     for own in ("dbs/data/colls/c", "dbs/data"):
         if resource.startswith(own):
             continue
@@ -415,8 +418,8 @@ def test_tokens_do_not_make_tokens(attacked, resource):
 
 
 def aged(attacked, token, seconds):
-    """The same token with another end, signed with the server's own secret."""
-    # A checksum stands behind it.
+    """Returns the same token with another expiry time, signed with the server's own secret."""
+    # The file ends with a checksum.
     secret = (attacked.server.data_dir / "nosql" / "secret").read_bytes()[:32]
     head, content = token.split("sig=", 1)
     data = base64.b64decode(content)[:-32]
@@ -428,7 +431,7 @@ def aged(attacked, token, seconds):
 
 @pytest.mark.parametrize("seconds", [-1, 0, -3600, -(2**40), -(2**62)])
 def test_tokens_that_are_over(attacked, seconds):
-    """Nothing is wrong with them but their age."""
+    """The tokens are valid except for their age."""
     token = permit(attacked)
     assert aged(attacked, token, None) == token, (
         "tokens are made otherwise: this test has to learn how"

@@ -1,5 +1,5 @@
-"""Every field of every body, with a value of every JSON type: an answer or a well-formed refusal,
-and a refused request changes nothing."""
+"""Every field of every body, with a value of every JSON type: a reply or a well-formed refusal, and
+a refused request changes nothing."""
 
 import json
 
@@ -14,7 +14,7 @@ DOCS = "/dbs/data/colls/c/docs"
 
 
 class FixtureData:
-    """What is there before each attempt."""
+    """The data before each attempt."""
 
     def __init__(self, attacked):
         self.attacked = attacked
@@ -22,7 +22,7 @@ class FixtureData:
         self.offer = attacked.run("GET", "/offers").json["Offers"][0]
 
     def restore(self, field, reply):
-        """Takes back what was accepted."""
+        """Reverts a request that was accepted."""
         attacked, made = self.attacked, reply.json if reply.body else {}
         if (
             field.method == "POST"
@@ -50,14 +50,14 @@ def fixture(attacked):
 
 
 def statuses(reply):
-    """The status, or those of the operations of a batch."""
+    """Returns the status, or those of the operations of a batch."""
     if reply.status in (200, 207) and reply.body.startswith(b"["):
         return {it["statusCode"] for it in reply.json}
     return {reply.status}
 
 
 def attempt(fixture, field, value):
-    """Answers what is wrong with the answer, if anything."""
+    """Returns a description of the error in the reply, if any."""
     path = field.path.replace("@", fixture.offer["id"])
     data = request(field.method, path, field.with_value(value), field.headers)
     try:

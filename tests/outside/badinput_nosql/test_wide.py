@@ -1,5 +1,5 @@
-"""Queries and bodies as wide as a request may be: every place that takes a list gets thousands of
-different ones. What looks for each among all others is far too slow for that."""
+"""Queries and bodies with as many elements as a request may have: every list gets thousands of
+different ones. A linear search for each of them would be far too slow."""
 
 import pytest
 from lib.wire import WITHIN
@@ -15,7 +15,7 @@ KEY = {PARTITION_KEY: '["x"]'}
 
 
 def each(text, joined=",", count=WIDTH):
-    """The text as often as that, with the number for `#`."""
+    """Returns `count` copies of the text, with the number in place of `#`."""
     return joined.join(text.replace("#", str(i)) for i in range(count))
 
 
@@ -163,7 +163,7 @@ PLACES = {
 
 @pytest.fixture(scope="module", autouse=True)
 def wide(attacked):
-    """A container without indexes, with one wide item in it."""
+    """A container without indexes that contains one wide item."""
     bare = {"includedPaths": [], "excludedPaths": [{"path": "/*"}]}
     attacked.make("/dbs/data/colls", {"id": "wide", "partitionKey": ONE, "indexingPolicy": bare})
     body = {f"f{i}": i for i in NUMBERS}
@@ -180,5 +180,5 @@ ANSWERS = (200, 201, 207, 400, 408, 413, 503)
 def test_answered_in_time(attacked, place):
     data = PLACES[place]()
     with attacked.undisturbed():
-        # Other suites run beside this one.
+        # Other suites run at the same time.
         attacked.survived(data, *ANSWERS, within=10 * WITHIN)

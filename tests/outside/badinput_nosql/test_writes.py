@@ -1,4 +1,4 @@
-"""Patches and batches that are none, or too much."""
+"""Patches and batches that are malformed or over the limits."""
 
 import json
 
@@ -154,7 +154,7 @@ CONDITIONS = [
 
 @pytest.mark.parametrize("condition", CONDITIONS, ids=lambda it: it[:24] or "empty")
 def test_conditions_of_patches(attacked, condition):
-    """What is no condition is refused; what is one and does not hold is answered 412."""
+    """A malformed condition is refused; a valid one that does not hold gets 412."""
     may = condition in (
         "from c",
         "",
@@ -201,7 +201,7 @@ BATCHES = {
     "null": None,
     "a number": 1,
 }
-#: Batches of which an operation is wrong; the good one in front is undone.
+#: Batches with an invalid operation; a valid one before it is rolled back.
 OPERATIONS = {
     "no object": 1,
     "null": None,
@@ -236,7 +236,7 @@ OPERATIONS = {
         "resourceBody": {"operations": [op("set", "/id", value="x")]},
     },
 }
-#: And what only then turns out: status of the operation.
+#: Operations that fail when they are executed, with their status.
 FAILING = {
     "there already": ({"operationType": "Create", "resourceBody": {"id": "1", "pk": "a"}}, 409),
     "not there": ({"operationType": "Read", "id": "none"}, 404),
@@ -268,7 +268,8 @@ def test_batches(attacked, kind, what):
 @pytest.mark.parametrize("what", OPERATIONS)
 @pytest.mark.parametrize("place", ["last", "first"])
 def test_operations_of_batches(attacked, what, place):
-    """All or nothing: the whole is refused, or the wrong one is 400 and the others fail with it."""
+    """Atomic: the batch is refused as a whole, or the invalid operation gets 400 and the others
+    fail with it."""
     operations = [GOOD, OPERATIONS[what]] if place == "last" else [OPERATIONS[what], GOOD]
     reply = attacked.survived(request("POST", DOCS, operations, BATCH), 207, 400)
     if reply.status == 207:
@@ -283,10 +284,10 @@ def test_batches_that_fail(attacked, what):
     assert [it["statusCode"] for it in reply.json] == [424, status, 424], reply
 
 
-#: A key of its own is wrong in a batch only.
+#: A key of its own is an error in an atomic batch only.
 @pytest.mark.parametrize("what", [what for what in OPERATIONS if what != "own key"])
 def test_operations_of_bulks(attacked, what):
-    """In a bulk each stands alone: the good one is done, the other is not."""
+    """In a bulk each operation is independent: the valid one is executed, the other is not."""
     wrong = OPERATIONS[what]
     if isinstance(wrong, dict):
         wrong = {"partitionKey": '["a"]', **wrong}
@@ -310,7 +311,7 @@ def test_keys_of_a_batch_are_one(attacked):
         ] == 1001, reply
     else:
         assert reply.substatus in (0, 1001), reply
-    assert MISMATCH  # The text of one operation is not part of a batch's answer.
+    assert MISMATCH  # The message of a single operation is not part of a batch's reply.
 
 
 def test_batches_of_more_than_two_megabytes(attacked):
@@ -325,7 +326,7 @@ def test_batches_of_more_than_two_megabytes(attacked):
 
 
 def test_batches_that_answer_too_much(attacked):
-    """A hundred reads of a large item are more than an answer holds: it stays bounded."""
+    """A hundred reads of a large item exceed the maximum reply: its size stays bounded."""
     attacked.accepted(
         request("POST", DOCS, {"id": "large", "pk": "a", "x": "x" * 1_900_000}, A), 201, within=5
     )
@@ -343,7 +344,7 @@ def test_batches_that_answer_too_much(attacked):
 
 @pytest.mark.parametrize("atomic", ["", "x", "maybe", "1"])
 def test_batches_that_are_neither(attacked, atomic):
-    """Whatever the header says, what fails is not done."""
+    """Whatever the header contains, failing operations have no effect."""
     headers = {**BATCH, "x-ms-cosmos-batch-atomic": atomic}
     attacked.survived(
         request(

@@ -1,5 +1,5 @@
-"""A client of raw bytes for HTTP: requests are written by hand, signed as clients sign them, and
-can be as wrong as a test wants; answers are read strictly."""
+"""An HTTP client that sends raw bytes: requests are written by hand, signed as clients sign them,
+and can be malformed; replies are parsed strictly."""
 
 import email.utils
 import json
@@ -12,9 +12,9 @@ from lib.nosql import QUERY
 from lib.signature import KEY
 from lib.wire import WITHIN, Silence
 
-#: How a TLS handshake begins, and what answers a wrong one.
+#: First byte of a TLS handshake, and of the alert for an invalid one.
 TLS, ALERT = b"\x16", b"\x15"
-#: Largest answer: a page of 4 MiB with room around it.
+#: Maximum size of a reply: a page of 4 MiB and some space.
 LARGEST_ANSWER = 8 << 20
 MESSAGE = re.compile(r"Message: (\{.*\})\r\nActivityId: ([^\r\n]*), Request URI: (.*)", re.DOTALL)
 #: Names of errors by their status.
@@ -54,12 +54,12 @@ A = {PARTITION_KEY: '["a"]'}
 
 
 def http_date(offset=0.0):
-    """Now, or so many seconds later, as headers have it."""
+    """Returns the time in `offset` seconds in the format of headers."""
     return email.utils.formatdate(time.time() + offset, usegmt=True)
 
 
 def authorization(verb, path, date, key=KEY):
-    """The header of a request that is signed well."""
+    """Returns the authorization header of a correctly signed request."""
     return signature.authorization(verb, *signature.whose(path), date, key)
 
 
@@ -70,8 +70,8 @@ def octets(text):
 def request(
     verb, path, body=None, headers=None, *, key=KEY, extra=(), version="HTTP/1.1", date=None
 ):
-    """A request's bytes. `headers` replace the usual ones, None takes one away; `extra` are pairs
-    that are added whatever there is."""
+    """Returns a request's bytes. `headers` replace the usual ones, None removes one; `extra` are
+    pairs that are added in any case."""
     date = http_date() if date is None else date
     if body is not None and not isinstance(body, (bytes, str)):
         body = json.dumps(body)
@@ -95,13 +95,13 @@ def request(
 
 
 def query(text, parameters=(), path="/dbs/data/colls/c/docs", headers=None, **options):
-    """A query's request."""
+    """Returns the request of a query."""
     body = {"query": text, "parameters": list(parameters)}
     return request("POST", path, body, {**QUERY, **(headers or {})}, **options)
 
 
 class Reply(nosql.Reply):
-    """An answer that is read strictly."""
+    """A reply that is parsed strictly."""
 
     @property
     def closes(self):
@@ -109,11 +109,11 @@ class Reply(nosql.Reply):
 
     @property
     def is_bare(self):
-        """Refused below the protocol, without a body."""
+        """Whether the request was refused below the protocol, without a body."""
         return not self.body
 
     def errors(self):
-        """What the message says: texts, or the objects of a query that does not compile."""
+        """Returns the errors in the message: texts, or objects if a query does not compile."""
         about = self.json
         assert about["code"] == NAMES.get(self.status), self
         assert set(about) <= {"code", "message", "additionalErrorInfo"}, self
@@ -132,7 +132,7 @@ class Reply(nosql.Reply):
         return errors
 
     def texts(self):
-        """The texts of all errors."""
+        """Returns the texts of all errors."""
         return [it if isinstance(it, str) else it["message"] for it in self.errors()]
 
 
@@ -147,7 +147,7 @@ class Wire(wire.Wire):
             self.socket = context.wrap_socket(self.socket, server_hostname="localhost")
 
     def more(self, until):
-        """Waits for bytes; answers whether there were any before the end."""
+        """Waits for bytes; returns whether any came before the end of the stream."""
         left = until - time.monotonic()
         if left <= 0:
             raise Silence(f"{len(self.read)} bytes, then silence: {self.read[:200]!r}")
@@ -176,7 +176,7 @@ class Wire(wire.Wire):
         return line
 
     def reply(self, within=WITHIN, verb="GET"):
-        """The next answer, or None when the server closed instead."""
+        """Returns the next reply, or None if the server closed the connection instead."""
         until = time.monotonic() + within
         if not self.read and not self.more(until):
             return None
@@ -198,30 +198,30 @@ class Wire(wire.Wire):
         return reply
 
     def rest(self, within=WITHIN):
-        """All bytes until the server closes."""
+        """Returns all bytes until the server closes the connection."""
         until = time.monotonic() + within
         while self.more(until):
             pass
         return self.read
 
     def ask(self, data, within=WITHIN):
-        """Sends bytes; answers the reply, or None when the server closed instead."""
+        """Sends bytes; returns the reply, or None if the server closed the connection instead."""
         self.send(data)
         return self.reply(within, "HEAD" if data.startswith(b"HEAD ") else "GET")
 
     def good(self, within=WITHIN):
-        """A request that has to be served."""
+        """Sends a valid request, which has to be served."""
         reply = self.ask(request("GET", "/dbs"), within)
         assert reply is not None and reply.status == 200, f"a good request is refused: {reply}"
 
     def ended(self, within=WITHIN):
-        """The server has closed, without another byte."""
+        """Checks that the server closes the connection without sending another byte."""
         until = time.monotonic() + within
         assert not self.read, f"bytes behind the answer: {self.read[:200]!r}"
         assert not self.more(until), f"bytes where an end was due: {self.read[:200]!r}"
 
     def usable(self, reply=None):
-        """The connection serves the next request, or is closed cleanly."""
+        """Checks that the connection serves the next request, or is closed cleanly."""
         if reply is not None and reply.closes:
             return self.ended()
         assert not self.read, f"bytes behind the answer: {self.read[:200]!r}"

@@ -1,4 +1,4 @@
-"""What a bomb does its work with: connections to both doors, each answer judged, and time."""
+"""The client of the bombs: connections to both APIs, whose replies are checked."""
 
 import os
 import threading
@@ -12,22 +12,22 @@ from lib.wire import Silence
 from bombs.wires import DOCS, op_msg
 
 PATIENCE = float(os.environ.get("PATIENCE", "1"))
-#: Seconds that something which is kept open is kept so.
+#: Seconds for which a bomb holds connections or cursors open.
 HOLD = 2.0
-#: Codes that say nothing: the error is of no kind.
+#: Error codes without meaning, which no reply may have.
 NONSENSE = {1, 8}
 STATUSES = {200, 207, 400, 408, 413, 429, 501, 503}
 
 
 class Attack:
-    """One attacker. `within` is how long an answer may take, which is long: bombs are told to be
-    refused, not to be fast."""
+    """One attacker. `within` is the limit of the time of a reply in seconds; it is long, since
+    bombs must be refused, not answered fast."""
 
     def __init__(self, server, crowd):
         self.mongo_address, self.items_address = server.address, server.items.address
         self.within = (60 if crowd == 1 else 600) * PATIENCE
         self.problems, self.wires = [], {}
-        #: Answers by their kind.
+        #: Kinds of replies.
         self.answers = []
 
     def close(self):
@@ -38,7 +38,7 @@ class Attack:
         if new or kind not in self.wires:
             wire = kind.Wire(address)
             if kind is documents:
-                # As drivers do: before that a connection may not send much.
+                # Drivers send it first; before it a connection may not send large messages.
                 wire.run(("hello", 1), db="admin", within=self.within)
             self.wires[(kind, len(self.wires)) if new else kind] = wire
             return wire
@@ -53,8 +53,8 @@ class Attack:
             self.problems.append(repr(problem)[:500])
 
     def mongo(self, body, within, new=False):
-        """A command of the MongoDB door, or its bytes; answers the reply, which is no error of no
-        kind."""
+        """Sends a command of the MongoDB API, or its bytes; returns the reply, whose error code
+        must have a meaning."""
         wire = self.wire(documents, self.mongo_address, new)
         wire.send(body if isinstance(body, bytes) else op_msg(body), within)
         reply = wire.reply(within)
@@ -68,7 +68,7 @@ class Attack:
         return reply
 
     def sql(self, text, headers=()):
-        """A query of the NoSQL door about one partition."""
+        """Sends a query of the NoSQL API for one partition."""
         headers = {items.PARTITION_KEY: '["a"]', **dict(headers)}
         return self.judged(items.query(text, path=DOCS, headers=headers))
 
@@ -94,7 +94,8 @@ class Attack:
 
 
 def throw(server, work, crowd):
-    """A bomb, thrown by so many at once; answers what was wrong with answers, and their kinds."""
+    """Runs a bomb with `crowd` concurrent attackers; returns the errors in replies, and their
+    kinds."""
     attacks = [Attack(server, crowd) for _ in range(crowd)]
     threads = [threading.Thread(target=attack.run, args=(work,), daemon=True) for attack in attacks]
     for thread in threads:

@@ -1,10 +1,10 @@
-"""What bombs are thrown at: a wide document, many rows, and the same as items."""
+"""The data that bombs use: a wide document, many rows, and the same as items."""
 
-#: Bytes of the text of the wide document, and of the shorter one that each row has too.
+#: Bytes of the text of the wide document, and of the shorter text that each row has.
 WIDE, SHORT = 1_900_000, 100_000
 NUMBERS, ROWS = 3_000, 200
 DATABASE = "bombs"
-#: An honest client reads this document.
+#: The document that an honest client reads.
 HONEST = {"_id": "honest", "v": 1}
 ITEM = {"id": "honest", "pk": "honest", "v": 1}
 
@@ -18,7 +18,7 @@ def row(number):
 
 
 def settle(server):
-    """Stores it at both doors."""
+    """Stores the data through both APIs."""
     database = server.client[DATABASE]
     database["honest"].insert_one(HONEST)
     database["wide"].insert_one({"_id": 0, **wide()})
@@ -27,7 +27,7 @@ def settle(server):
     items = server.items
     assert items.create_database(DATABASE).status == 201
     container = items.container(DATABASE, "c")
-    # Nothing is indexed: bombs are about what is made of values, not about finding them.
+    # Without indexes: bombs process values, they do not look them up.
     bare = {"includedPaths": [], "excludedPaths": [{"path": "/*"}]}
     replies = [
         container.define(indexingPolicy=bare),

@@ -1,5 +1,5 @@
-"""The server that bombs are thrown at, with a bound on its memory, an honest client beside it, and
-a second server that shows how busy the machine is."""
+"""The server under attack, with a memory limit, an honest client, and a second server that shows
+how busy the machine is."""
 
 import contextlib
 import os
@@ -14,31 +14,31 @@ from bombs import data
 from bombs.attack import PATIENCE, throw
 from bombs.probe import Probe
 
-#: What the process is told that it may hold; operations may have half of it.
+#: Value of --memory; operations may have half of it.
 MEMORY = 512 << 20
 ACCOUNT = MEMORY // 2
-#: Resident memory that a server may hold beyond its account and what it held at rest.
+#: Resident memory that a server may use in addition to its account and its idle use.
 BESIDE = 200 << 20
-#: Seconds in which what a bomb held is given back, but for so many bytes.
+#: Seconds within which the memory of a bomb is released, except for LEFTOVER bytes.
 SETTLED, LEFTOVER = 3.0, 64 << 20
-#: Address space beyond what a server at rest has: what ends a process that grows without end.
+#: Address space beyond that of an idle server; it stops a process that grows without limit.
 SPACE = 2 << 30
-#: The honest client's p99, in seconds, beyond that at a server which nobody attacks.
+#: Limit of the honest client's p99 in seconds, beyond that at the server that is not attacked.
 P99 = 0.25 * PATIENCE
-#: It is stretched by what others take of the machine, but not without end.
+#: The limit is extended by the load of other processes, but at most by this factor.
 LEAST_LEFT = 0.25
-#: It asks for so long at least, so that there is something to take a percentile of.
+#: Minimum duration of a measurement in seconds, so that there are enough samples for a percentile.
 LEAST = 1.6
 
 
 def bounded():
-    """The flag that bounds the process, where the binary has it."""
+    """Returns the flag that limits memory, if the binary has it."""
     shown = subprocess.run([EBB_BIN, "serve", "--help"], capture_output=True, text=True, check=True)
     return ["--memory", f"{MEMORY >> 20}MB"] if "--memory " in shown.stdout else []
 
 
 def status(server, field):
-    """Bytes that the kernel says of the process; none of one that is ending."""
+    """Returns a number of bytes from the process's status; None for a process that is exiting."""
     text = pathlib.Path(f"/proc/{server.process.pid}/status").read_text()
     for line in text.splitlines():
         if line.startswith(f"{field}:"):
@@ -47,10 +47,10 @@ def status(server, field):
 
 
 def processors(pids):
-    """Seconds of processors that were spent by everybody, and by these processes."""
+    """Returns the processor time of all processes and that of the given ones, in seconds."""
     tick = os.sysconf("SC_CLK_TCK")
     total = pathlib.Path("/proc/stat").read_text().split("\n", 1)[0].split()[1:]
-    # All but idle and waiting for a disk; guests are counted among users already.
+    # Everything except idle and I/O wait; guest time is part of user time.
     spent = [int(total[at]) for at in (0, 1, 2, 5, 6, 7)]
     own = 0
     for pid in pids:
@@ -61,7 +61,7 @@ def processors(pids):
 
 
 class Field:
-    """All of them, over all bombs of a module."""
+    """The servers and the honest client, for all bombs of a module."""
 
     def __init__(self):
         self.server = Server(data_dir=True, nosql=True, flags=bounded())
@@ -85,7 +85,7 @@ class Field:
     def start(self):
         self.server.start()
         server = self.server
-        # What it holds at rest, once it has served both doors.
+        # Idle memory use is measured after both APIs have served a request.
         assert server.client[data.DATABASE]["honest"].find_one() is not None
         assert server.items.container(data.DATABASE, "c").read("honest", "honest").status == 200
         self.rest = server.rss()
@@ -102,21 +102,21 @@ class Field:
         pathlib.Path(f"/proc/{self.server.process.pid}/clear_refs").write_text("5")
 
     def settle(self):
-        """What the bomb before has left is given back while the honest client asks on: the next one
-        is judged by what it holds itself. Who keeps it is judged with it."""
+        """Waits while the memory of the previous bomb is released, so that each bomb is measured by
+        its own use. Memory that is never released counts for the next one."""
         until = time.monotonic() + SETTLED
         while self.rest + LEFTOVER < self.server.rss() and time.monotonic() < until:
             time.sleep(0.05)
 
     def revive(self):
-        """A server that is of no use any more makes way, so that the next bomb is judged fairly."""
+        """Replaces an unusable server, so that later bombs are not affected."""
         self.leave()
         if self.server.alive():
             self.server.kill()
         self.start()
 
     def throw(self, work, crowd):
-        """Answers everything that was wrong, in words, and the kinds of answers."""
+        """Runs a bomb; returns all errors, and the kinds of replies."""
         self.settle()
         self.forget_peak()
         self.probe.told()
@@ -136,18 +136,18 @@ class Field:
         return problems, answers, took
 
     def spent(self):
-        """Seconds of processors of everybody, and of those who have to do with this."""
+        """Returns the processor time of all processes, and that of the processes of this test."""
         mine = [self.server.process.pid, self.control.process.pid, self.probe.pid, os.getpid()]
         return processors(mine)
 
     @staticmethod
     def left(took, before, after):
-        """The part of the machine that others have left to this."""
+        """Returns the share of the machine that other processes left to this test."""
         others = (after[0] - before[0]) - (after[1] - before[1])
         return max(LEAST_LEFT, 1 - max(0.0, others) / (took * os.cpu_count()))
 
     def patience(self, left):
-        """The honest client was served, and soon, however busy the machine is with other things."""
+        """Returns the errors and delays of the honest client, adjusted to the machine's load."""
         told, wrong = self.probe.told(), []
         limit = P99 / left + told["control"]["p99"]
         for door in ("mongo", "nosql"):
@@ -161,7 +161,7 @@ class Field:
         return wrong
 
     def memory(self):
-        """The most that was held at any moment."""
+        """Checks the peak of resident memory."""
         peak, most = status(self.server, "VmHWM"), self.rest + ACCOUNT + BESIDE
         if peak <= most:
             return []

@@ -1,13 +1,13 @@
-"""The bombs that are texts: every construct that makes a large value of a small one, at every place
-where a query may have one. A new construct or place is one row, and is tried with all of the
-others.
+"""The bombs that are texts: every construct that makes a large value from a small one, in every
+position in which a query may have it. A new construct or position is one row, and is combined with
+all of the others.
 """
 
 import bson
 
 from bombs.data import NUMBERS
 
-#: How often a value is named; each of them has 1.9 MB.
+#: Number of references to a value of 1.9 MB.
 MANY = NUMBERS
 
 
@@ -15,7 +15,7 @@ def listed(*names):
     return ", ".join(names)
 
 
-# The query language of the NoSQL door. `c.s` is a text of 1.9 MB, `c.t` a shorter one, `c.a` has
+# The query language of the NoSQL API. `c.s` is a text of 1.9 MB, `c.t` a shorter one, `c.a` has
 # MANY numbers.
 
 SQL_VALUES = {
@@ -59,7 +59,7 @@ SQL_PLACES = {
     "aggregate": "SELECT VALUE MAX({}) FROM c",
 }
 
-#: Whole queries: what is held over rows, and programs that are large themselves.
+#: Whole queries: state held over rows, and programs that are large themselves.
 SQL_QUERIES = {
     "many properties": f"SELECT {listed(*(f'c.s AS f{i}' for i in range(MANY)))} FROM c",
     "many groups": "SELECT x, y, c.t, COUNT(1) AS n FROM c JOIN x IN c.a JOIN y IN c.a GROUP BY x, y, c.t",
@@ -83,7 +83,7 @@ SQL_QUERIES = {
 }
 
 
-# Expressions of the MongoDB door. `$s` is a text of 1.9 MB, `$t` a shorter one, `$a` MANY numbers.
+# Expressions of the MongoDB API. `$s` is a text of 1.9 MB, `$t` a shorter one, `$a` MANY numbers.
 
 
 def reduce(initial, inner, steps=60):
@@ -133,7 +133,7 @@ MONGO_VALUES = {
     "$toUpper": {"$toUpper": {"$concat": ["$s"] * 40}},
 }
 
-#: Pipelines around an expression that stands where None is.
+#: Pipelines around an expression.
 MONGO_PLACES = {
     "$project": lambda value: [{"$project": {"p": value}}],
     "size of it": lambda value: [{"$project": {"p": {"$type": [value]}}}],
@@ -159,7 +159,7 @@ MONGO_PLACES = {
     "$sort": lambda value: [{"$unwind": "$a"}, {"$addFields": {"p": value}}, {"$sort": {"p": 1}}],
 }
 
-#: A hundred KB for each of MANY rows: what blocking stages hold.
+#: A hundred KB for each of MANY rows, which blocking stages hold.
 FLOOD = [{"$unwind": "$a"}, {"$project": {"a": 1, "p": {"$concat": ["$t", {"$toString": "$a"}]}}}]
 HELD = [*FLOOD, {"$sort": {"a": -1}}]
 
@@ -248,7 +248,7 @@ def regexes(count, about="(a{1,100}b{1,100}){1,4}"):
     return [bson.Regex(f"{about}{i}") for i in range(count)]
 
 
-#: Commands: programs that are large when they are read.
+#: Commands: programs that are large once parsed.
 MONGO_COMMANDS = {
     "regexes in $in": lambda: {"find": "rows", "filter": {"s": {"$in": regexes(3_000)}}},
     "regexes in $or": lambda: {

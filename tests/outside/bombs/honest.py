@@ -1,10 +1,10 @@
 """Honest clients in a process of their own: each reads one document every few milliseconds, as many
-at each API of the server under attack as at a second server that nobody attacks. The second server
-shows the delays that the machine itself causes; a delay meets one client at a time, so fewer clients
-there would see fewer of them.
+at each API of the server under attack as at a second server that is not attacked. The second server
+shows the delays that the machine itself causes; a delay affects one client at a time, so fewer
+clients there would see fewer of them.
 
-Started with the addresses, and how many clients there are at each door; each line of input begins
-a count, and its answer is a line of JSON.
+The arguments are the addresses, and the number of clients of each API; each line of input starts a
+new measurement, and prints the previous one as a line of JSON.
 """
 
 import json
@@ -21,7 +21,7 @@ from badinput_nosql import wire as items
 from bombs.data import DATABASE, HONEST
 
 EVERY = 0.015
-#: No answer for so long is none.
+#: Timeout of a request in seconds.
 GIVE_UP = 20.0
 PATH = f"/dbs/{DATABASE}/colls/c/docs/honest"
 
@@ -40,7 +40,8 @@ def read_item(wire):
 
 
 def corrected(took):
-    """The time of one request and those of the requests that should have been sent meanwhile."""
+    """Yields the time of one request and those of the requests that were due meanwhile (correction
+    for coordinated omission)."""
     while took > 0:
         yield took
         took -= EVERY
@@ -52,7 +53,7 @@ def percentile(times, part=0.99):
 
 
 class Watch:
-    """One door that is asked again and again."""
+    """One client, which sends requests continuously."""
 
     def __init__(self, kind, address, read):
         self.kind, self.address, self.read, self.wire = kind, address, read, None
@@ -73,7 +74,7 @@ class Watch:
 
 
 def told(watches):
-    """What all of a door have met together."""
+    """Returns the combined measurements of the clients of an API."""
     times = [took for watch in watches for took in watch.times]
     return {
         "p99": percentile(times),

@@ -1,4 +1,5 @@
-"""Just enough of HTTP/2 to be a client that asks on many streams and never lets an answer come."""
+"""A minimal HTTP/2 client that sends requests on many streams and never opens the window for
+replies."""
 
 import struct
 
@@ -23,7 +24,7 @@ def settings(**values):
 
 
 def text(value):
-    """A string literal, as it is; a length over 126 has more bytes."""
+    """Encodes a string literal without compression; a length of 127 or more takes several bytes."""
     data, out = value.encode(), b""
     if len(data) < 127:
         return bytes([len(data)]) + data
@@ -34,7 +35,7 @@ def text(value):
 
 
 def request(stream, method, path, headers, body=b""):
-    """A request on a stream of its own; nothing goes into tables."""
+    """Returns a request on a stream of its own, without use of the header tables."""
     pairs = {
         ":method": method,
         ":scheme": "http",

@@ -1,4 +1,4 @@
-"""Honest clients in a process of their own, as a test uses them: see `honest.py`."""
+"""Runs the honest clients of `honest.py` in a process of their own."""
 
 import json
 import pathlib
@@ -9,7 +9,7 @@ from bombs import data
 
 
 def furnish(server):
-    """What they read, where nothing else is needed."""
+    """Stores the document and the item that they read, if a test needs no other data."""
     server.client[data.DATABASE]["honest"].insert_one(data.HONEST)
     assert server.items.create_database(data.DATABASE).status == 201
     container = server.items.container(data.DATABASE, "c")
@@ -18,12 +18,13 @@ def furnish(server):
 
 
 class Probe:
-    """Runs `clients` clients at each API of the server and at a control server that nobody
-    attacks."""
+    """Runs `clients` clients at each API of the server and at a control server that is not
+    attacked."""
 
     def __init__(self, server, control, clients=1):
         addresses = [server.address, server.items.address, control.address]
-        # By its path: a module would begin with everything that this process has loaded.
+        # By its path: as a forked module it would start with everything that this process has
+        # loaded.
         self.process = subprocess.Popen(
             [
                 sys.executable,
@@ -45,7 +46,7 @@ class Probe:
         self.close()
 
     def told(self):
-        """What they have met since this was asked last, by API and `control`."""
+        """Returns the measurements since the last call, by API and `control`."""
         self.process.stdin.write("\n")
         self.process.stdin.flush()
         return json.loads(self.process.stdout.readline())

@@ -1,4 +1,4 @@
-"""The table of bombs: what the grammar makes, and the connections. Each is a function of an
+"""The table of bombs: those of the grammar, and the connections. Each is a function of an
 attack."""
 
 import functools
@@ -16,7 +16,8 @@ def sql(text):
 
 
 def command(make):
-    """Its bytes are made once, and only when it is thrown: many of them are large."""
+    """Returns a bomb that sends a command. Its bytes are made once, when first needed: many of them
+    are large."""
     made = functools.cache(lambda: op_msg(make()))
     lock = threading.Lock()
 
@@ -33,7 +34,7 @@ def pipeline(stages, source="wide"):
 
 
 def crossed():
-    """Every value at every place, by (family, name)."""
+    """Yields every value in every position: (family, position, bomb)."""
     for name, value in grammar.SQL_VALUES.items():
         for place, text in grammar.SQL_PLACES.items():
             yield f"SQL {name}", place, sql(text.format(*[value] * text.count("{}")))
@@ -43,7 +44,7 @@ def crossed():
 
 
 def single():
-    """Bombs that stand in one place."""
+    """Yields the bombs that have one position."""
     for name, text in grammar.SQL_QUERIES.items():
         yield f"SQL {name}", sql(text)
     for name, stages in grammar.MONGO_PIPELINES.items():
@@ -55,18 +56,18 @@ def single():
 
 
 def table():
-    """All bombs by their names."""
+    """Returns all bombs by name."""
     found = {f"{family} in {place}": work for family, place, work in crossed()}
     found.update(single())
     return found
 
 
-#: Those that take minutes, as they go through gigabytes of temporary files: for the long run.
+#: Bombs that take minutes, as they use gigabytes of temporary files: for the long run only.
 LONG = {"expression literal array of arrays in $sort"}
 
 
 def selection(count):
-    """So many of them for the ordinary run, of all kinds, by the seed."""
+    """Returns the names of `count` bombs of all kinds, chosen by the seed."""
     rng, everything = random.Random(SEED), table()
     kinds = {}
     for name in (name for name in everything if name not in LONG):

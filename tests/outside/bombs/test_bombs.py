@@ -1,8 +1,8 @@
-"""Memory is bounded, whatever is asked: the process never ends, holds no more than its account and
-a little, and an honest client is served beside every bomb, of one attacker and of sixteen.
+"""Memory is bounded for every request: the process never exits, uses little more than its account,
+and an honest client is served during every bomb, of one attacker and of sixteen.
 
-The ordinary run throws some of them, chosen by the seed; BOMBS says how many (default 24);
---torture all of them.
+The ordinary run uses some of them, chosen by the seed; BOMBS is their number (default 24);
+--torture runs all of them.
 """
 
 import os

@@ -1,4 +1,4 @@
-"""What connections cost that do nothing, and that answers which nobody reads come to an end."""
+"""The memory of idle connections, and timeouts of replies that clients do not read."""
 
 import os
 import pathlib
@@ -13,14 +13,14 @@ from lib.server import Server
 from bombs import data, http2
 from bombs.wires import DOCS, Held, op_msg
 
-#: Connections at once, and the bytes of resident memory that each of them may cost.
+#: Number of concurrent connections, and limit of the resident memory of each in bytes.
 MANY = int(os.environ.get("CONNECTIONS", "4000"))
 PER_CONNECTION = 8 << 10
-#: Seconds after which a connection that asks nothing has given up its buffers.
+#: Seconds after which an idle connection has released its buffers.
 REST = 4
 PING = msg(command(("ping", 1), db="admin"))
 GET = request("GET", "/dbs")
-#: Seconds after which an answer is given up that nobody reads, and those that a test waits longer.
+#: Seconds after which an unread reply is abandoned, and additional seconds that a test waits.
 GIVEN_UP, GRACE = 60, 15
 
 STATES = {
@@ -34,7 +34,7 @@ STATES = {
 
 @pytest.fixture
 def server():
-    """One for each test: what others have given back would be taken for what nothing costs."""
+    """A new server for each test: memory that others released would hide that of connections."""
     with Server(data_dir=True, nosql=True) as server:
         data.settle(server)
         server.restart()
@@ -98,8 +98,8 @@ UNREAD = {
 
 @pytest.mark.real_clock
 def test_unread_answers_come_to_an_end(server, torture):
-    """After a minute the connection is closed, whichever listener it is of (long run only: the
-    ordinary one checks that they are waited for)."""
+    """After a minute without reading the connection is closed, on every listener (long run only:
+    the ordinary one checks that the server waits)."""
     held = {name: Held(address(server, door), 1) for name, (door, _) in UNREAD.items()}
     for name, (_, ask) in UNREAD.items():
         ask(held[name])
@@ -117,8 +117,8 @@ def test_unread_answers_come_to_an_end(server, torture):
 
 
 def kept(held):
-    """Those whose other end is still open in the server: the kernel knows a socket without an owner
-    by its inode 0, whatever of an answer it may still have to deliver."""
+    """Returns the connections whose other end is still open in the server: the kernel shows inode 0
+    for a socket without an owner, even if it still delivers part of a reply."""
     owned = set()
     for line in pathlib.Path("/proc/net/tcp").read_text().splitlines()[1:]:
         fields = line.split()

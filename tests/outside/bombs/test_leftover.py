@@ -1,4 +1,4 @@
-"""What nobody holds any more goes back to the system, also while nobody asks for anything."""
+"""Released memory is returned to the system, also while the server is idle."""
 
 import time
 
@@ -6,7 +6,7 @@ from bombs.attack import PATIENCE, throw
 from bombs.field import LEFTOVER, SETTLED, Field
 from bombs.table import table
 
-#: Documents of 16 MB, made and dropped by sixteen at once.
+#: Documents of 16 MB, created and dropped by sixteen clients at once.
 BOMB = "pipeline many stages"
 
 
@@ -16,7 +16,7 @@ def test_memory_goes_back_to_the_system():
         for _ in range(3):
             problems, _ = throw(field.server, table()[BOMB], 16)
             assert not problems
-        # From here on nobody asks.
+        # From here on there are no requests.
         until = time.monotonic() + SETTLED * PATIENCE
         while (left := field.server.rss() - field.rest) > LEFTOVER and time.monotonic() < until:
             time.sleep(0.05)

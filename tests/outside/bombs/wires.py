@@ -1,5 +1,5 @@
-"""The bombs that are connections: messages that never end, answers that nobody reads, cursors that
-nobody asks again. Each is held for a while, and everybody else has to be served meanwhile."""
+"""The bombs that are connections: incomplete messages, unread replies, abandoned cursors. Each is
+held for a while, and all other clients have to be served meanwhile."""
 
 import contextlib
 import socket
@@ -15,7 +15,7 @@ from bombs.data import DATABASE
 from bombs.grammar import HELD, MANY
 
 DOCS = f"/dbs/{DATABASE}/colls/c/docs"
-#: Length of a message that is announced, and how much of it comes.
+#: Announced length of a message, and the length that is sent.
 ANNOUNCED, SENT = 47_900_000, 47_000_000
 
 
@@ -37,7 +37,7 @@ class Held:
             one.close()
 
     def send(self, data, within=5.0):
-        """To all; what the server does not take, or takes no more, is not sent."""
+        """Sends to all; data that the server does not accept is discarded."""
         for one in self.sockets:
             one.settimeout(within)
             with contextlib.suppress(OSError):
@@ -45,7 +45,7 @@ class Held:
 
 
 def half_messages(attack):
-    """A header that announces much, and nearly all of it."""
+    """A header that announces a large message, and nearly all of it."""
     head = struct.pack("<iiii", ANNOUNCED, 1, 0, OP_MSG)
     with Held(attack.mongo_address, 3) as held:
         held.send(head + b"\0\0\0\0\0" + b"\0" * SENT)
@@ -53,7 +53,7 @@ def half_messages(attack):
 
 
 def half_messages_of_the_known(attack):
-    """The same after a request that was whole."""
+    """The same after a complete request."""
     head = struct.pack("<iiii", ANNOUNCED, 1, 0, OP_MSG)
     with Held(attack.mongo_address, 3) as held:
         held.send(op_msg({"ping": 1}))
@@ -64,7 +64,7 @@ def half_messages_of_the_known(attack):
 
 
 def half_compressed(attack):
-    """A megabyte that says it is 48 when it is unpacked, and is."""
+    """A megabyte that decompresses to 48, as announced."""
     inner = op_msg({"ping": 1, "x": b"\0" * (15 << 20)})
     message = compressed(inner, 2, zlib.compress(inner[16:], 9))
     with Held(attack.mongo_address, 20) as held:
@@ -74,7 +74,7 @@ def half_compressed(attack):
 
 
 def unread_batches(attack):
-    """Batches of 16 MB that nobody reads, as many as a connection takes."""
+    """Unread batches of 16 MB, as many as a connection accepts."""
     with Held(attack.mongo_address, 6) as held:
         held.send(
             op_msg({"find": "rows", "batchSize": 1_000_000, "noCursorTimeout": True}) * 20, 1.0
@@ -83,7 +83,7 @@ def unread_batches(attack):
 
 
 def unread_writes(attack):
-    """Refusals that quote what was sent, and that nobody reads."""
+    """Unread refusals that quote the request."""
     statement = {"q": {"_id": 1}, "u": {"$bad" + "x" * 5_000: 1}}
     body = op_msg({"update": "none", "ordered": False, "updates": [statement] * 1_000})
     with Held(attack.mongo_address, 4) as held:
@@ -99,7 +99,8 @@ def forgotten_cursors(attack):
 
 
 def forgotten_connections(attack):
-    """The same, a connection each, which is closed: they go with it or with pressure."""
+    """The same with a connection each, which is closed: that, or memory pressure, ends the
+    cursors."""
     for _ in range(8):
         attack.mongo(
             {"aggregate": "wide", "pipeline": HELD, "cursor": {"batchSize": 1}}, 60, new=True
@@ -116,7 +117,7 @@ def cursors_of_programs(attack):
 
 
 def unread_pages(attack):
-    """Pages of 4 MB by HTTP/1 that nobody reads."""
+    """Unread pages of 4 MB over HTTP/1."""
     data = request("GET", DOCS, None, {"x-ms-max-item-count": "1000"})
     with Held(attack.items_address, 12) as held:
         held.send(data * 20, 1.0)
@@ -124,7 +125,7 @@ def unread_pages(attack):
 
 
 def unread_streams(attack):
-    """The same on a hundred streams of HTTP/2, whose windows stay shut."""
+    """The same on a hundred streams of HTTP/2 with closed windows."""
 
     def ask(stream):
         date = http_date()
@@ -158,7 +159,7 @@ def half_bodies(attack):
 
 
 def half_queries(attack):
-    """The same of queries."""
+    """Bodies of queries that lack their last bytes."""
     head = request(
         "POST",
         DOCS,
@@ -182,7 +183,7 @@ def half_heads(attack):
 
 
 def half_streams(attack):
-    """Bodies of a hundred streams of HTTP/2, none of which ends."""
+    """Incomplete bodies on a hundred streams of HTTP/2."""
 
     def ask(stream):
         date = http_date()
@@ -208,7 +209,7 @@ def half_streams(attack):
 
 
 def batches(attack):
-    """Transactional batches whose answers are large: each reads the wide item a hundred times."""
+    """Transactional batches with large replies: each reads the wide item a hundred times."""
     headers = {
         "x-ms-cosmos-is-batch-request": "True",
         "x-ms-cosmos-batch-atomic": "True",
@@ -230,7 +231,7 @@ def bulks(attack):
 
 
 def patches(attack):
-    """A patch that puts the item into itself again and again."""
+    """A patch that grows an item with many values."""
     operations = [{"op": "add", "path": f"/p{i}", "value": "x" * 30_000} for i in range(60)]
     attack.ask(
         "PATCH",
@@ -241,7 +242,7 @@ def patches(attack):
 
 
 def plans(attack):
-    """Plans of queries that are large."""
+    """Plans of large queries."""
     text = "SELECT VALUE 1 FROM c WHERE " + " OR ".join(f"c.n = {i}" for i in range(20_000))
     attack.sql(
         text,
@@ -254,7 +255,7 @@ def plans(attack):
 
 
 def many_sections(attack):
-    """Inserts of documents that are all nested arrays, by a connection each."""
+    """Inserts of deeply nested arrays, one after the other."""
     deep = {"a": [[[]] * 1_000] * 1_000}
     for _ in range(3):
         attack.mongo(
@@ -269,7 +270,7 @@ def many_sections(attack):
 
 
 def waiting_cursors(attack):
-    """A cursor whose batches each make much of little."""
+    """A cursor whose batches each expand little data to much."""
     reply = attack.mongo(
         {
             "aggregate": "wide",

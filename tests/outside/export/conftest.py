@@ -1,4 +1,4 @@
-"""One server in memory for all tests of a file, with both APIs and a clock that stands."""
+"""One server in memory for all tests of a file, with both APIs and a manual clock."""
 
 import pytest
 from lib.server import Server

@@ -1,4 +1,4 @@
-"""Logins, keys and TLS: who may read and write, and that passwords are nowhere shown."""
+"""Logins, keys and TLS: rights to read and write, and that passwords are never shown."""
 
 import json
 
@@ -6,7 +6,7 @@ from access.guarded import ROOT, ROOT_PASSWORD, Guarded
 
 from export.tools import exported, imported, mongo, nosql, printed, run
 
-#: What has to be encoded in an address, and what SASLprep changes.
+#: Characters that an address has to encode, and one that SASLprep removes.
 PASSWORD = "p:w@/%é\u00ad"
 
 
@@ -27,7 +27,7 @@ def test_users_log_in_and_do_what_they_may(tmp_path):
         assert said["inserted"] == 2
         server.new_user([{"role": "read", "db": "d"}], name="ann", password=PASSWORD)
         server.new_user([{"role": "readWrite", "db": "d"}], database="d", name="bob")
-        # From standard input.
+        # The password from standard input.
         ann = place(server, "ann@")
         out, _ = run("export", *ann, "--format", "jsonl", stdin=f"{PASSWORD}\n".encode())
         assert out == lines
@@ -35,7 +35,7 @@ def test_users_log_in_and_do_what_they_may(tmp_path):
         other.write_bytes(lines)
         said = run("import", other, *ann, stdin=f"{PASSWORD}\n".encode(), code=1)[1]
         assert "not authorized" in said
-        # In the address, where whoever wants that may write it.
+        # The password in the address, which is allowed.
         bob = place(server, "bob:pw@", "?authSource=d")
         assert printed(bob, "--format", "jsonl").encode() == lines
         for more in ("", "?authSource=d"):
@@ -44,7 +44,7 @@ def test_users_log_in_and_do_what_they_may(tmp_path):
             assert "Authentication failed" in said and "planted" not in said
         exported(bob, tmp_path / "x", "--limit", "1")
         assert [it.name for it in tmp_path.iterdir() if it.name.startswith("x")] == ["x"]
-        # What an unfinished run keeps names no user.
+        # The state of an unfinished run does not contain the user.
         wrong = tmp_path / "wrong"
         wrong.write_bytes(b"{\n")
         imported(root, wrong, "--stop-on-error", "--password-file", secret, code=1)

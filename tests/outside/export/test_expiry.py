@@ -1,5 +1,5 @@
-"""What has expired is never exported, and what is imported lives as its own fields and the
-collection say."""
+"""Expired documents are never exported, and imported ones expire according to their own fields and
+the collection's settings."""
 
 import datetime
 import json
@@ -27,7 +27,7 @@ def test_only_what_lives_is_exported(server, database, tmp_path):
     exported(place, file)
     server.advance(102_000)
     assert ids(place) == [13, 14]
-    # A document that is imported begins a new life, of the length that it says.
+    # An imported document starts a new life, with its own TTL.
     database["copy"].create_index("_ts", expireAfterSeconds=-1)
     said = imported(mongo(server, "copy"), file)
     assert (said["inserted"], said["expired_on_arrival"]) == (5, 0)
@@ -76,7 +76,7 @@ def test_items_keep_their_lifetimes(server, tmp_path):
 
 
 def test_a_document_that_expires_between_two_runs_is_not_exported(server, database, tmp_path):
-    """The first run is cut by its limit of the state: what it left is made up here."""
+    """The state of an export that stopped at its limit is simulated here."""
     collection = database["c"]
     collection.create_index("at", expireAfterSeconds=0)
     soon = date(server.now_ms() + 1_000)

@@ -1,11 +1,11 @@
-"""What an import does not take: each with its line and its reason, and nothing ends it but what has
-to."""
+"""Documents that an import refuses: each is reported with its line and reason, and only fatal
+errors stop the import."""
 
 import json
 
 from export.tools import imported, mongo, nosql, refusals, run
 
-#: A line, and a part of the reason for which it is refused; none: it is taken.
+#: A line, and a part of the reason for its refusal; None if it is imported.
 LINES = [
     (b'{"_id":1}', None),
     (b'{"_id":1}', "duplicate key"),
@@ -42,7 +42,7 @@ def test_each_line_has_its_reason(server, database, tmp_path):
     right = len(LINES) - wrong - 1
     assert (said["read"], said["inserted"], said["refused"]) == (wrong + right, right, wrong)
     assert database["c"].count_documents({}) == right
-    # What was refused stands beside the reason, of long ones the beginning.
+    # The refused document is recorded with the reason, a long one truncated.
     for line in file.with_name("in.refused").read_text().splitlines():
         assert len(line) < 500_000 and json.loads(line)["document"]
 
@@ -57,7 +57,7 @@ def test_the_first_refusal_ends_it_where_that_is_asked(server, database, tmp_pat
         said = imported(place, file, "--stop-on-error", "--batch", "7", code=1)
         assert (said["stopped_at_line"], said["inserted"], said["refused"]) == (21, 20, 1)
         assert database[wrong].count_documents({}) == 20
-        # Nothing was mended: it ends there again. Then it goes on.
+        # The file was not corrected: it stops there again. Afterwards it continues.
         said = imported(place, file, "--stop-on-error", "--batch", "7", "--resume", code=1)
         assert (said["stopped_at_line"], said["refused"]) == (21, 1)
         lines[20] = '{"_id":20}'
@@ -97,7 +97,7 @@ def test_tables_that_are_wrong(server, database, tmp_path):
     said = imported(mongo(server, "c"), file, "--format", "csv", code=1)
     assert [line for line, _ in refusals(file)] == [3, 4, 6]
     assert (said["inserted"], said["refused"]) == (2, 3)
-    # A quote that is missing swallows what is behind it, and is told of by its line.
+    # A missing quote swallows the following lines; the error names its line.
     file.write_bytes(b'_id,n\n7,8\n9,"' + b"x" * (70 << 20))
     said = run("import", file, *mongo(server, "c"), "--format", "csv", code=1)[1]
     assert "line 3" in said and "is a quote missing" in said and str(file) in said
@@ -134,7 +134,7 @@ def test_what_is_typed_wrongly(server, tmp_path):
     ]:
         said = run(*words, code=code)[1]
         assert want in said and "aka.ms" not in said, words
-    # Nothing was left of exports that failed.
+    # Failed exports leave no files.
     assert list(tmp_path.iterdir()) == []
 
 

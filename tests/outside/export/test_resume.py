@@ -1,5 +1,5 @@
-"""A run that was killed at any moment and goes on with --resume does what one run would have
-done."""
+"""A run that is killed at any moment and resumed with --resume has the result of an uninterrupted
+run."""
 
 import collections
 import json
@@ -31,7 +31,7 @@ def words(place, file, *flags):
 
 
 def filled(collection):
-    """Ids of several types, so that a run goes on behind one of each."""
+    """Inserts ids of several types, so that a run resumes after one of each."""
     kinds = (lambda n: n, lambda n: f"s{n}", lambda n: {"n": n}, lambda n: ObjectId(b"%012d" % n))
     collection.insert_many(
         {"_id": kinds[n % 4](n), "n": n, "pad": "x" * (n % 300)} for n in range(ROWS)
@@ -46,10 +46,10 @@ def test_an_export_that_is_killed(server, database, tmp_path):
     killed_over_and_over(words(place, tmp_path / "cut"), random.Random(SEED), begun=begun)
     assert (tmp_path / "cut").read_bytes() == (tmp_path / "whole").read_bytes()
     assert sorted(it.name for it in tmp_path.iterdir()) == ["cut", "whole"]
-    # It is whole, and no export goes on with it or replaces it.
+    # The export is complete: it is neither resumed nor replaced.
     said = run(*words(place, tmp_path / "cut"), "--resume", code=1)[1]
     assert "is there already" in said
-    # A part of it as a table, whose header comes once.
+    # A part of it as a table, whose header is written once.
     part = ["--format", "csv", "-f", "n", "-q", '{"n":{"$gte":1000}}', "--limit", "4500"]
     killed_over_and_over(words(place, tmp_path / "part", *part), random.Random(SEED + 1))
     lines = (tmp_path / "part").read_text().splitlines()
@@ -71,8 +71,8 @@ def test_an_export_of_items_that_is_killed(server, tmp_path):
 
 @pytest.mark.parametrize("mode", ["insert", "upsert"])
 def test_an_import_that_is_killed(server, database, tmp_path, mode):
-    """Half of the documents have no id: each is there once all the same. Some are refused, by the
-    file or by the server, and are told of once."""
+    """Half of the documents have no id: each is inserted exactly once nevertheless. Some are
+    refused, as malformed or by the server, and are reported once."""
     file, ledger = tmp_path / "in", collections.Counter()
     lines = []
     for n in range(ROWS):
@@ -91,7 +91,7 @@ def test_an_import_that_is_killed(server, database, tmp_path, mode):
     assert found == +ledger
     lines = [line for line, _ in refusals(file)]
     assert lines == sorted(n + 1 for n in range(ROWS) if n % 1000 in (500, 501))
-    # What the run that came to the end says is of all of them.
+    # The report of the last run covers all runs.
     said = json.loads(said)
     assert (said["read"], said["refused"]) == (ROWS, 2 * (ROWS // 1000))
     assert not (tmp_path / "in.import-state").exists()
@@ -100,7 +100,7 @@ def test_an_import_that_is_killed(server, database, tmp_path, mode):
 
 
 def test_an_import_of_an_array_that_is_killed(server, database, tmp_path):
-    """All of it on few lines, and most documents without an id: each is there once."""
+    """All elements are on few lines, most without an id: each is inserted exactly once."""
     file = tmp_path / "in"
     elements = [json.dumps({"n": n, "pad": ["]", "\\", {"x": n}]}) for n in range(ROWS)]
     elements[700] = '{"n":}'
@@ -180,11 +180,11 @@ def test_an_import_does_not_take_another_file_for_the_one_before(server, databas
     place = [*mongo(server, "c"), "--batch", "300"]
     imported(place, daily)
     assert not (tmp_path / "daily.import-state").exists()
-    # A file of the next day, after a run that was complete: all of it.
+    # A new file of the same name, after a complete run: all of it is imported.
     daily.write_text("\n".join(json.dumps({"_id": ROWS + n}) for n in range(1000)))
     said = imported(place, daily, "--resume")
     assert (said["read"], said["inserted"], said["read_by_earlier_runs"]) == (1000, 1000, None)
-    # And after one that was not: it is refused by what differs.
+    # After an incomplete run it is refused, with the difference.
     database["c"].drop()
     daily.write_text("\n".join(lines))
     interrupted(["import", daily, *place], tmp_path / "daily.import-state", "offset")

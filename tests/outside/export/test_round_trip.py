@@ -1,5 +1,5 @@
-"""Whatever is exported can be imported: every type of BSON byte for byte, items of the NoSQL API,
-tables, and from one API to the other."""
+"""Every export can be imported: every BSON type byte for byte, items of the NoSQL API, tables, and
+from one API to the other."""
 
 import csv
 import datetime
@@ -28,7 +28,7 @@ DATE = datetime.datetime(2027, 1, 2, 3, 4, 5, 678000, tzinfo=datetime.UTC)
 
 
 def element(kind, name, value):
-    """A field as BSON has it, for types that drivers no longer write."""
+    """Returns a BSON element, for types that drivers no longer write."""
     return bytes([kind]) + name.encode() + b"\0" + value
 
 
@@ -37,7 +37,7 @@ def text(value):
 
 
 def with_old_types(document):
-    """A document with undefined, a symbol and a pointer behind its fields."""
+    """Returns a document with undefined, a symbol and a pointer appended to its fields."""
     inner = bson.encode(document)[4:-1]
     inner += element(0x06, "undefined", b"")
     inner += element(0x0E, "symbol", text("s"))
@@ -94,11 +94,11 @@ def test_every_type_comes_back_byte_for_byte(server, database, tmp_path):
     assert said["expired_on_arrival"] == 0
     assert raw(database["copy"]) == before
     assert not (tmp_path / "c.json.refused").exists()
-    # Again: the same documents take each other's place.
+    # Again: the same documents are replaced.
     said = imported(mongo(server, "copy"), tmp_path / "c.json", "--mode", "upsert")
     assert (said["inserted"], said["replaced"]) == (0, len(IDS))
     assert raw(database["copy"]) == before
-    # The relaxed form loses the width of whole numbers alone.
+    # The relaxed form loses only the width of integers.
     relaxed = tmp_path / "relaxed.json"
     exported(mongo(server, "c"), relaxed, "--relaxed")
     imported(mongo(server, "relaxed"), relaxed)
@@ -116,7 +116,7 @@ def test_a_driver_reads_what_is_exported(server, database):
     )
     read = bson.json_util.loads(printed(mongo(server, "c")), json_options=options)
     assert bson.encode(read) == raw(database["c"])[0]
-    # And the other way round: what a driver writes is imported.
+    # The reverse: output of a driver is imported.
     text = bson.json_util.dumps(document, json_options=options)
     imported(mongo(server, "copy"), "-", stdin=text.encode())
     assert raw(database["copy"]) == raw(database["c"])
@@ -148,11 +148,11 @@ def test_items_of_the_nosql_api(server, tmp_path):
     assert all(reason.startswith("409") for _, reason in refusals(file))
     said = imported(nosql(server, "copy"), file, "--mode", "upsert")
     assert (said["replaced"], said["refused"]) == (len(items), 0)
-    # Some of them.
+    # A part of them.
     query = ["--query", "SELECT * FROM c WHERE c.n > 100", "--fields", "n", "--limit", "7"]
     rows = [json.loads(line) for line in printed(nosql(server, "copy"), *query).splitlines()]
     assert len(rows) == 7 and all(set(row) == {"id", "n"} and row["n"] > 100 for row in rows)
-    # Extended JSON says of items what their numbers are.
+    # Extended JSON includes the types of the items' numbers.
     typed = printed(nosql(server, "copy"), "--format", "extended-json", "--limit", "1")
     assert '"$numberLong"' in typed
     imported(
@@ -206,7 +206,7 @@ def test_tables(server, database, tmp_path):
     want = [{name: value for name, value in row.items() if value is not None} for row in rows]
     want[30]["tags"] = '[1,{"a":2}]'
     assert list(database["copy"].find(sort=[("_id", 1)])) == want
-    # Columns may lead into arrays.
+    # Columns may refer to array elements.
     parts = printed(mongo(server, "c"), "--format", "csv", "-f", "in,tags.1.a,in.side").splitlines()
     assert parts[0] == "in,tags.1.a,in.side" and parts[31] == '"{""side"":1.0}",2,1.0'
     # Without a header line, and with types.
@@ -246,7 +246,7 @@ def test_options_that_choose(server, database, tmp_path):
     line = printed(place, "-f", "x.y,k", "--limit", "1")
     want = '{"_id":{"$numberInt":"0"},"k":{"$numberInt":"0"},"x":{"y":{"$numberInt":"0"}}}\n'
     assert line == want
-    # Nothing is in it: an empty file, and a table of its header.
+    # Empty collections: an empty file, and a table with only its header.
     database.create_collection("none")
     assert exported(mongo(server, "none"), tmp_path / "none")["documents"] == 0
     assert (tmp_path / "none").read_bytes() == b""

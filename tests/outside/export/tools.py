@@ -1,4 +1,4 @@
-"""The commands of exports and imports as a person types them, and what they say."""
+"""Runs the export and import commands as a user does, and reads their output."""
 
 import json
 import signal
@@ -10,54 +10,54 @@ from bson.codec_options import CodecOptions
 from bson.raw_bson import RawBSONDocument
 from lib.server import EBB_BIN
 
-#: Seconds until a command that was started is as far as a test wants it.
+#: Timeout in seconds for a started command to reach a state.
 PATIENCE = 30
 RAW = CodecOptions(document_class=RawBSONDocument)
 
 
 def mongo(server, collection, database="d"):
-    """The flags that name a collection."""
+    """Returns the flags that name a collection."""
     host, port = server.address
     return ["--uri", f"mongodb://{host}:{port}", "-d", database, "-c", collection]
 
 
 def nosql(server, container, database="i"):
-    """The flags that name a container."""
+    """Returns the flags that name a container."""
     host, port = server.items.address
     return ["--nosql", f"http://{host}:{port}", "-d", database, "-c", container]
 
 
 def exported(place, file, *flags, **more):
-    """Exports into a file; answers what the command reports."""
+    """Exports into a file; returns the command's report."""
     out, _ = run("export", *place, "--out", file, "--json", *flags, **more)
     return json.loads(out)
 
 
 def printed(place, *flags):
-    """What an export writes to standard output."""
+    """Returns the standard output of an export."""
     return run("export", *place, *flags)[0].decode()
 
 
 def imported(place, file, *flags, code=0, **more):
-    """Imports a file; answers what the command reports."""
+    """Imports a file; returns the command's report."""
     out, _ = run("import", file, *place, "--json", *flags, code=code, **more)
     return json.loads(out)
 
 
 def refusals(file):
-    """The refusals of an import: line and reason of each."""
+    """Returns the line and the reason of each refusal of an import."""
     lines = file.with_name(file.name + ".refused").read_text().splitlines()
     return [(one["line"], one["reason"]) for one in map(json.loads, lines)]
 
 
 def raw(collection):
-    """All documents of a collection as bytes, by `_id`."""
+    """Returns all documents of a collection as bytes, ordered by `_id`."""
     found = collection.with_options(RAW).find(sort=[("_id", 1)])
     return [document.raw for document in found]
 
 
 def started(*words):
-    """A command that runs."""
+    """Starts a command; returns the process."""
     return subprocess.Popen(
         [EBB_BIN, *map(str, words)],
         stdout=subprocess.PIPE,
@@ -67,7 +67,7 @@ def started(*words):
 
 
 def until_begun(command, state, field):
-    """Waits until a command has written down that something is done."""
+    """Waits until a command's state file shows progress in a field."""
     until = time.monotonic() + PATIENCE
     while not (state.exists() and json.loads(state.read_text())[field]):
         assert command.poll() is None, command.communicate()
@@ -76,9 +76,9 @@ def until_begun(command, state, field):
 
 
 def killed_over_and_over(words, random, code=0, begun=None):
-    """Runs a command that can be resumed and kills it at random moments until it ends by itself,
-    which takes longer each time; answers its standard output. `begun` is its state and a field of
-    it: the first time it is killed once something is done by that."""
+    """Runs a command with --resume and kills it at random moments until it ends by itself, with
+    longer runs each time; returns its standard output. `begun` is its state file and a field of it:
+    the first kill waits until that field shows progress."""
     words, most = [*words, "--resume"], 0.1
     if begun:
         command = started(*words)
@@ -97,15 +97,14 @@ def killed_over_and_over(words, random, code=0, begun=None):
             killed = True
             continue
         if killed and b"is there already, and no unfinished export" in said:
-            # The one that was killed had ended its work.
+            # The killed run had completed its work.
             return out
         assert command.returncode == code, (out + said)[-2000:]
         return out
 
 
 def interrupted(words, state, field):
-    """Runs a command, interrupts it once its state says that something was done, and answers what
-    it says."""
+    """Runs a command, interrupts it once its state shows progress, and returns its error output."""
     command = started(*words)
     until_begun(command, state, field)
     command.send_signal(signal.SIGINT)

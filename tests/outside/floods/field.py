@@ -1,5 +1,5 @@
-"""A server that clients flood, sixteen honest ones beside them, and what has to hold meanwhile and
-afterwards."""
+"""A server that clients flood, honest clients beside them, and the checks during and after a
+flood."""
 
 import os
 import time
@@ -10,23 +10,24 @@ from lib.seed import TORTURE
 from lib.server import Server
 from lib.wire import WITHIN
 
-#: Seconds of one flood, and of what is measured before it.
+#: Seconds of a flood, and of the measurement before it.
 SECONDS = float(os.environ.get("FLOOD_SECONDS", "1800" if TORTURE else "1"))
 BASELINE = min(SECONDS, 3.0)
 #: Honest clients of each API.
 HONEST = 8
-#: How much longer the honest wait, at their p99, and what a moment of the machine adds.
+#: Allowed factor of the honest clients' p99 during a flood, and allowed delay by the machine in
+#: seconds.
 TIMES, MOMENT = 3, 0.015
-#: Bytes that a flood may cost beyond what the server held before.
+#: Bytes that the server may use during a flood in addition.
 MEMORY = 256 << 20
-#: What the honest clients ask.
+#: The APIs that the honest clients use.
 APIS = ("mongo", "nosql")
-#: Seconds until everything is as before.
+#: Seconds within which the server has recovered.
 RECOVERED = 5.0
 
 
 class Field:
-    """The server, its control, and the honest clients."""
+    """The server, the control server, and the honest clients."""
 
     def __init__(self, flags=(), wide=True):
         self.server = Server(data_dir=True, nosql=True, flags=flags)
@@ -53,9 +54,9 @@ class Field:
         self.control.close()
 
     def hold(self, work=None):
-        """The flood goes on for its seconds; `work` is done again and again meanwhile. When the honest
-        clients waited too long, the flood is measured once more: a delay that the flood causes is there
-        the second time, and a moment of the machine is not."""
+        """Measures during the flood; `work` is repeated meanwhile. If the honest clients were
+        delayed, it measures once more: a delay that the flood causes recurs, and one by the machine
+        does not."""
         self.measure(work)
         if self.delays():
             self.measure(work)
@@ -81,11 +82,12 @@ class Field:
         self.spent, self.began = processor(self.server), time.monotonic()
 
     def counted(self):
-        """Returns the share of a processor that the server has taken since `start_counting`."""
+        """Returns the processors that the server has used on average since `start_counting`."""
         return (processor(self.server) - self.spent) / (time.monotonic() - self.began)
 
     def wrong(self, memory=MEMORY):
-        """What was wrong for the honest and with memory."""
+        """Returns the errors and delays of the honest clients, excessive memory use, and whether
+        the server exited."""
         wrong = [problem for api in APIS for problem in self.met[api]["problems"]] + self.delays()
         if memory < self.grown:
             wrong.append(f"{self.grown >> 20} MiB were held")
@@ -94,22 +96,22 @@ class Field:
         return wrong
 
     def problems(self):
-        """Returns the requests that failed while the flood was measured before, by API."""
+        """Returns the requests that failed in the last measurement, by API."""
         return {api: self.met[api]["problems"] if self.met else [] for api in APIS}
 
     def delays(self):
-        """Returns a line for each API at which the honest clients waited too long."""
+        """Returns a line for each API with a delay of the honest clients."""
         found = []
         for api in APIS:
             p99, usual = self.met[api]["p99"], self.baseline[api]["p99"]
-            # The server that nobody floods shows the delays that the machine itself causes.
+            # The server that is not flooded shows the delays of the machine itself.
             usual = max(usual, self.met["control"]["p99"])
             if TIMES * usual + MOMENT * WITHIN < p99:
                 found.append(f"p99 at {api} {p99 * 1000:.0f} ms, usually {usual * 1000:.0f} ms")
         return found
 
     def recovers(self):
-        """After the flood a new client is served at once and the server is ready."""
+        """Checks that after the flood a new client is served at once and the server is ready."""
         began = time.monotonic()
         with self.server.connect() as client:
             assert client[data.DATABASE]["honest"].find_one() == data.HONEST
@@ -121,7 +123,7 @@ class Field:
         self.server.end()
 
     def figures(self):
-        """For the report."""
+        """Returns the figures for the report."""
         return {
             "p99_honest": ", ".join(
                 f"{api} {self.met[api]['p99'] * 1000:.0f} ms" for api in APIS
@@ -134,7 +136,7 @@ class Field:
 
 
 def processor(server):
-    """Seconds of a processor that the server has spent."""
+    """Returns the processor time of the server in seconds."""
     with open(f"/proc/{server.process.pid}/stat", encoding="utf-8") as file:
         fields = file.read().rsplit(")", 1)[1].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")

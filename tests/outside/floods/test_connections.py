@@ -1,9 +1,9 @@
-"""Floods of connections: thousands that do nothing, handshakes of TLS that stop half-way, requests
-that come byte by byte, clients that ask for much and never read. Sixteen honest clients are served
-meanwhile nearly as before, memory is bounded, and afterwards everything is.
+"""Floods of connections: thousands of idle ones, incomplete TLS handshakes, requests sent byte by
+byte, clients that request much and never read. Sixteen honest clients are served meanwhile with
+little delay, memory is bounded, and afterwards service is normal.
 
-FLOOD_SECONDS says how long each goes on (default 1; 30 minutes with --torture), CONNECTIONS how
-many do nothing (default 4,000).
+FLOOD_SECONDS is the duration of each (default 1; 30 minutes with --torture), CONNECTIONS the number
+of idle ones (default 4,000).
 """
 
 import contextlib
@@ -20,15 +20,15 @@ from lib.seed import TORTURE
 
 from floods.field import SECONDS, Field
 
-#: Descriptors that are needed beside those connections.
+#: Descriptors needed besides those connections.
 BESIDE = 1_500
-#: As many as were asked for, if this process may have so many.
+#: The requested number, or as many as this process may open.
 IDLE = min(
     int(os.environ.get("CONNECTIONS", 20_000 if TORTURE else 4_000)),
     resource.getrlimit(resource.RLIMIT_NOFILE)[1] - BESIDE,
 )
 HALF_OPEN, DRIPPING, DEAF = 1_000, 200, 8
-#: The beginning of a handshake, of a record of 512 bytes.
+#: The start of a TLS handshake, of a record of 512 bytes.
 HELLO = b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + b"r" * 32
 PAGE = request("GET", DOCS, None, {"x-ms-max-item-count": "1000"})
 BATCH = op_msg({"find": "rows", "batchSize": 1_000_000})
@@ -36,7 +36,7 @@ PING = op_msg({"ping": 1})
 
 
 def opened(addresses, count):
-    """So many connections, to these addresses in turn; what is not taken is left out."""
+    """Opens connections to these addresses in turn; those that are not accepted are left out."""
     found = []
     for number in range(count):
         with contextlib.suppress(OSError):
@@ -51,7 +51,7 @@ def send(sockets, data):
 
 
 def idle(addresses):
-    """Half of them have never said anything, the others asked once."""
+    """Half of them have never sent anything, the others one request."""
     sockets = opened(addresses, IDLE)
     send(sockets[: len(sockets) // 2], [PING, request("GET", "/dbs")])
     return sockets, None
@@ -64,7 +64,7 @@ def half_open(addresses):
 
 
 def dripping(addresses):
-    """A byte a second or so of each."""
+    """Each connection sends about a byte per second."""
     sockets = opened(addresses, DRIPPING)
     pause, at = threading.Event(), 0
     texts = [PING, request("GET", "/dbs")]
@@ -75,7 +75,7 @@ def dripping(addresses):
             text = texts[number % 2]
             with contextlib.suppress(OSError):
                 one.sendall(text[at : at + 1])
-            # The flood is spread over a second.
+            # The sends are spread over a second.
             if number % 20 == 0:
                 pause.wait(0.1)
         at = min(at + 1, len(text) - 2)

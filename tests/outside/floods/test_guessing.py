@@ -1,9 +1,8 @@
-"""Guessing at both APIs: a hundred thousand wrong logins and wrong signatures let nobody in and
-slow nobody down elsewhere, and how long an answer takes does not tell which users there are.
+"""Password guessing at both APIs: a hundred thousand wrong logins and wrong signatures do not
+succeed and do not delay other clients, and reply times do not reveal which users exist.
 
-One address may guess a hundred times before it has to wait, so the guesses come from many.
-
-GUESSES says how many wrong logins there are (default 2,000; 100,000 with --torture).
+One address may guess a hundred times before it is delayed, so the guesses come from many. GUESSES
+is the number of wrong logins (default 2,000; 100,000 with --torture).
 """
 
 import base64
@@ -27,15 +26,16 @@ from floods.welch import SIGNIFICANT, by_part, largest
 
 GUESSES = int(os.environ.get("GUESSES", 100_000 if TORTURE else 2_000))
 THREADS = 4
-#: Users whose times are taken; each may be guessed at so often before it has to wait.
+#: Users whose reply times are measured; guesses at each before it is delayed.
 USERS, FREE = 60, 8
-#: Guesses of one address and connection: fewer than make it wait, two messages each.
+#: Guesses per address and connection, two messages each: fewer than are delayed.
 OF_ONE = 30
-#: Guesses a second of one thread.
+#: Guesses per second of a thread.
 PACE = 150
 SOURCES = itertools.count(256)
 FAILED = 18
-#: Microseconds that a network hides; the ordinary run takes too few times to tell less than this.
+#: Microseconds of a difference that network jitter hides; the ordinary run has too few samples to
+#: detect less than this.
 HIDDEN = 25 if TORTURE else 100
 
 
@@ -46,15 +46,15 @@ def server():
 
 
 def elsewhere(server):
-    """A connection from an address of this machine that has not guessed yet."""
+    """Returns a connection from a local address that has not guessed yet."""
     number = next(SOURCES)
     source = f"127.{number >> 16 & 255}.{number >> 8 & 255}.{number & 255}"
     return Connection(server.address, source=source)
 
 
 def proof(exchange, said, rng):
-    """A last message whose proof is of the right size and wrong; to compute a right one would take
-    a client a hundred times as long."""
+    """Returns a final message with a wrong proof of the right size; computing a real one would take
+    the client a hundred times as long."""
     size = 20 if exchange.mechanism == "SCRAM-SHA-1" else 32
     binding = base64.b64encode(exchange.header.encode()).decode()
     guess = base64.b64encode(rng.randbytes(size)).decode()
@@ -62,7 +62,7 @@ def proof(exchange, said, rng):
 
 
 def guess(connection, user, rng, mechanism):
-    """A wrong login; answers its two times in seconds."""
+    """Makes a wrong login; returns the times of its two replies in seconds."""
     exchange = Exchange(user, "", mechanism, nonce=secrets.token_urlsafe(24))
     began = time.perf_counter()
     reply = connection.begin(exchange)
@@ -77,12 +77,12 @@ def guess(connection, user, rng, mechanism):
 
 
 def apart(known, unknown):
-    """By how many microseconds the answers about known users come later, at the median."""
+    """Returns by how many microseconds replies about known users are slower, at the median."""
     return (statistics.median(known) - statistics.median(unknown)) * 1e6
 
 
 def test_wrong_logins(server, report):
-    """Each guesses at users of its own, known and unknown ones, in all mechanisms."""
+    """Each thread guesses at its own users, existing and missing ones, with all mechanisms."""
     known = [server.new_user([]) for _ in range(THREADS)]
     wrong, counts = [], [0] * THREADS
 
@@ -92,7 +92,7 @@ def test_wrong_logins(server, report):
             while counts[number] < GUESSES // THREADS:
                 if counts[number] % OF_ONE == 0:
                     connection = elsewhere(server)
-                # More guesses at one user would have to wait, which is another test's.
+                # More guesses at one user would be delayed, which another test checks.
                 few = counts[number] < FREE
                 user = known[number] if few else f"nobody{number}-{counts[number]}"
                 guess(connection, user, rng, rng.choice(MECHANISMS))
@@ -133,8 +133,8 @@ def test_wrong_logins(server, report):
 
 @pytest.mark.parametrize("mechanism", MECHANISMS)
 def test_times_tell_no_users(server, mechanism, report):
-    """Beginnings and ends of logins of users that are there, and of as many that are not, in random
-    order. What differs is less than a network hides; Welch's t is told."""
+    """Starts and ends of logins of existing users, and of as many missing ones, in random order.
+    The differences are less than network jitter hides; Welch's t is reported."""
     rng = random.Random(SEED)
     known = [server.new_user([]) for _ in range(USERS)]
     unknown = [f"nser{name.removeprefix('user')}" for name in known]
@@ -147,7 +147,7 @@ def test_times_tell_no_users(server, mechanism, report):
         begun, ended = guess(connection, user, rng, mechanism)
         first[there].append(begun)
         last[there].append(ended)
-    # Only a beginning costs no attempt: many more of them are measured.
+    # Only the start of a login is not an attempt: many more of these are measured.
     for number in range(max(0, GUESSES - len(order))):
         there = rng.random() < 0.5
         user = rng.choice(known if there else unknown)
@@ -189,7 +189,8 @@ def test_wrong_signatures(report):
 
 
 def test_of_checks_times():
-    """A difference of a tenth is seen, none is not, and a few slow moments are no difference."""
+    """A difference of a tenth is detected, no difference is not, and a few slow samples do not
+    count."""
     rng = random.Random(1)
     quick = [rng.gauss(100, 20) for _ in range(5_000)]
     same = [rng.gauss(100, 20) for _ in range(5_000)]

@@ -1,8 +1,6 @@
-"""Clients that have not logged in and ask for handshakes without end: plain ones, and those that
-wait for news of the server's state and allow replies that nobody asked for. Those that wait cost
-little, and the honest are served beside all of them.
-
-FLOOD_SECONDS says how long it goes on.
+"""Clients that have not logged in and send handshakes without end: plain ones, and those that wait
+for changes of the server's topology and allow exhaust replies. Waiting handshakes use little
+processor time, and honest clients are served beside all of them. FLOOD_SECONDS is the duration.
 """
 
 import contextlib
@@ -17,12 +15,12 @@ from lib.seed import TORTURE
 from floods.field import SECONDS, Field
 
 CLIENTS = 4
-#: Those that wait by their own words: a server that answered them at once would be kept busy.
+#: Handshakes with a minimal wait: a server that replied at once would be kept busy.
 WAITING = ("hello that waits for nothing", "hello that waits a moment")
-#: Flag of a request that takes several replies.
+#: Flag of a request that allows several replies.
 EXHAUST = 1 << 16
-#: The share of a processor that one of these may have: seldom more than 0.03, but the ordinary run
-#: measures too little to tell 0.05 from chance.
+#: Limit of the processors used by one of these: usually below 0.03, but the ordinary run is too
+#: short to distinguish 0.05 from chance.
 SHARE = 0.05 if TORTURE else 0.1
 
 
@@ -40,7 +38,7 @@ def awaited(topology, ms):
     return op_msg(body, EXHAUST)
 
 
-#: By name: what a client sends again and again, from the version that the server told.
+#: By name: the request that a client repeats, given the server's topology version.
 REQUESTS = {
     "isMaster in old messages": lambda topology: old_query({"isMaster": 1}),
     "hello": lambda topology: op_msg({"hello": 1, "$db": "admin"}),
@@ -53,7 +51,7 @@ REQUESTS = {
 
 
 class Hostile(threading.Thread):
-    """It sends as much as is taken and reads whatever comes."""
+    """Sends as fast as the server accepts, and reads all replies."""
 
     def __init__(self, address, data):
         super().__init__(daemon=True)
@@ -83,7 +81,7 @@ def test_handshakes(name, report):
             one.over.set()
         for one in hostile:
             one.join(10)
-        # The honest clients have their share with or without them.
+        # The honest clients use the same processor time with and without them.
         each = (field.share - field.usual_share) / CLIENTS
         wrong = field.wrong()
         field.recovers()

@@ -1,8 +1,7 @@
-"""A server with 512 MB is asked for more by many at once: two hundred clients that write a document
-of 16 MB each, and sorts and groups of all of it. It refuses by name what does not fit, keeps its
-bound, and ends nothing but requests.
-
-WRITERS says how many clients there are (default 12; 200 with --torture).
+"""A server with 512 MB gets concurrent requests for more: two hundred clients that write a document
+of 16 MB each, and sorts and groups of all of it. It refuses requests that do not fit with a clear
+error, keeps its memory limit, and ends nothing but requests. WRITERS is the number of clients
+(default 12; 200 with --torture).
 """
 
 import os
@@ -18,9 +17,9 @@ from lib.server import Server
 
 WRITERS = int(os.environ.get("WRITERS", 200 if TORTURE else 12))
 MEMORY, BEYOND = 512 << 20, 200 << 20
-#: Bytes of a document: as large as one may be.
+#: Bytes of a document: nearly the maximum.
 LARGE = (16 << 20) - 1024
-#: Codes of refusals for want of memory or room, and of a result that is larger than a document.
+#: Error codes for missing memory or disk space, and for a result that is larger than a document.
 REFUSED = {365, 14031, 292, 146, 91, 10334}
 PATIENCE = 180
 
@@ -53,7 +52,7 @@ QUESTIONS = [
 
 
 class Client(threading.Thread):
-    """It sends messages one after the other and keeps the codes of the answers, 0 for success."""
+    """Sends messages one after the other and records the codes of the replies, 0 for success."""
 
     def __init__(self, address, messages, gate):
         super().__init__(daemon=True)
@@ -63,7 +62,7 @@ class Client(threading.Thread):
     def run(self):
         try:
             with socket.create_connection(self.address, PATIENCE) as wire:
-                # The first message of a connection is a small one.
+                # The first message of a connection has to be a small one.
                 wire.sendall(frame({"ping": 1, "$db": "admin"}))
                 answer(wire)
                 self.gate.wait(60)
@@ -93,7 +92,8 @@ def answer(wire):
 
 
 def together(server, messages, count):
-    """So many clients at once; answers how many were served and refused, and what was wrong."""
+    """Runs this many clients concurrently; returns how many requests succeeded and were refused,
+    and the errors."""
     gate = threading.Barrier(count)
     clients = [Client(server.address, messages, gate) for _ in range(count)]
     for one in clients:

@@ -1,8 +1,7 @@
-"""A server with 512 MB is written to while something reads one view for long: a backup, an
-aggregation, `updateMany` of large documents, index builds. What is written meanwhile goes to the
-disk, as without the reader: memory stays within its bound, and nobody is ended.
-
-WRITTEN says how many megabytes are written beside each of them (default 600; 4,000 with --torture).
+"""A server with 512 MB receives writes while something reads one view for long: a backup, an
+aggregation, `updateMany` of large documents, index builds. Meanwhile writes are flushed to disk as
+without the reader: memory stays within its limit, and no reader is aborted. WRITTEN is the amount
+written beside each of them in megabytes (default 600; 4,000 with --torture).
 """
 
 import os
@@ -16,18 +15,18 @@ from lib.server import EBB_BIN, Server
 from pymongo.errors import WriteError
 
 MEMORY = 512 << 20
-#: The bound: a fifth more than the setting.
+#: The limit: a fifth more than the setting.
 MOST = MEMORY * 6 // 5
 WRITTEN = int(os.environ.get("WRITTEN", 4_000 if TORTURE else 600))
-#: Bytes of a document that is written meanwhile, and how many are inserted at once.
+#: Bytes of a document that is written meanwhile, and documents per insert.
 SIZE, AT_ONCE = 500_000, 10
-#: What is read: documents of 1 MB.
+#: Documents that are read, and their size in bytes.
 READ, LARGE = 150, 1_000_000
 PATIENCE = 240
-#: The code of what does not fit into memory now.
+#: Error code of an operation that does not fit into memory now.
 EXCEEDS_MEMORY = 365
 
-#: It takes far longer than the writers do, for each document.
+#: For each document it takes far longer than the writers do.
 FILTER = {"input": {"$range": [0, 200_000]}, "cond": {"$eq": ["$$this", 7]}}
 SLOW = {"$expr": {"$gt": [{"$size": {"$filter": FILTER}}, 1]}}
 
@@ -46,7 +45,7 @@ def server():
 
 
 class Reader(threading.Thread):
-    """Does one thing and keeps what came of it."""
+    """Runs a function in a thread and keeps its result."""
 
     def __init__(self, work):
         super().__init__(daemon=True)
@@ -99,7 +98,7 @@ def create_indexes(server):
 
 
 def write(server, megabytes):
-    """Writes so much; returns the seconds that it took."""
+    """Writes this much; returns the seconds that it took."""
     rows, began = server.client["views"]["written"], time.monotonic()
     for _ in range(0, megabytes * 1_000_000, SIZE * AT_ONCE):
         rows.insert_many([{"s": os.urandom(SIZE)} for _ in range(AT_ONCE)])
@@ -148,7 +147,7 @@ def test_an_aggregation_of_one_view(server, report):
 
 def test_update_many_of_large_documents(server, report):
     assert finish(server, check_memory(server, report, "updateMany", update_many(server))) == READ
-    # Alone, too: each is written anew once more.
+    # Also alone: each document is rewritten once more.
     for _ in range(3):
         alone = Reader(update_many(server))
         alone.start()
@@ -192,7 +191,7 @@ def test_what_keeps_too_much_of_the_disk_is_ended(report):
 
 
 def written_at_last(rows, number):
-    """Updates a document. A server with little memory may ask for that again."""
+    """Updates a document; retries when the server has too little memory."""
     until = time.monotonic() + PATIENCE
     while True:
         try:

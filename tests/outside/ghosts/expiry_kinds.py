@@ -1,4 +1,4 @@
-"""The kinds of death: how a collection is set up so that a document dies at a known instant."""
+"""The kinds of expiry: how a collection is set up so that a document expires at a known instant."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -9,13 +9,13 @@ SECOND = 1000
 
 
 def whole(ms):
-    """`_ts` is the whole second of the write."""
+    """Rounds down to full seconds, like `_ts`."""
     return ms // SECOND * SECOND
 
 
 @dataclass(frozen=True)
 class Death:
-    """One kind. `mortal(now)` are the fields of a document that dies at `deadline(now)`."""
+    """One kind. `mortal(now)` are the fields of a document that expires at `deadline(now)`."""
 
     name: str
     indexes: list
@@ -38,7 +38,7 @@ def far(now):
 
 
 def kinds():
-    """All kinds; `now` is the instant of the insert in milliseconds."""
+    """Returns all kinds; `now` is the instant of the insert in milliseconds."""
     stay = [{"ttl": -1}, {"ttl": 1_000_000}, {"ttl": 2_147_483_647}]
     no_date = [{}, {"at": "2000-01-01"}, {"at": 0}]
     old = date(0)

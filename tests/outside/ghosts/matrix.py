@@ -1,4 +1,5 @@
-"""Runs the matrix: all paths x one kind of death x five instants, in one state of the data."""
+"""Runs the matrix: all paths, with one kind of expiry, at all instants, in one state of the
+data."""
 
 from lib import matrix
 from lib.command_log import CommandLog
@@ -35,7 +36,7 @@ def body(id, n, **more):
     }
 
 
-#: Bytes that make dead documents worth reaping, in states that reap.
+#: Bytes of padding that make expired documents worth reaping, in states that reap.
 PADS = {"r": 16 * 1024, "w": 1_200, "own": 70 * 1024}
 
 
@@ -52,7 +53,7 @@ class Matrix(matrix.Matrix):
     def __init__(self, kind, state, **options):
         self.command_log = CommandLog()
         super().__init__(kind, state, listeners=[self.command_log], **options)
-        #: What listIndexes and listCollections answered, by instant.
+        #: Results of listIndexes and listCollections, by instant.
         self.listed = {}
 
     def run(self):
@@ -69,7 +70,7 @@ class Matrix(matrix.Matrix):
         return self
 
     def begin(self):
-        # `_ts` is whole seconds; the write is not.
+        # `_ts` has full seconds; the time of the write does not.
         self.server.advance(437)
         self.now = self.server.now_ms()
         self.deadline = self.kind.deadline(self.now)
@@ -83,7 +84,7 @@ class Matrix(matrix.Matrix):
             self.cell(path, instant, self.prepared.get((path.name, instant)))
 
     def reads(self):
-        # Cursors do not outlive their server.
+        # Cursors end with their server.
         keep = "restart" not in (self.then or "")
         return [path for path in READS if keep or not path.name.startswith("getMore")]
 
@@ -108,7 +109,7 @@ class Matrix(matrix.Matrix):
         self.make("w", "w", [control, *(self.mortal(name, pad="w") for name in names)])
         for at, path in enumerate(WRITES):
             for instant in self.instants if path.own else ():
-                # What is asked before its death is not worth reaping then.
+                # Documents that are read before their deadline need no padding.
                 mortal = self.mortal("t", pad="own" if instant >= 0 else None)
                 self.make(f"own{at}_{instant}", "w", [control, mortal])
 
@@ -137,7 +138,7 @@ class Matrix(matrix.Matrix):
         self.cells[path.name, instant] = seen
 
     def lists(self):
-        """Collections and indexes are no documents: they do not die."""
+        """Returns collections and indexes, which do not expire."""
         db = self.server.client["r"]
         indexes = [dict(index) for index in db["r"].list_indexes()]
         return sorted(db.list_collection_names()), indexes
@@ -146,11 +147,11 @@ class Matrix(matrix.Matrix):
         self.server.wait_until_reaped(*self.left(instant))
 
     def left(self, instant):
-        """Collections that have still something to answer."""
+        """Returns the collections that are still read at this or a later instant."""
         later = [at for at in self.instants if instant <= at]
         own = [f"own{n}_{at}" for n, path in enumerate(WRITES) if path.own for at in later]
         return [("r", "r"), ("w", "w"), *((name, "w") for name in own)]
 
     def worth_reaping(self, instant):
-        """Whether the reaper knows of the deaths: its books are of whole seconds."""
+        """Returns whether the reaper knows of the expiration: its counters have full seconds."""
         return self.deadline <= (self.deadline + instant) // 1000 * 1000

@@ -1,4 +1,5 @@
-"""The law of expiry in its plainest form: sweep whenever time or a rule moves; dead stays dead."""
+"""The model of expiry in its simplest form: sweep whenever time or a setting changes; expired
+documents stay expired."""
 
 from dataclasses import dataclass, field
 
@@ -15,7 +16,7 @@ class Life:
 
 @dataclass
 class Rule:
-    """A date TTL index; `seconds` is None while it expires nothing."""
+    """A TTL index on a date; `seconds` is None while it expires nothing."""
 
     field: str
     seconds: int | None
@@ -24,11 +25,11 @@ class Rule:
 
 @dataclass
 class Model:
-    """What lives in one collection."""
+    """The live documents of one collection."""
 
     now: int
     live: dict = field(default_factory=dict)
-    #: "off", or the default's number.
+    #: "off", or the number of the default TTL.
     default: object = "off"
     rules: dict = field(default_factory=dict)
 

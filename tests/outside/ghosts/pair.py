@@ -1,4 +1,4 @@
-"""A collection on a server and its model, moved together and compared on many paths."""
+"""A collection on a server and its model, changed together and compared on many paths."""
 
 from lib import pair
 from pymongo.errors import DuplicateKeyError
@@ -20,10 +20,10 @@ class Pair(pair.Pair):
     def open(self):
         self.collection = self.server.client["p"]["p"]
 
-    # Documents. `k` and `u` are the id, so that every index leads to it.
+    # Documents. `k` and `u` are the id, so that every index can find a document.
 
     def full(self, id, body):
-        # A write that changes nothing restarts no countdown, so no two are the same.
+        # A write that changes nothing does not restart the countdown, so no two are the same.
         self.writes += 1
         return {"_id": id, "k": id, "u": id, "write": self.writes, **self.pad, **body}
 
@@ -67,7 +67,7 @@ class Pair(pair.Pair):
         assert result.deleted_count == (id in self.model.live), f"delete of {id}"
         self.model.live.pop(id, None)
 
-    # Rules.
+    # TTL settings.
 
     def default(self, value):
         was = self.model.default
@@ -86,7 +86,7 @@ class Pair(pair.Pair):
         )
 
     def rule(self, name, field=None, seconds=None, partial=False, hidden=False):
-        """Makes the index, changes its seconds, or (`field` None) drops it."""
+        """Creates the index, changes its seconds, or (`field` None) drops it."""
         known = self.model.rules.get(name)
         if field is None:
             if known:

@@ -1,4 +1,4 @@
-"""The race of documents, by whole seconds and by dates."""
+"""The race of documents, with TTLs in full seconds and with dates."""
 
 import contextlib
 import time
@@ -8,7 +8,7 @@ from lib import race as races
 from lib.server import AT_ONCE, Server, date, millis
 from pymongo.errors import DuplicateKeyError
 
-#: Milliseconds that a renewed date lies ahead.
+#: Milliseconds from now to a renewed date.
 AHEAD = (1, 4, 15, 40)
 KINDS = {"seconds": ("_ts", 1), "dates": ("at", 0)}
 
@@ -58,7 +58,8 @@ class Client(races.Racer):
         )
 
     def shift(self):
-        """Moves the rule to and fro, switches it off and on: it kills what it killed for ever."""
+        """Changes the TTL setting back and forth and switches it off and on: expired documents must
+        stay expired."""
         seconds = [1, 2, -1] if self.kind == "seconds" else [0, 0, 1]
         while self.goes_on():
             chosen = self.random.choice(seconds)
@@ -81,7 +82,7 @@ def make_rule(collection, kind, seconds):
 
 
 def race(disk, clock, shifting, seconds):
-    """Runs a race and judges it."""
+    """Runs a race and checks it."""
     with Server(data_dir=disk, clock=clock, flags=AT_ONCE) as server:
         for kind in KINDS:
             make_rule(server.client["race"][kind], kind, KINDS[kind][1])

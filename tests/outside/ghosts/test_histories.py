@@ -1,6 +1,5 @@
-"""Random histories of writes, rules, clock moves, restarts and reaps against the model.
-
-HISTORIES says how many (default 12; 200 with --torture), SEED where they begin; a failure names its
+"""Random histories of writes, TTL settings, clock moves, restarts and reaping against the model.
+HISTORIES is their number (default 12; 200 with --torture), SEED seeds them; a failure names its
 seed and its steps.
 """
 
@@ -19,7 +18,7 @@ RULES = {"at_1": ("at", False, False), "b_1": ("b", True, False), "c_1": ("c", F
 
 
 class History(history.History):
-    """One seed's walk through documents and their rules."""
+    """A random history of documents and TTL settings from one seed."""
 
     STEPS = 120
     IDS = tuple(f"id{i}" for i in range(12))

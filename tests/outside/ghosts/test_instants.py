@@ -1,7 +1,6 @@
-"""A scan while everything around it dies and is reaped returns exactly what lived at its instant.
-
-One client moves the clock a second at a time and never waits; others read meanwhile. Deadlines are
-spread over ids and keys, so an answer that mixes two instants is none that any instant has.
+"""A scan during which documents expire and are reaped returns exactly those live at its instant.
+One client moves the clock a second at a time without waiting; others read meanwhile. Deadlines are
+spread over ids and keys, so a result that mixes two instants matches no single instant.
 """
 
 import random
@@ -14,7 +13,7 @@ from lib.seed import SEED, TORTURE
 from lib.server import AT_ONCE, Server, date
 
 COUNT = 3_000
-#: Seconds over which they die, as many in each; the clock stops a little earlier.
+#: Seconds over which the documents expire, equally many in each; the clock stops a little earlier.
 SPAN = 750 if TORTURE else 150
 assert COUNT % SPAN == 0
 KINDS = ("explicit", "inherit", "date")
@@ -22,7 +21,8 @@ FIRST = -1
 
 
 class Documents:
-    """`deadline[id]` is the second in which it dies, from the start of the clock."""
+    """`deadline[id]` is the second in which a document expires, counted from the start of the
+    clock."""
 
     def __init__(self, server, kind):
         rng = random.Random(f"{SEED} {kind}")
@@ -32,7 +32,7 @@ class Documents:
         self.clock = Clock(server)
         self.collection = server.client["i"]["i"]
         self.collection.create_index("k")
-        # Documents die in the order of `ids`, so many in each second.
+        # Documents expire in the order of `ids`, equally many in each second.
         each = COUNT // SPAN
         self.deadline = {id: SPAN + 1 + at // each for at, id in enumerate(ids)}
         self.make(kind, ids, each)
@@ -66,7 +66,7 @@ class Documents:
 
 
 class Reader(instant.Reader):
-    """Asks commands of a client."""
+    """Reads by commands of a client."""
 
     def __init__(self, documents, number, ended):
         super().__init__(documents.clock, number, ended)
@@ -88,7 +88,7 @@ class Reader(instant.Reader):
         ]
 
     def ask(self, command, *args, **more):
-        """The reply, and which seconds it may be from."""
+        """Returns the reply, and the seconds that it may belong to."""
         return self.timed(lambda: self.db.command(command, *args, session=self.session, **more))
 
     def whole(self, what, order=sorted, **more):
@@ -122,7 +122,7 @@ class Reader(instant.Reader):
         self.judge(f"count {query}", reply["n"], seconds, lambda s: len(self.documents.ids(s)))
 
     def joined(self):
-        """Both halves of a $facet are of one instant."""
+        """Checks that both branches of a $facet are of one instant."""
         facet = {
             "$facet": {
                 "n": [{"$count": "n"}],
@@ -136,7 +136,8 @@ class Reader(instant.Reader):
         self.judge("facet", found, seconds, self.documents.ids)
 
     def cursor(self, hint):
-        """Each batch is what lived at its own instant between its first and last key."""
+        """Checks each batch against the documents live at its own instant between its first and
+        last key."""
         size = self.random.choice([7, 60, 400])
         order = self.documents.by_key if hint else range(COUNT)
         place = {id: at for at, id in enumerate(order)}

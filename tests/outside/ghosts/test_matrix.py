@@ -1,7 +1,6 @@
-"""The ghost matrix: 0 ghosts and 0 early deaths on every path, at every instant, in every state.
-
-The ordinary run deals the kinds of death by SEED: four to each state in memory, two to each on
-disk, each kind to at least one. `--torture` runs all 78.
+"""The ghost matrix: no ghosts and no early expirations on every path, at every instant, in every
+state. The ordinary run assigns the kinds of expiry by SEED: four to each state in memory, two to
+each on disk, each kind to at least one. `--torture` runs all 78.
 """
 
 import pathlib
@@ -19,7 +18,7 @@ KINDS = {kind.name: kind for kind in kinds()}
 PATHS = [path.name for path in [*READS, *WRITES]]
 PAGE = pathlib.Path(__file__).parents[3] / "docs" / "compat" / "mongodb.md"
 
-#: Commands that work and neither read, count nor change documents: nothing to see, dead or alive.
+#: Supported commands that neither read, count nor change documents, so that expiry does not matter.
 NO_DOCUMENTS = {
     "authenticate",
     "buildInfo",
@@ -77,7 +76,7 @@ NO_DOCUMENTS = {
     "whatsmyuri",
 }
 
-#: Stages of that kind.
+#: Stages of the same sort.
 NO_DOCUMENT_STAGES = {"$currentOp", "$indexStats", "$listLocalSessions", "$listSessions"}
 
 
@@ -95,7 +94,7 @@ def test_every_state_and_every_kind_has_its_turn():
 
 @pytest.mark.parametrize(("state", "kind"), PAIRS)
 class TestMatrix(Left):
-    """One row is one path through a state and a kind of death, at all instants."""
+    """One test is one path with one state and kind of expiry, at all instants."""
 
     @pytest.mark.parametrize("path", PATHS)
     def test_path(self, matrices, state, kind, path):
@@ -113,7 +112,7 @@ class TestMatrix(Left):
 
 @pytest.mark.parametrize(("state", "kind"), PAIRS[:1])
 class TestTable:
-    """The table of paths leaves out no command and no stage that works."""
+    """The table of paths covers every supported command and stage."""
 
     def rows(self, section):
         text = PAGE.read_text().split(f"\n## {section}\n")[1].split("\n## ")[0]

@@ -1,6 +1,5 @@
-"""Dead stays dead, whatever is set later; and what is newer is not killed by an older rule.
-
-`lib.scenario` says how each history is played.
+"""Expired documents stay expired, whatever is set later; and an older setting does not expire newer
+documents. `lib.scenario` describes how each history is played.
 """
 
 from lib.scenario import Scenarios, default, mortal, move, step
@@ -12,7 +11,7 @@ S = 1000
 
 
 def at(pair, ms):
-    """A date `ms` from now."""
+    """Returns the date `ms` from now."""
     return date(pair.model.now + ms)
 
 
@@ -31,7 +30,7 @@ def insert_dated(id, ms):
     return lambda pair: pair.insert(id, {"at": at(pair, ms), "p": True})
 
 
-#: name: (steps, who lives at the end)
+#: name: (steps, ids live at the end)
 HISTORIES = {
     "default raised": (
         [default(10), mortal, move(10), default(1_000), move(1)],

@@ -1,4 +1,4 @@
-"""The race at the deadline on a clock that is moved beside it. RACE_SECONDS says how long."""
+"""The race at the deadline on a manual clock. RACE_SECONDS is its duration."""
 
 import pytest
 from lib.race import judge, trial
@@ -9,7 +9,7 @@ test_nobody_sees_dead_and_then_alive = trial(race, "manual", 3)
 
 
 def test_a_race_judges():
-    """A test of the test: who is seen dead and then alive is noticed."""
+    """A test of the check: a life seen expired and then live is detected."""
     fine = [(f"{n}", True, n, n + 1) for n in range(30)]
     fine += [(f"{n}", False, n + 2, n + 3) for n in range(30)]
     judge(fine)

@@ -1,4 +1,4 @@
-"""The race at the deadline on the real clock. RACE_SECONDS says how long each takes."""
+"""The race at the deadline on the real clock. RACE_SECONDS is the duration of each."""
 
 import pytest
 from lib.race import trial

@@ -1,4 +1,5 @@
-"""The value matrix: what is a meaningful `ttl`, under each default; and what is not is stored."""
+"""The value matrix: which values of `ttl` have a meaning, under each default TTL; others are stored
+but ignored."""
 
 import re
 
@@ -6,14 +7,15 @@ import pytest
 from bson import Binary, Code, Decimal128, Int64, MaxKey, MinKey, ObjectId, Regex, Timestamp
 from lib.server import Server, date
 
-#: The default of the collection when it is a number.
+#: The default TTL of the collection in the case of a number.
 DEFAULT = 50
-#: Latest instant looked at, seconds after the write; after it only what never dies is alive.
+#: The last instant that is checked, in seconds after the write; after it only documents that never
+#: expire are live.
 END = 2**31 + 10
 
 INHERIT, NEVER = "inherit", "never"
 
-#: name: (the fields, what they mean)
+#: name: (the fields, their meaning)
 VALUES = {
     "none": ({}, INHERIT),
     "int32": ({"ttl": 20}, 20),
@@ -73,12 +75,12 @@ VALUES = {
 }
 
 DEFAULTS = {"off": None, "-1": -1, "n": DEFAULT}
-#: Ways in which a document comes by its value.
+#: Write paths by which a document gets its value.
 WRITE_PATHS = ("insert", "update", "replace", "upsert", "findAndModify", "pipeline")
 
 
 def life(meaning, default):
-    """Seconds from the write to death, or None."""
+    """Returns the seconds from the write to expiry, or None."""
     if default is None or meaning == NEVER:
         return None
     if meaning == INHERIT:
@@ -87,7 +89,7 @@ def life(meaning, default):
 
 
 def bring(collection, write_path, id, fields):
-    """Puts a document in whose value was last written by `write_path`."""
+    """Creates a document whose value was last written by `write_path`."""
     if write_path == "insert":
         collection.insert_one({"_id": id, **fields})
     elif write_path == "update":
@@ -110,12 +112,12 @@ def bring(collection, write_path, id, fields):
 
 
 def same(a, b):
-    """Equality in which NaN equals itself and int64 is no int32."""
+    """Compares so that NaN equals itself and int64 differs from int32."""
     return repr(a) == repr(b)
 
 
 class Values:
-    """All values by all ways under one default, and when each was last seen."""
+    """All values by all write paths under one default TTL, and when each was last visible."""
 
     def __init__(self, default):
         self.default = DEFAULTS[default]
@@ -199,7 +201,7 @@ def test_a_value_written_while_off_counts_once_it_is_on():
 
 
 def test_the_edges_of_32_bit_time():
-    """2038-01-19 and 2106-02-07 are seconds like any other."""
+    """2038-01-19 and 2106-02-07 need no special treatment."""
     with Server(flags=["--reap-delay", "0"]) as server:
         collection = server.client["v"]["v"]
         collection.create_index("_ts", expireAfterSeconds=20)

@@ -1,5 +1,5 @@
-"""The servers that get the corpus, and what has to hold after each entry: the witness's documents
-are the same, others are served at once, memory is bounded, the log has a line at most and none of
+"""The servers that receive the corpus, and the checks after each entry: the witness's documents are
+unchanged, others are served at once, memory is bounded, the log has at most one line and nothing of
 what was sent."""
 
 import json
@@ -15,9 +15,9 @@ from lib.server import Server
 
 from hostile.entry import DATABASE, ITEMS, KEPT, MARK
 
-#: Resident memory after an entry, whatever it was.
+#: Limit of resident memory after any entry, in bytes.
 MOST_MEMORY = 600 << 20
-#: Longest line of a log, whatever is in it.
+#: Limit of the length of a line of the log.
 LONGEST_LINE = 4096
 USER, PASSWORD = "ann", "ann's password"
 #: A key of no account.
@@ -36,14 +36,14 @@ KEY = {"paths": ["/pk"], "kind": "Hash", "version": 2}
 
 
 class Place:
-    """What an entry is sent through: a connection at one station of one server."""
+    """The connection through which an entry is sent, at one station of one server."""
 
     def __init__(self, wire, ask=None):
         self.wire, self.ask = wire, ask
 
 
 def unsigned(verb, path, body=None, headers=None, **options):
-    """A request without a signature, unless the entry brings one."""
+    """Returns a request without a signature, unless the entry has one."""
     return request(verb, path, body, {"authorization": None, **(headers or {})}, **options)
 
 
@@ -59,26 +59,26 @@ SIGNERS = {
 
 
 def goes_on(wire):
-    """Whether the server still answers on a connection to the MongoDB API."""
+    """Returns whether the server still replies on a connection to the MongoDB API."""
     reply = wire.ask(msg([("ping", 1), ("$db", "admin")]))
     assert reply is None or reply["ok"] == 1, reply
     return reply is not None
 
 
 def left(said):
-    """The word where the server ends the connection, whatever it answered before."""
+    """Returns the word for a server that closes the connection, after whatever reply."""
     return said if said == "closed" else f"{said}, closed"
 
 
 class Attacked(attacked.AttackedServer):
-    """A server and its witnesses: connections to both APIs that are older than the attack. The one
-    that asks for logins logs everything that it can."""
+    """A server and its witnesses: connections to both APIs that are older than the attack. The
+    server that requires authentication logs at the level `trace`."""
 
     def __init__(self, guarded):
         options = {"nosql": True, "flags": ["--log-format", "json"]}
         self.guarded = guarded
         kind, level = (Guarded, "trace") if guarded else (Server, "info")
-        # A trace has a line for each frame of HTTP/2.
+        # At this level there is a line for each frame of HTTP/2.
         self.most_log = 100 << 20 if guarded else attacked.MOST_LOG
         super().__init__(kind(log_level=level, **options))
         self.read, self.user = 0, None
@@ -112,20 +112,20 @@ class Attacked(attacked.AttackedServer):
     # Stations.
 
     def wire(self):
-        """A connection to the NoSQL API."""
+        """Returns a connection to the NoSQL API."""
         return badinput_nosql.wire.Wire(self.server.items.address)
 
     def mongo(self):
-        """A connection to the MongoDB API."""
+        """Returns a connection to the MongoDB API."""
         return badinput.wire.Wire(self.server.address)
 
     def admin(self):
-        """A connection to the admin address."""
+        """Returns a connection to the admin address."""
         where = urllib.parse.urlsplit(self.server.admin_url)
         return badinput_nosql.wire.Wire((where.hostname, where.port))
 
     def send(self, entry, station):
-        """Sends an entry at a station; returns the word of the answer."""
+        """Sends an entry at a station; returns the word of the reply."""
         if entry.api != "mongodb":
             with self.admin() if entry.api == "admin" else self.wire() as wire:
                 return entry.run(Place(wire, SIGNERS.get(station)))
@@ -136,8 +136,8 @@ class Attacked(attacked.AttackedServer):
             return said if goes_on(wire) else left(said)
 
     def send_as_user(self, entry):
-        """The same on a connection that is logged in, and that the next entry goes on with, unless
-        it is about how a connection begins."""
+        """Sends an entry on a logged-in connection, which is reused for the next entry unless this
+        one is about the start of a connection."""
         user, self.user = self.user or self.server.login(USER, PASSWORD), None
         said = entry.run(Place(user))
         if not goes_on(user):
@@ -150,7 +150,7 @@ class Attacked(attacked.AttackedServer):
             self.user = user
         return said
 
-    # What has to hold.
+    # Checks.
 
     def sentinel(self):
         asked = [("find", KEPT), ("sort", {"_id": 1}), ("singleBatch", True), ("$db", DATABASE)]
@@ -173,7 +173,7 @@ class Attacked(attacked.AttackedServer):
         self.judge_log()
 
     def new_lines(self):
-        """What was logged since the last time, in whole lines."""
+        """Returns the complete lines logged since the last call."""
         with open(self.server.log, "rb") as log:
             log.seek(self.read)
             new = log.read()
@@ -182,8 +182,8 @@ class Attacked(attacked.AttackedServer):
         return whole
 
     def judge_log(self):
-        """A line at most that is more than a trace; all are JSON, short, without signs for a
-        terminal and without what was sent."""
+        """Checks that at most one line is above the level `trace`, and that all are JSON, short,
+        printable and without data that was sent."""
         new = self.new_lines()
         assert MARK.encode() not in new, f"a payload is logged: {new[:2000]}"
         told = []

@@ -15,7 +15,7 @@ CODES = {"document": 3, "array": 4, "code with scope": 15}
 
 
 def holder(kind, levels):
-    """A value that is nested so deep."""
+    """Returns a value with this depth of nesting."""
     inner = nested(levels, kind)
     if kind == "code with scope":
         return Raw(15, i32(len(inner) + 10) + b"\x02\0\0\0a\0" + inner)
@@ -78,7 +78,7 @@ def binary(subtype, data, length=None):
     return Raw(5, i32(length) + bytes([subtype]) + data)
 
 
-#: A column whose reference object is followed by another one inside of it.
+#: A compressed column whose reference object is followed by another one.
 COLUMN = b"\xf1" + document({"a": {"b": 1}}) + b"\xf0" + document({"a": 1}) + b"\x80" * 16 + b"\0"
 OLD = {
     "longer than the value": i32(100) + b"abc",
@@ -122,7 +122,7 @@ B5 = Kind(
 
 
 def body(data):
-    """A message whose body is these bytes."""
+    """Returns a message whose body is these bytes."""
     return frame(OP_MSG, FLAGS + b"\0" + data)
 
 
@@ -135,7 +135,7 @@ def claims(length):
 
 
 def value(kind, data, name="v"):
-    """A ping with a field of this type and these bytes."""
+    """Returns a ping with a field of this type and these bytes."""
     return body(document([("ping", 1), (name, Raw(kind, data)), ("$db", "admin")]))
 
 

@@ -1,4 +1,5 @@
-"""Hostile commands: handshakes (B9), logins (B10), what is not for clients (B11), hashes (B15)."""
+"""Hostile commands: handshakes (B9), logins (B10), commands that are not for clients (B11), hashes
+(B15)."""
 
 import bson
 from access.scram import Exchange
@@ -13,7 +14,8 @@ TOPOLOGY = {"processId": bson.ObjectId(b"123456789012"), "counter": bson.Int64(-
 
 
 def hello(what, flags=0, **fields):
-    """A handshake; then the connection must still answer a ping that is not a handshake's."""
+    """A handshake, after which the connection must still reply to a ping, and not as to a
+    handshake."""
 
     def run(place):
         body = command(("hello", 1), *fields.items(), db="admin")
@@ -27,7 +29,7 @@ def hello(what, flags=0, **fields):
 
 
 def repeated(place):
-    """Metadata are given once."""
+    """Sends client metadata repeatedly; a connection may send it once."""
     for _ in range(200):
         assert place.wire.run(("hello", 1), db="admin")["ok"] == 1
     place.wire.run(("hello", 1), db="admin", client=CLIENT)
@@ -137,7 +139,7 @@ def a_thousand(place):
 
 
 def twice_over(place):
-    """The last message once more, after it has failed."""
+    """Sends the last message again after it has failed."""
     exchange, reply = begun(place)
     if reply["ok"] != 1:
         return word(reply)

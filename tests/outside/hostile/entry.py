@@ -1,8 +1,8 @@
-"""An entry of the hostile corpus: what is sent and where, what is known of it, and the word by
-which it has to be answered, which stands in `answers.tsv`.
+"""An entry of the hostile corpus: the data and where it is sent, what is known of it, and the word
+that describes the required reply, which is listed in `answers.tsv`.
 
 A word is `ok`, `closed`, the number of MongoDB's error, `write N` for an error of one write (with
-`, closed` where the connection ends after it), the status of HTTP, or for HTTP/2 `refused` or
+`, closed` if the connection is closed after it), the status of HTTP, or for HTTP/2 `refused` or
 `borne`.
 """
 
@@ -15,13 +15,13 @@ import bson
 from badinput.wire import OP_COMPRESSED, command, msg
 from lib.wire import WITHIN
 
-#: Stands in payloads, and must not be found in a log.
+#: A text in payloads that must not appear in a log.
 MARK = "pl4nted"
-#: The database of the user who is logged in, and its collection that nothing may change.
+#: The database of the logged-in user, and its collection that must not change.
 DATABASE, KEPT = "shop", "kept"
-#: Of the NoSQL API: the witness's items, and a container that entries may write to.
+#: In the NoSQL API: the witness's items, and a container that entries may write to.
 ITEMS, MADE = "/dbs/sentinel/colls/kept/docs", "/dbs/sentinel/colls/made/docs"
-#: Where an entry of each API is sent; whether the server asks for logins there.
+#: The stations of each API; whether the server requires authentication there.
 STATIONS = {
     "mongodb": {
         "before a login": True,
@@ -35,13 +35,13 @@ STATIONS = {
     },
     "admin": {"of a server with logins": True, "of an open server": False},
 }
-#: An answer has no more than was sent and this: nothing of anybody's memory.
+#: A reply may exceed the size of the request by this many bytes: no memory contents are disclosed.
 MOST_ANSWERED = 64 << 10
 ANSWERS = pathlib.Path(__file__).with_name("answers.tsv")
 
 
 class Made(NamedTuple):
-    """An entry as it is written down; `run(place)` sends it and returns the word of the answer."""
+    """An entry as it is defined; `run(place)` sends it and returns the word of the reply."""
 
     what: str
     api: str
@@ -50,7 +50,7 @@ class Made(NamedTuple):
 
 
 class Entry(NamedTuple):
-    """One entry; `answers` has a word for each station, or several of which any is right."""
+    """One entry; `answers` has a word for each station, or several allowed ones."""
 
     id: str
     what: str
@@ -69,7 +69,7 @@ class Kind(NamedTuple):
     made: list
 
     def entries(self):
-        """The entries with their numbers and the answers that they must get."""
+        """Yields the entries with their numbers and required replies."""
         for number, made in enumerate(self.made, 1):
             known = self.known if made.known is None else made.known
             answers = dict(zip(STATIONS[made.api], words(self.id, made), strict=True))
@@ -78,7 +78,7 @@ class Kind(NamedTuple):
 
 @functools.cache
 def written():
-    """The lines of the table of answers: class and entry, and what is behind them."""
+    """Returns the table of replies: class and entry, with the words of the replies."""
     lines = [line.split("\t") for line in ANSWERS.read_text().splitlines()]
     found = {(kind, what): answer for kind, what, answer in lines}
     assert len(found) == len(lines), "an entry has two answers"
@@ -86,7 +86,7 @@ def written():
 
 
 def words(kind, made):
-    """The words of an entry, one for each station."""
+    """Returns the words of an entry, one for each station."""
     found = written()[kind, made.what].split(" / ")
     return found * len(STATIONS[made.api]) if len(found) == 1 else found
 
@@ -95,11 +95,12 @@ def words(kind, made):
 
 
 def word(reply):
-    """The word of a reply's document, None where the server closed."""
+    """Returns the word of a reply's document, where None means that the server closed the
+    connection."""
     if reply is None:
         return "closed"
     if reply["ok"] != 1:
-        # An error has to say what was wrong, in the form that drivers read.
+        # An error must have a specific code and a message, in the form that drivers read.
         assert isinstance(reply["code"], int) and reply["codeName"] and reply["errmsg"], reply
         assert reply["code"] not in (1, 8), f"an error of no kind: {reply}"
         return str(reply["code"])
@@ -108,7 +109,7 @@ def word(reply):
 
 
 def answered(place, sent, within=WITHIN):
-    """Sends bytes; returns the word of the answer, after which the connection goes on or ends."""
+    """Sends bytes; returns the word of the reply. The connection may stay open or close."""
     place.wire.send(sent)
     reply = place.wire.reply(within)
     if reply is not None:
@@ -118,7 +119,7 @@ def answered(place, sent, within=WITHIN):
 
 
 def compressed_word(place, sent):
-    """The same where the answer may be compressed."""
+    """Does the same when the reply may be compressed."""
     place.wire.send(sent)
     got = place.wire.frame()
     if got is None:
@@ -129,18 +130,18 @@ def compressed_word(place, sent):
 
 
 def raw(what, data, known=None):
-    """Bytes, or a function that makes them, to the MongoDB API."""
+    """An entry of bytes, or a function that makes them, for the MongoDB API."""
     return steps(what, lambda place: answered(place, data() if callable(data) else data), known)
 
 
-#: Large messages take long to be made, and are sent to several stations.
+#: Large messages take long to make, and are sent to several stations.
 @functools.lru_cache(4)
 def packed_command(make):
     return make()
 
 
 def asks(what, first, *fields, db=DATABASE, known=None, within=WITHIN, **more):
-    """A command; a value that is a function is called when it is sent."""
+    """An entry of a command; values that are functions are called when it is sent."""
 
     def make():
         now = [(name, it() if callable(it) else it) for name, it in (*fields, *more.items())]
@@ -153,28 +154,29 @@ def asks(what, first, *fields, db=DATABASE, known=None, within=WITHIN, **more):
 
 
 def steps(what, run, known=None):
-    """Several messages to the MongoDB API; `run(place)` returns the word of the last answer."""
+    """An entry of several messages to the MongoDB API; `run(place)` returns the word of the last
+    reply."""
     return Made(what, "mongodb", run, known)
 
 
 def finds(what, filter_, known=None):
-    """A filter."""
+    """An entry of a filter."""
     return asks(what, ("find", KEPT), ("filter", filter_), known=known)
 
 
 def computes(what, expression, known=None, **more):
-    """An expression."""
+    """An entry of an expression."""
     return runs(what, [{"$project": {"x": expression}}], known, **more)
 
 
 def runs(what, pipeline, known=None, **more):
-    """A pipeline."""
+    """An entry of a pipeline."""
     fields = ("pipeline", pipeline), ("cursor", {})
     return asks(what, ("aggregate", KEPT), *fields, known=known, **more)
 
 
 def inserts(what, document, known=None):
-    """A document to be stored."""
+    """An entry of a document to be stored."""
     fields = [("documents", lambda: [document() if callable(document) else document])]
     return asks(what, ("insert", "made"), *fields, known=known)
 
@@ -183,14 +185,13 @@ def inserts(what, document, known=None):
 
 
 def status(reply):
-    """The word of an answer of HTTP, None where the server closed."""
+    """Returns the word of an HTTP reply, where None means that the server closed the connection."""
     return "closed" if reply is None else str(reply.status)
 
 
 def http(what, data, known=None, api="nosql", check=None, within=WITHIN):
-    """Bytes of HTTP: `data(ask)` makes them, and `ask` a request with the station's signature.
-
-    `check(reply)` looks at more of the answer than its status.
+    """An entry of HTTP bytes: `data(ask)` makes them, and `ask` a request with the station's
+    signature. `check(reply)` checks more of the reply than its status.
     """
 
     def run(place):
@@ -205,10 +206,10 @@ def http(what, data, known=None, api="nosql", check=None, within=WITHIN):
 
 
 def page(what, data, known=None, check=None):
-    """Bytes of HTTP to the admin address."""
+    """An entry of HTTP bytes for the admin address."""
     return http(what, lambda _: data, known, "admin", check)
 
 
 def exchange(what, run, known=None):
-    """Several steps on a connection to the NoSQL API."""
+    """An entry of several steps on a connection to the NoSQL API."""
     return Made(what, "nosql", run, known)

@@ -1,4 +1,4 @@
-"""Hostile HTTP (B21) and what browsers can be made to send (B22)."""
+"""Hostile HTTP (B21) and requests that a web page can make a browser send (B22)."""
 
 import functools
 import struct
@@ -14,7 +14,7 @@ DATA, RST_STREAM, PING, GOAWAY, WINDOW_UPDATE, CONTINUATION = 0, 3, 6, 7, 8, 9
 
 
 def head(ask, *lines, verb="POST", path=MADE):
-    """A request's head with further lines as they are."""
+    """Returns the head of a request with further lines, unchanged."""
     data = ask(verb, path, None, {**A, "content-length": None})
     return data[:-2] + b"".join(line + b"\r\n" for line in lines) + b"\r\n"
 
@@ -50,13 +50,13 @@ CHUNKS = {
 
 
 def smuggled(lines):
-    """A request behind a request whose end is not clear: it must not be served."""
+    """A request hidden behind a request with an ambiguous end: it must not be served."""
 
     def run(place):
         hidden = place.ask("DELETE", f"{ITEMS}/1", None, A)
         place.wire.send(head(place.ask, *lines) + LAST + hidden)
         first = place.wire.reply(WITHIN)
-        # What is hidden would be answered with 204, and the witness would miss its item.
+        # The hidden request would get 204, and the witness would miss its item.
         while reply := place.wire.reply(WITHIN) if first and not first.closes else None:
             assert reply.status >= 400, f"what was hidden is served: {reply}"
             if reply.closes or reply.is_bare:
@@ -71,7 +71,7 @@ def many(count):
 
 
 def slow(place):
-    """A head that never ends, a byte at a time; nobody else waits for it."""
+    """An incomplete head, sent byte by byte; other clients are not delayed."""
     for byte in head(place.ask, b"content-length: 5")[:60]:
         place.wire.send(bytes([byte]))
         time.sleep(0.001)
@@ -80,7 +80,7 @@ def slow(place):
 
 
 def pipelined(place):
-    """Requests that come at once are answered one by one, or the connection ends."""
+    """Pipelined requests get their replies in order, or the connection is closed."""
     place.wire.send(place.ask("GET", f"{ITEMS}/none", None, A) * 400)
     last = None
     for _ in range(400):
@@ -94,8 +94,8 @@ def pipelined(place):
 
 
 def two(make):
-    """Frames of HTTP/2, and a ping: `borne` when it is answered, `refused` when the server says
-    so and leaves."""
+    """Frames of HTTP/2, and a ping: `borne` if it gets a reply, `refused` if the server reports an
+    error and closes."""
     marked = frame(PING, 0, 0, b"are here")
 
     def run(place):
@@ -114,7 +114,7 @@ def two(make):
 
 
 def frames(data):
-    """Kind and payload of each whole frame."""
+    """Yields kind and payload of each complete frame."""
     at = 0
     while at + 9 <= len(data):
         end = at + 9 + int.from_bytes(data[at : at + 3], "big")
@@ -225,7 +225,7 @@ B21 = Kind(
 
 
 def rebound(verb, path, host, body=b"", **more):
-    """A browser's request."""
+    """Returns a request as a browser sends it."""
     lines = [f"{verb} {path} HTTP/1.1", f"host: {host}"]
     lines += [f"{name.replace('_', '-')}: {value}" for name, value in more.items()]
     if body or verb in ("POST", "PUT"):
@@ -234,13 +234,13 @@ def rebound(verb, path, host, body=b"", **more):
 
 
 def closed_to_others(reply):
-    """No other site may read the answer, frame it, or have it taken for a page."""
+    """Checks that no other site may read the reply or embed it with credentials."""
     assert "access-control-allow-origin" not in reply.headers, reply.headers
     assert "access-control-allow-credentials" not in reply.headers, reply.headers
 
 
 def held(reply):
-    """The policy of the portal's pages."""
+    """Checks the security headers of the portal's pages."""
     closed_to_others(reply)
     policy = reply.headers["content-security-policy"]
     directives = dict(it.strip().partition(" ")[::2] for it in policy.split(";"))
@@ -251,7 +251,7 @@ def held(reply):
 
 
 def as_data(reply):
-    """Markup comes back as data, which no browser takes for a page."""
+    """Checks that markup is returned as JSON, which browsers do not render."""
     closed_to_others(reply)
     assert reply.headers["content-type"].startswith("application/json"), reply.headers
 

@@ -12,7 +12,7 @@ from hostile.entry import ITEMS, MADE, MARK, Kind, http, page
 
 
 def asked(what, text, parameters=(), within=WITHIN):
-    """A query."""
+    """An entry of a query."""
 
     def data(ask):
         body = {"query": text() if callable(text) else text, "parameters": list(parameters)}
@@ -228,7 +228,7 @@ def got(what, headers, path=f"{ITEMS}/1", verb="GET", **options):
 
 
 def authorized(what, value):
-    """Whatever the station signs, this is sent."""
+    """An entry that sends this header instead of the station's signature."""
     return got(what, {"authorization": value})
 
 
@@ -365,7 +365,7 @@ def created(what, id_):
 
 
 def no_file(reply):
-    """The portal's pages at the most: nothing of the machine."""
+    """Checks that the reply is at most a page of the portal, and never a file of the machine."""
     assert b"root:" not in reply.body and b"==" not in reply.body, reply
     assert reply.status != 200 or reply.headers["content-type"].startswith("text/html"), reply
 

@@ -1,4 +1,4 @@
-"""The page of the hostile corpus, docs/hostile-input.md, as the table of entries says it."""
+"""Generates the page of the hostile corpus, docs/hostile-input.md, from the table of entries."""
 
 import pathlib
 
@@ -33,19 +33,19 @@ APIS = {"mongodb": "MongoDB API", "nosql": "NoSQL API", "admin": "Admin address"
 
 
 def cell(text):
-    """A text as a cell of a table shows it."""
+    """Escapes a text for a table cell."""
     shown = text if text.isprintable() else text.encode("unicode_escape").decode()
     return shown.replace("\\", "\\\\").replace("|", "\\|").replace("<", "&lt;").replace("*", "\\*")
 
 
 def answer(entry):
-    """The words of an entry's answers, one if all are the same."""
+    """Returns the words of an entry's replies, only one if all are the same."""
     words = list(entry.answers.values())
     return words[0] if len(set(words)) == 1 else " / ".join(words)
 
 
 def rows(kind, api):
-    """The table of one class and API."""
+    """Yields the table of one class and API."""
     entries = [entry for entry in kind.entries() if entry.api == api]
     if not entries:
         return
@@ -57,7 +57,7 @@ def rows(kind, api):
 
 
 def text():
-    """The whole page."""
+    """Returns the whole page."""
     lines = [HEAD]
     total = sum(len(kind.made) for kind in KINDS)
     lines.append(f"{total:,} entries in {len(KINDS)} classes:\n")

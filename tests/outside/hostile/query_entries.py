@@ -8,7 +8,7 @@ from badinput.raw import Raw, document, embedded, framed, i32
 
 from hostile.entry import KEPT, MARK, Kind, asks, computes, finds, runs
 
-#: What would take long ends at its time, if not before.
+#: Options for queries that would take long: they must end at the time limit, if not before.
 LIMITED = {"maxTimeMS": 500, "within": 10}
 RANGE = {"$range": [0, 2**31 - 1]}
 
@@ -40,7 +40,7 @@ def lookup(pipeline):
 
 
 def joined(levels, stage):
-    """A pipeline of another collection in the pipeline of another, and so on."""
+    """Returns a pipeline with this depth of nested pipelines on other collections."""
     stages = []
     for _ in range(levels):
         stages = [stage(stages)]
@@ -48,7 +48,7 @@ def joined(levels, stage):
 
 
 def each(operator, levels, leaf=1):
-    """An expression of so many levels."""
+    """Returns an expression with this many levels."""
     value = leaf
     for _ in range(levels):
         value = {operator: [value]}
@@ -142,7 +142,7 @@ B12 = Kind(
 
 
 def deep(operator, levels):
-    """A filter of so many levels, built from the inside."""
+    """Returns a filter with this many levels, built from the inside."""
     inner = document({"a": 1})
     head = operator.encode() + b"\0"
     parts = [inner]
@@ -156,7 +156,7 @@ def deep(operator, levels):
 
 
 def million():
-    """An array of the numbers up to a million, whose names are empty."""
+    """Returns an array of the numbers up to a million, whose names are empty."""
     numbers, items = array.array("I", range(1_000_000)).tobytes(), bytearray(6_000_000)
     items[0::6] = b"\x10" * 1_000_000
     for at in range(4):
@@ -165,7 +165,7 @@ def million():
 
 
 def branches(count):
-    """An array of equal documents, whose names are empty."""
+    """Returns an array of equal documents, whose names are empty."""
     return Raw(4, framed((b"\x03\0" + document({"n": 1})) * count))
 
 

@@ -1,4 +1,4 @@
-"""Scripts (B23), secrets (B24) and what wants to be read in a log (B25)."""
+"""Scripts (B23), secrets (B24) and texts that are meant to end up in a log (B25)."""
 
 import base64
 
@@ -242,7 +242,7 @@ B25 = Kind(
 
 
 def quoted(name):
-    """A name in a path, each byte escaped."""
+    """Returns a name for a path, with each byte escaped."""
     return "".join(f"%{byte:02x}" for byte in name.encode())
 
 

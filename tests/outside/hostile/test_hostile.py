@@ -1,4 +1,5 @@
-"""Every entry of the hostile corpus at every station: its answer, and that it did nothing else."""
+"""Every entry of the hostile corpus at every station: its reply, and that it had no other
+effect."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The corpus is whole, and the page about it says what it holds."""
+"""The corpus is complete, and the page about it is up to date."""
 
 import os
 

@@ -40,7 +40,7 @@ def packed(message, name, **lies):
 
 
 def sizes(name):
-    """Sizes that are claimed, each with what is right."""
+    """Returns claimed sizes, each with the correct one."""
     true = len(msg(PING)) - 16
     claims = {
         "one more than": true + 1,
@@ -61,7 +61,7 @@ def sizes(name):
 
 
 def reaching(name):
-    """A document whose length reaches behind the bytes that were sent, inside an honest size."""
+    """A document whose length extends beyond the bytes that were sent, inside a correct size."""
     number, pack = PACK[name]
     inner = b"\0\0\0\0\0" + i32(400) + b"\x10ping\0\x01\0\0\0"
     return compressed(frame(OP_MSG, inner), number, pack(inner), size=len(inner))
@@ -189,7 +189,7 @@ B2 = Kind(
 
 
 def drip(data):
-    """Byte by byte, and then the end."""
+    """Sends byte by byte, then closes its side."""
 
     def run(place):
         for at in range(len(data)):

@@ -1,4 +1,4 @@
-"""The packages of the binary that is tested, and a fresh Debian to install them into."""
+"""The packages of the binary under test, and a fresh Debian to install them into."""
 
 import os
 import pathlib
@@ -32,7 +32,7 @@ def packages(tmp_path_factory):
 
 
 def newer(package, folder):
-    """The same package as a later version with other settings."""
+    """Returns the same package as a later version with other default settings."""
     subprocess.run(["dpkg-deb", "--raw-extract", package, folder / "newer"], check=True)
     control = folder / "newer/DEBIAN/control"
     changed = [

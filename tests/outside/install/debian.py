@@ -1,15 +1,16 @@
-"""A small Debian of its own, with systemd as its first process, that packages are installed into: a
-fresh root in memory, in namespaces and a cgroup that vanish with it. Making it wants root."""
+"""A small Debian with systemd as its first process, into which packages are installed: a fresh root
+file system in memory, in namespaces and a cgroup that vanish with it. Requires root."""
 
 import os
 import pathlib
 import subprocess
 import time
 
-#: Seconds that the machine may take to start, and one command.
+#: Limit in seconds for the start of the machine, and for one command.
 WITHIN = 120.0
 
-#: The namespaces' first process: unpacks the root, makes what a machine has, becomes its systemd.
+#: The namespaces' first process: unpacks the root file system, mounts /proc and the like, and
+#: becomes systemd.
 ENTER = """
 set -e
 tar=$1 root=$2 shared=$3
@@ -46,7 +47,7 @@ exec chroot / sh -ec '
 
 
 class Debian:
-    """The machine. `shared` is a folder that it sees as /run/host."""
+    """The machine. `shared` is a folder that is mounted there as /run/host."""
 
     def __init__(self, tar, folder, shared):
         self.group = Group(f"ebb-{os.getpid()}")
@@ -81,7 +82,7 @@ class Debian:
         return path.read_text().split()[:1]
 
     def run(self, command, check=True):
-        """Runs a command of the machine's shell, and returns what became of it."""
+        """Runs a shell command on the machine, and returns its result."""
         enter = ["nsenter", "--all", "--target", *(self.first_process() or ["0"])]
         ran = subprocess.run(
             [*enter, "env", "-i", "PATH=/usr/sbin:/usr/bin:/sbin:/bin", "sh", "-c", command],
@@ -95,7 +96,7 @@ class Debian:
         return ran
 
     def says(self, command):
-        """What a command prints that must succeed."""
+        """Returns the output of a command that must succeed."""
         return self.run(command).stdout.strip()
 
     def until(self, holds, what):
@@ -111,7 +112,7 @@ class Debian:
 
 
 class Group:
-    """A cgroup for the machine, in the hierarchy of all that is of version 2."""
+    """A cgroup for the machine, in the hierarchy of version 2."""
 
     def __init__(self, name):
         mounts = [line.split() for line in pathlib.Path("/proc/mounts").read_text().splitlines()]
@@ -123,7 +124,8 @@ class Group:
         (self.path / "cgroup.procs").write_text(str(os.getpid()))
 
     def remove(self):
-        """Its processes have been killed; the kernel takes a moment to let go of them."""
+        """Removes the cgroup. Its processes have been killed, but the kernel takes a moment to
+        release them."""
         end = time.monotonic() + WITHIN
         for folder in sorted(self.path.rglob("*/"), reverse=True):
             self.removed(folder, end)

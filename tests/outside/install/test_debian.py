@@ -1,19 +1,19 @@
-"""The package of Debian on a fresh Debian: what it makes, that the service starts and starts again,
-that an upgrade keeps what was set, and what is left once it is removed or purged."""
+"""The Debian package on a fresh Debian: the files it installs, that the service starts and
+restarts, that an upgrade keeps settings, and what is left after removal and purge."""
 
 import json
 
 import pytest
 
 UP = "ebb admin status | grep -qx 'status: ok'"
-#: One document, as an export has it.
+#: One document in the format of an export.
 DOCUMENT = '{"_id": "tea", "n": {"$numberInt": "1"}}'
 DEFAULT = "/etc/ebb/ebb.toml"
 
 
 @pytest.fixture
 def fresh(debian):
-    """The machine as if the package had never been there, and then with it."""
+    """The machine as if the package had never been installed, and then with it."""
     debian.run("dpkg --purge ebb", check=False)
     debian.run("dpkg --install /run/host/ebb.deb")
     return debian
@@ -29,12 +29,12 @@ def read(debian):
 
 
 def processes(debian):
-    """The processes of the machine that run a binary of ebb."""
+    """Returns the processes of the machine that run a binary of ebb."""
     return debian.says("readlink /proc/[0-9]*/exe | grep /ebb || true").split()
 
 
 def unit(debian, *properties):
-    """What systemd says of the service."""
+    """Returns properties of the service from systemd."""
     shown = debian.says(f"systemctl show ebb --property {','.join(properties)}")
     return dict(line.split("=", 1) for line in shown.splitlines())
 
@@ -87,14 +87,14 @@ def test_a_reload_keeps_the_process(fresh):
 
 
 def test_nothing_that_it_asks_the_kernel_for_is_refused(fresh):
-    """Writes, reads, a backup and a quick look at everything, under the unit's own limits."""
+    """Writes, reads, a backup and a check, under the unit's own restrictions."""
     write(fresh)
     fresh.run("mkdir -p /tmp/backups && ebb backup /tmp/backups/ && ebb verify /tmp/backups/")
     assert read(fresh) == json.loads(DOCUMENT)
     log = fresh.says("journalctl --boot --unit ebb --output cat")
     assert "not permitted" not in log
     assert "denied" not in log
-    # systemd has really put the filter there.
+    # systemd has actually installed the filter.
     status = fresh.says("cat /proc/$(systemctl show ebb --property MainPID --value)/status")
     assert "Seccomp:\t2" in status
     assert "CapBnd:\t0000000000000000" in status
@@ -108,7 +108,7 @@ def test_an_upgrade_keeps_settings_and_documents(fresh):
     fresh.run("dpkg --force-confdef --force-confold --install /run/host/newer.deb")
     assert fresh.says("dpkg-query -W -f '${Version}' ebb") == "9.0"
     assert fresh.says(f"tail -n 1 {DEFAULT}") == 'memory = "600m"'
-    # The new one's, which differs, lies beside it.
+    # The new default settings are stored beside the changed ones.
     assert "# newer" in fresh.says(f"cat {DEFAULT}.dpkg-dist")
     assert unit(fresh, "MainPID") != before, "the old server still runs"
     assert unit(fresh, "ActiveState") == {"ActiveState": "active"}
@@ -168,7 +168,7 @@ def test_settings_that_are_wrong_do_not_fail_the_installation(fresh):
 
 
 def test_an_archive_runs_where_it_was_unpacked(fresh):
-    """There is no compiler and nothing of the package."""
+    """There is no compiler and no file of the package."""
     fresh.run("dpkg --purge ebb")
     fresh.run("rm -rf /opt/ebb; mkdir /opt/ebb")
     fresh.run("tar --extract --file /run/host/ebb.tar.gz --directory /opt/ebb --strip-components 1")
@@ -188,7 +188,7 @@ def test_completions_and_pages_are_where_they_are_looked_for(fresh):
 
 
 def test_the_unit_gives_next_to_no_rights(fresh):
-    """What systemd calls exposure, of 10; what is left is the network and files to read."""
+    """systemd's exposure level, out of 10; the rest is network access and readable files."""
     unit_file = "/usr/lib/systemd/system/ebb.service"
     said = fresh.says(f"systemd-analyze security --offline=true --threshold=15 {unit_file}")
     assert "Overall exposure level for ebb.service: 1.4 OK" in said

@@ -1,4 +1,4 @@
-"""What is in the packages, and that they are the same each time."""
+"""The contents of the packages, and that builds are reproducible."""
 
 import hashlib
 import json
@@ -8,7 +8,7 @@ import tarfile
 
 from install.conftest import make
 
-#: What an archive is for.
+#: Files that an archive must contain.
 WANTED = {
     *("bin/ebb", "README.md", "CHANGELOG.md", "LICENSE-MIT", "LICENSE-APACHE"),
     *("THIRD-PARTY-LICENCES.txt", "ebb.cdx.json", "systemd/ebb.service", "systemd/ebb.toml"),
@@ -19,7 +19,7 @@ WANTED = {
 
 
 def members(archive):
-    """The members of an archive by their paths in its folder."""
+    """Returns the members of an archive by their paths in its folder."""
     with tarfile.open(archive) as tar:
         return {member.name.partition("/")[2]: member for member in tar if member.isfile()}
 
@@ -30,7 +30,7 @@ def content(archive, path):
 
 
 def test_they_are_the_same_each_time(packages, tmp_path, monkeypatch):
-    # Neither the caller's settings nor the hour of the day are in them.
+    # They depend on neither the caller's settings nor the time of day.
     monkeypatch.setenv("EBB_LOG_LEVEL", "debug")
     monkeypatch.setenv("TZ", "Asia/Tokyo")
     again = make(tmp_path / "again")
@@ -76,7 +76,7 @@ def test_every_part_has_its_licence(packages):
     for part in foreign:
         name = f"{part['group']}/{part['name']}" if "group" in part else part["name"]
         assert f"{name} {part['version']}" in named
-    # Code of others inside crates, too.
+    # Including third-party code inside crates.
     assert "zstd" in texts
     assert "Facebook" in texts
     assert "Permission is hereby granted" in texts
@@ -109,7 +109,7 @@ def test_dpkg_reads_the_package(packages):
 
 
 def test_a_binary_of_another_version_is_refused(tmp_path):
-    """An older build must not go out under the version of newer sources."""
+    """A build of older sources must not be packaged under the version of newer ones."""
     script = tmp_path / "ebb"
     script.write_bytes(pathlib.Path("/bin/true").read_bytes())
     script.chmod(0o755)

@@ -1,11 +1,11 @@
-"""Containers for tests of values: all on one server, whose clock they move forward."""
+"""Containers for tests of values: all on one server, whose clock the tests move forward."""
 
 import itertools
 
 import pytest
 from lib.server import Server
 
-#: Containers of a database, which may have 500 of them.
+#: Containers per database, of which 500 are allowed.
 IN_A_DATABASE = 200
 NUMBERS = itertools.count()
 

@@ -1,4 +1,5 @@
-"""The kinds of death of items: how a container is set up so that an item dies at a known second."""
+"""The kinds of expiry of items: how a container is set up so that an item expires at a known
+second."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -9,33 +10,34 @@ STAY = [{"ttl": -1}, {"ttl": 1_000_000}, {"ttl": 2_147_483_647}]
 
 @dataclass(frozen=True)
 class Death:
-    """One kind. A mortal item has the fields `mortal` and dies `after` seconds from its write."""
+    """One kind. An expiring item has the fields `mortal` and expires `after` seconds from its
+    write."""
 
     name: str
-    #: The default of the container when the items are written.
+    #: The default TTL of the container when the items are written.
     default: int | None
     mortal: dict
     after: int
-    #: What happens meanwhile: (seconds after the write, step).
+    #: Steps before the deadline: (seconds after the write, step).
     steps: list = field(default_factory=list)
-    #: What happens when the clock stands at the deadline.
+    #: A step when the clock is at the deadline.
     strike: Callable | None = None
     #: Fields of items that outlive the test, each in its own way.
     controls: list = field(default_factory=lambda: STAY)
 
     @property
     def patched(self):
-        """Whether its items are written again after they were made."""
+        """Whether its items are written again after their creation."""
         return "patched" in self.name
 
 
 def default(value):
-    """A step: all containers get this default."""
+    """Returns a step that gives all containers this default TTL."""
     return lambda matrix: matrix.set_default(value)
 
 
 def patched(*operations):
-    """A step: all mortal items are patched."""
+    """Returns a step that patches all expiring items."""
     return lambda matrix: matrix.patch_mortals(list(operations))
 
 
@@ -58,7 +60,7 @@ def kinds():
         Death("off-and-on-late", 10, {}, 20, [(4, default(OFF))], default(10)),
         Death("patched-ttl", -1, longer, 13, [(3, set_ttl)], controls=unbound),
         Death("patched-unpinned", 10, {"ttl": -1}, 13, [(3, drop_ttl)]),
-        # What the clock has killed stays dead under what comes then.
+        # Items that have expired by the clock stay expired under later settings.
         Death("dead-then-off", 10, {}, 10, strike=default(OFF)),
         Death("dead-then-longer", 10, {}, 10, strike=default(1_000_000)),
     ]

@@ -1,5 +1,5 @@
-"""Runs the matrix of items: all paths x one kind of death x the instants, in one state of the
-data."""
+"""Runs the matrix of items: all paths, with one kind of expiry, at all instants, in one state of
+the data."""
 
 from lib import matrix
 from lib.nosql import ALL_VERSIONS, stripped
@@ -17,8 +17,8 @@ POLICY = {
     ],
 }
 VERSIONS = {"changeFeedPolicy": {"retentionDuration": 10_080, "retainPreviousImages": True}}
-#: name: what its definition has beside the default. `r`, `v` and `h` are read, `w` and `x` written;
-#: `v` and `x` keep all versions, `h` has a hierarchical partition key.
+#: name: its definition except the default TTL. `r`, `v` and `h` are read, `w` and `x` written; `v`
+#: and `x` keep all versions, `h` has a hierarchical partition key.
 CONTAINERS = {
     "r": {"indexingPolicy": POLICY},
     "w": {"indexingPolicy": POLICY, "uniqueKeyPolicy": {"uniqueKeys": [{"paths": ["/u"]}]}},
@@ -29,7 +29,7 @@ CONTAINERS = {
         "partitionKey": {"paths": ["/pk", "/kind", "/id"], "kind": "MultiHash", "version": 2},
     },
 }
-#: Bytes that make dead items worth reaping, in states that reap.
+#: Bytes of padding that make expired items worth reaping, in states that reap.
 PADS = {"r": 12 * 1024, "w": 1_200, "x": 4 * 1024}
 
 
@@ -51,7 +51,7 @@ def body(id, pk, kind, n, **more):
 
 
 def items_of(kind, pad):
-    """The items that are read: controls first, then the mortal ones."""
+    """Returns the items that are read: controls first, then the expiring ones."""
     controls = [
         body(f"c{i}", "ab"[i % 2], "c", 900 + i, **life) for i, life in enumerate(kind.controls)
     ]
@@ -62,7 +62,7 @@ def items_of(kind, pad):
 
 
 def key_of(name, item):
-    """The partition key of an item in a container."""
+    """Returns the partition key of an item in a container."""
     return [item["pk"], item["kind"], item["id"]] if name == "h" else item["pk"]
 
 
@@ -85,7 +85,7 @@ class Matrix(matrix.Matrix):
         return self
 
     def begin(self):
-        # `_ts` is whole seconds; the write is not.
+        # `_ts` has full seconds; the time of the write does not.
         self.server.advance(437)
         self.start = self.server.now_ms() // 1000
         self.dies_at = self.start + self.kind.after
@@ -110,7 +110,7 @@ class Matrix(matrix.Matrix):
         for path in paths:
             self.cell(path, instant)
 
-    # What the server is given.
+    # Data of the server.
 
     def definition(self, name, default):
         return {**CONTAINERS[name], **({} if default is None else {"defaultTtl": default})}
@@ -170,7 +170,7 @@ class Matrix(matrix.Matrix):
         assert reply.status == 200, reply
         return reply.json
 
-    # What is asked of it.
+    # Reads and writes.
 
     def made(self, path, instant, own):
         pk = f"{path.name} {instant}"

@@ -1,4 +1,4 @@
-"""The law of expiry for items, and what the two kinds of change feed have to tell of them."""
+"""The model of expiry for items, and of the entries that both kinds of change feed must have."""
 
 import itertools
 import operator
@@ -23,20 +23,22 @@ class Event:
 
 
 def runs(rows, key, name):
-    """Rows with each run of the same key in the order of names."""
+    """Returns the rows with each run of the same key sorted by name."""
     return [row for _, run in itertools.groupby(rows, key) for row in sorted(run, key=name)]
 
 
 def commit(event):
-    """What one commit wrote is in no order; every delete is one of its own."""
+    """Returns the commit of an event: its writes are unordered; every delete is a commit of its
+    own."""
     return event.current["commit"] if event.current else ("delete", event.previous["write"])
 
 
 def settled(events):
-    """What a feed has to keep to: the order of writes, that of deaths, and that of each item.
+    """Returns the events in a normalized order, which keeps the required parts of the order: that
+    of writes, that of expirations, and that of each item.
 
-    A death is told before anybody looks and before its id is taken again, so beside writes of other
-    items it may stand later than it was. Deaths of one second are in no order.
+    An expiration is reported before any read and before its id is used again, so relative to writes
+    of other items it may be reported late. Expirations of the same second are unordered.
     """
     events = list(events)
     writes = [event for event in events if event.kind != "expired"]
@@ -51,10 +53,10 @@ def settled(events):
 
 @dataclass
 class Items(Model):
-    """What lives in one container, and what has happened in it."""
+    """The live items of one container, and their past events."""
 
     events: list = field(default_factory=list)
-    #: The second in which the default was last changed.
+    #: The second in which the default TTL was last changed.
     changed: int = 0
 
     def put(self, id, body):
@@ -70,7 +72,7 @@ class Items(Model):
         self.events.append(Event(kind, id, current, previous, self.now // 1000))
 
     def set_default(self, value):
-        # A definition that is put again as it was changes nothing either.
+        # Replacing the definition with an identical one changes nothing either.
         if value != self.default:
             self.changed = self.now // 1000
         super().set_default(value)
@@ -87,6 +89,6 @@ class Items(Model):
         return max(life.ts + (ttl if own else self.default), self.changed)
 
     def latest(self, since):
-        """The latest versions of what was written by later commits, in their order."""
+        """Returns the latest versions of the items that later commits wrote, in their order."""
         bodies = [life.body for life in self.live.values() if life.body["commit"] > since]
         return sorted(bodies, key=lambda body: (body["commit"], body["id"]))

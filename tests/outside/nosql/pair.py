@@ -1,4 +1,4 @@
-"""A container on a server and its model, moved together and compared on many paths."""
+"""A container on a server and its model, changed together and compared on many paths."""
 
 from lib import pair
 from lib.nosql import ALL_VERSIONS, stripped
@@ -36,7 +36,7 @@ class Pair(pair.Pair):
         reply = self.container.define(**self.definition("off"))
         assert reply.status == 201, reply
         self.model = Items(self.server.now_ms())
-        #: Places in the feeds: (ETag, the last commit), and (ETag, events until then).
+        #: Positions in the feeds: (ETag, the last commit), and (ETag, number of events until then).
         self.latest = [(self.container.changes("*")[1], 0)]
         self.all = [(self.container.changes("*", ALL_VERSIONS)[1], 0)] if self.versions else []
 
@@ -52,7 +52,7 @@ class Pair(pair.Pair):
             ),
         }
 
-    # Items. `k` and `u` are the id, so that every index leads to it.
+    # Items. `k` and `u` are the id, so that every index can find an item.
 
     def full(self, id, body, one_of_many=False):
         self.writes += 1
@@ -79,7 +79,7 @@ class Pair(pair.Pair):
         full, there = self.full(id, body), id in self.model.live
         status = 409 if there else 400 if self.refuses(body) else 201
         reply = self.container.create(full)
-        # Which of two reasons it names is free.
+        # Either of the two reasons may be reported.
         if not (there and self.refuses(body) and reply.status == 400):
             self.judge(reply, status, f"create of {id}")
         if status == 201:
@@ -128,7 +128,7 @@ class Pair(pair.Pair):
             self.model.remove(id)
 
     def batch(self, ids, body, kind):
-        """Creates or upserts in one partition: all or nothing."""
+        """Creates or upserts in one partition, atomically."""
         ids = [id for id in dict.fromkeys(ids) if id[-1] == ids[0][-1]]
         self.commits += 1
         fulls = [self.full(id, body, True) for id in ids]
@@ -142,7 +142,7 @@ class Pair(pair.Pair):
             for full in fulls:
                 self.model.put(full["id"], full)
 
-    # Rules and housekeeping.
+    # TTL settings and reaping.
 
     def default(self, value):
         reply = self.container.redefine(**self.definition(value))
@@ -167,7 +167,7 @@ class Pair(pair.Pair):
         assert self.server.expiry("p", "p")["live"]["documents"] == len(live), "books"
 
     def check_items(self, ids):
-        """The read feed and point reads: whole items."""
+        """Compares whole items by the read feed and point reads."""
         bodies = {id: life.body for id, life in self.model.live.items()}
         assert {row["id"]: stripped(row) for row in self.container.rows()} == bodies, "read feed"
         for id in ids:
@@ -176,7 +176,8 @@ class Pair(pair.Pair):
             assert reply.status == 404 or stripped(reply.json) == bodies[id], f"{id}: {reply}"
 
     def check_feeds(self, choose):
-        """Both feeds from the beginning and from a place that `choose` picks; it is kept, too."""
+        """Compares both feeds from the start and from a position that `choose` picks; records the
+        new position."""
         rows, after = self.container.changes(size=choose([None, 1, 2]))
         self.compare_latest(rows, 0)
         self.latest.append((after, self.commits))
@@ -186,7 +187,7 @@ class Pair(pair.Pair):
             self.check_versions(choose)
 
     def compare_latest(self, rows, since):
-        """Bodies are compared too, but a difference is told by ids and writes."""
+        """Compares bodies too, but reports a difference by ids and writes."""
         found = runs(map(stripped, rows), lambda body: body["commit"], lambda body: body["id"])
         expected = self.model.latest(since)
         if found != expected:
@@ -208,7 +209,7 @@ class Pair(pair.Pair):
 
 
 def event(row):
-    """An entry of the feed of all versions as the model has it."""
+    """Returns an entry of the feed of all versions in the form of the model."""
     metadata = row["metadata"]
     kind = "expired" if metadata.get("timeToLiveExpired") else metadata["operationType"]
     current = stripped(row["current"]) or None

@@ -1,5 +1,5 @@
-"""The race of items, by the default and by their own `ttl`; what all versions tell is judged
-too."""
+"""The race of items, with the default TTL and with their own `ttl`; the feed of all versions is
+checked too."""
 
 import time
 
@@ -7,7 +7,7 @@ from lib import race as races
 from lib.nosql import ALL_VERSIONS
 from lib.server import AT_ONCE, Server
 
-#: name: (default, properties of an item)
+#: name: (default TTL, properties of an item)
 KINDS = {"default": (1, {}), "own": (-1, {"ttl": 1})}
 VERSIONS = {"changeFeedPolicy": {"retentionDuration": 10_080, "retainPreviousImages": True}}
 
@@ -58,7 +58,7 @@ class Client(races.Racer):
         )
 
     def follow(self):
-        """Deaths as they are told: a life that has been told dead is dead."""
+        """Reads expirations from the feed: a life that was reported as expired is expired."""
         etag = self.container.changes("*", ALL_VERSIONS)[1]
         while self.goes_on():
             begin = time.monotonic()
@@ -70,7 +70,8 @@ class Client(races.Racer):
             time.sleep(0.02)
 
     def shift(self):
-        """Moves the default to and fro, switches it off and on: it kills for ever."""
+        """Changes the default TTL back and forth and switches it off and on: expired items must
+        stay expired."""
         while self.goes_on():
             default = self.random.choice([1, 2, -1, None])
             more = {} if default is None else {"defaultTtl": default}
@@ -85,7 +86,7 @@ class Client(races.Racer):
 
 
 def told_once(container, before):
-    """All versions of all items, from the beginning: lives begin and end in turn."""
+    """Checks all versions of all items, from the start: lives start and end in turn."""
     there = set()
     for row in container.changes(before, ALL_VERSIONS)[0]:
         metadata = row["metadata"]
@@ -95,7 +96,7 @@ def told_once(container, before):
 
 
 def race(disk, clock, shifting, seconds):
-    """Runs a race and judges it."""
+    """Runs a race and checks it."""
     with Server(data_dir=disk, clock=clock, flags=AT_ONCE, nosql=True) as server:
         server.items.create_database("race")
         made = {kind: server.items.container("race", kind) for kind in KINDS}

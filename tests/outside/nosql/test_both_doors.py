@@ -1,4 +1,5 @@
-"""The same history through both doors of one server ends in the same lives, step by step."""
+"""The same history through both APIs of one server leads to the same live documents, step by
+step."""
 
 import os
 import random
@@ -13,7 +14,7 @@ IDS = [f"id{i}" for i in range(8)]
 
 
 class Doors:
-    """A collection and a container under the same rule, written alike."""
+    """A collection and a container with the same TTL setting, written alike."""
 
     def __init__(self, server):
         self.server = server
@@ -72,7 +73,7 @@ class Doors:
 
 
 def documents_of(amounts):
-    """Counts of a part of a forecast, without its bytes."""
+    """Returns the counts of a part of a forecast, without its bytes."""
     if "documents" in amounts:
         return amounts["documents"]
     return {name: documents_of(inner) for name, inner in amounts.items()}
@@ -92,13 +93,13 @@ def test_both_doors(seed):
 
 
 def step(doors, rng, n):
-    """One step of a random kind; answers what it was."""
+    """Performs one random step; returns its description."""
     id = rng.choice(IDS)
     kind = rng.choices(
         ["write", "touch", "delete", "move", "default", "restart"], [20, 8, 3, 16, 6, 1]
     )[0]
     if kind == "write":
-        # Values that both doors take for meaningful ones.
+        # Values that have a meaning in both APIs.
         args = id, n, rng.choice([None, None, -1, 1, 5, 10, 20])
     elif kind == "touch":
         args = id, n

@@ -1,6 +1,5 @@
-"""The values of `defaultTtl`: what is taken, what is refused; and no expiry without an index.
-
-A refusal changes nothing.
+"""The values of `defaultTtl`: which are accepted and which are refused; and that TTL requires an
+index. A refusal changes nothing.
 """
 
 import pytest
@@ -9,7 +8,7 @@ from lib.texts import MODE_NONE
 OUT = object()
 DEFAULTS = {"off": None, "-1": -1, "n": 1_000}
 
-#: name: (what the definition has, what is read back: None is no default, OUT a refusal)
+#: name: (the definition, the value that is read back: None is no default TTL, OUT a refusal)
 CONTAINER_VALUES = {
     "absent": ({}, None),
     "null": ({"defaultTtl": None}, OUT),
@@ -83,7 +82,7 @@ CONSISTENT = {"indexingMode": "consistent"}
 
 @pytest.mark.parametrize("ttl", [-1, 1, 1_000])
 class TestIndexingMode:
-    """No index, no expiry: in either direction, on create and on replace."""
+    """TTL requires an index: in either order, on create and on replace."""
 
     def refused(self, reply):
         assert reply.code == (400, 0), reply

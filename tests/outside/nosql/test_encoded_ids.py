@@ -1,9 +1,9 @@
-"""Resource ids hold characters that paths escape: a client that escapes them signs what they
-mean."""
+"""Resource ids contain characters that paths escape: a client that escapes them signs the unescaped
+form."""
 
 from lib.server import Server
 
-#: Databases until some of the ids of their offers have every character of base64 in them.
+#: Databases that are created until the ids of their offers contain every character of base64.
 MANY = 260
 
 

@@ -1,8 +1,7 @@
-"""Random histories of writes, defaults, clock moves, restarts and reaps against the model.
-
-After each step what lives is compared by several paths, and after some both feeds: from the
-beginning, and from places that were kept, in pages. HISTORIES says how many (default 20; 200 with
---torture), SEED where they begin; a failure names its seed and its steps.
+"""Random histories of writes, default TTLs, clock moves, restarts and reaping against the model.
+After each step the live items are compared by several paths, and after some both feeds: from the
+start, and from recorded positions, in pages. HISTORIES is their number (default 20; 200 with
+--torture), SEED seeds them; a failure names its seed and its steps.
 """
 
 import os
@@ -17,7 +16,7 @@ COUNT = int(os.environ.get("HISTORIES", 200 if TORTURE else 20))
 
 
 class History(history.History):
-    """One seed's walk through items and their default."""
+    """A random history of items and their default TTL from one seed."""
 
     STEPS = 60
     IDS = tuple(f"id{i}{pk}" for i in range(5) for pk in "ab")

@@ -1,7 +1,6 @@
-"""An answer about items that die while it is made is what lived at one instant.
-
-One client moves the clock a second at a time and never waits; others ask meanwhile. Deadlines are
-spread over ids and keys, so an answer that mixes two instants is none that any instant has.
+"""A reply about items that expire meanwhile contains those live at one instant. One client moves
+the clock a second at a time without waiting; others read meanwhile. Deadlines are spread over ids
+and keys, so a result that mixes two instants matches no single instant.
 """
 
 import random
@@ -15,14 +14,14 @@ from lib.seed import SEED, TORTURE
 from lib.server import AT_ONCE, Server
 
 COUNT = 900
-#: Seconds over which they die, as many in each.
+#: Seconds over which the items expire, equally many in each.
 SPAN = 450 if TORTURE else 100
 assert COUNT % SPAN == 0
 ALL_OF_THEM = {"x-ms-max-item-count": "1000"}
 
 
 class Items:
-    """`deadline[k]` is the second in which the item with this key dies."""
+    """`deadline[k]` is the second in which the item with this key expires."""
 
     def __init__(self, server, kind):
         rng = random.Random(f"{SEED} items {kind}")
@@ -33,7 +32,7 @@ class Items:
         self.container = server.items.container("i", "i")
         default = SPAN + 1 if kind == "default" else -1
         assert self.container.define(defaultTtl=default).status == 201
-        # Items die in the order of `keys`, so many in each second.
+        # Items expire in the order of `keys`, equally many in each second.
         each = COUNT // SPAN
         self.deadline = {k: SPAN + 1 + at // each for at, k in enumerate(keys)}
         for second in range(SPAN if kind == "default" else 1):
@@ -65,7 +64,7 @@ class Items:
 
 
 class Reader(instant.Reader):
-    """Asks queries and the feed over a connection of its own."""
+    """Reads by queries and the feed over a connection of its own."""
 
     def __init__(self, items, number, ended):
         super().__init__(items.clock, number, ended)
@@ -76,7 +75,7 @@ class Reader(instant.Reader):
         return [self.count, self.total, self.group, self.whole, self.top, self.paged, self.changes]
 
     def ask(self, query, **more):
-        """Rows, the token of the next page, and which seconds they may be from."""
+        """Returns rows, the token of the next page, and the seconds that they may belong to."""
         reply, seconds = self.timed(lambda: self.container.page(query, **more))
         assert reply.status == 200, reply
         return reply.json["Documents"], reply.continuation, seconds
@@ -130,7 +129,8 @@ class Reader(instant.Reader):
             self.judge("changes", found, seconds, self.items.alive)
 
     def paged(self):
-        """Each page is what lived at its own instant between its first and last key."""
+        """Checks each page against the items live at its own instant between its first and last
+        key."""
         size, last, after = self.random.choice([7, 60, 400]), -1, None
         while True:
             rows, after, seconds = self.ask(

@@ -1,6 +1,5 @@
-"""The ghost matrix of items: 0 ghosts and 0 early deaths on every path, instant and state.
-
-The ordinary run deals the kinds of death by SEED: four to each state in memory, two to each on
+"""The ghost matrix of items: no ghosts and no early expirations on every path, instant and state.
+The ordinary run assigns the kinds of expiry by SEED: four to each state in memory, two to each on
 disk, each kind to at least one. `--torture` runs all of them.
 """
 
@@ -45,7 +44,7 @@ def test_every_shape_tells_the_living_from_the_dead(shape):
 
 @pytest.mark.parametrize(("state", "kind"), PAIRS)
 class TestMatrix(Left):
-    """One row is one path through a state and a kind of death, at all instants."""
+    """One test is one path with one state and kind of expiry, at all instants."""
 
     @pytest.mark.parametrize("path", PATHS)
     def test_path(self, matrices, state, kind, path):

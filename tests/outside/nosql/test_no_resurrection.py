@@ -1,6 +1,5 @@
-"""Dead stays dead, whatever default comes later; and what is newer is not killed by an older one.
-
-`lib.scenario` says how each history is played.
+"""Expired items stay expired, whatever default TTL is set later; and an older one does not expire
+newer items. `lib.scenario` describes how each history is played.
 """
 
 from lib.scenario import Scenarios, default, mortal, move, step
@@ -13,13 +12,13 @@ def change(id, **fields):
 
 
 def strange(pair):
-    """Values that mean nothing, written while TTL is off."""
+    """Inserts items with meaningless values while TTL is off."""
     pair.insert("zero", {"ttl": 0})
     pair.insert("text", {"ttl": "5"})
 
 
 LASTING = {"pinned", "long"}
-#: name: (steps, who lives at the end)
+#: name: (steps, ids live at the end)
 HISTORIES = {
     "longer": ([default(10), mortal, move(10), default(1_000), move(1)], LASTING),
     "longer in time": (
@@ -162,7 +161,7 @@ IDS = ("inherit", "ttl", "pinned", "long", "zero", "text")
 
 
 def look(pair, rng):
-    """Items and feeds beside what every step compares."""
+    """Compares items and feeds in addition to the comparison after every step."""
     pair.check_items(IDS)
     pair.check_feeds(rng.choice)
 

@@ -1,4 +1,4 @@
-"""Tests of the tests: a comparison that overlooks a ghost, a loss or a disorder proves nothing."""
+"""Tests of the checks: they must detect ghosts, losses and wrong order."""
 
 import pytest
 from crash.check_items import Follower
@@ -24,7 +24,7 @@ AGAIN = Event("create", "a", body("a", 4), None, 12)
     ("told", "fine"),
     [
         ([*MADE, *DEAD, LATE, AGAIN], True),
-        # Deaths of one second come in any order, and beside the writes of others.
+        # Expirations of the same second are unordered, also relative to writes of other items.
         ([*MADE, *DEAD[::-1], LATE, AGAIN], True),
         ([*MADE, DEAD[0], LATE, AGAIN, DEAD[1]], True),
         ([*MADE, LATE, AGAIN, *DEAD], False),
@@ -81,7 +81,7 @@ def test_the_size_of_a_page(stamps, size, fine):
 
 
 class Told:
-    """A container whose feed says this."""
+    """A container whose feed returns these events."""
 
     def __init__(self, *events):
         self.events = [

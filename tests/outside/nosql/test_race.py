@@ -1,4 +1,4 @@
-"""The race of items on a clock that is moved beside it. RACE_SECONDS says how long."""
+"""The race of items on a manual clock. RACE_SECONDS is its duration."""
 
 from lib.race import trial
 

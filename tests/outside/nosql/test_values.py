@@ -1,6 +1,6 @@
-"""The values of an item's `ttl`: what is taken, what is refused, in what words, and what they mean.
-
-Every value by every write_path, with TTL on and off; a refusal changes nothing.
+"""The values of an item's `ttl`: which are accepted, which are refused and with what message, and
+their meaning. Tests every value by every write path, with TTL on and off; a refusal changes
+nothing.
 """
 
 import json
@@ -13,7 +13,7 @@ from nosql.write_path import WRITE_PATHS, WritePath
 
 OUT = object()
 
-#: name: (the JSON of the value, seconds it means, or -1; OUT is a refusal where TTL is on)
+#: name: (the JSON of the value, the seconds it means, or -1; OUT is a refusal if TTL is on)
 ITEM_VALUES = {
     "5": ("5", 5),
     "1": ("1", 1),
@@ -102,7 +102,7 @@ def test_ttl_is_never_added(container):
 
 @pytest.mark.parametrize("value", [v for v, (_, means) in ITEM_VALUES.items() if means is OUT])
 class TestKeptFromWhenItWasOff:
-    """A value that says nothing was stored while TTL was off; then TTL is turned on."""
+    """A meaningless value was stored while TTL was off; then TTL is turned on."""
 
     @pytest.fixture
     def kept(self, container, value):
@@ -134,7 +134,7 @@ class TestKeptFromWhenItWasOff:
         reply = kept.patch("a", "a", [{"op": "set", "path": "/n", "value": 1}])
         assert reply.status == 200, reply
         assert reply.json["ttl"] == self.stored
-        # It counts anew, by the default.
+        # The countdown restarts, with the default TTL.
         server.advance(999_000)
         assert kept.read("a", "a").status == 200
         server.advance(1_000)
@@ -185,7 +185,8 @@ def test_each_write_restarts_the_countdown(server, container, write, life):
 
 @pytest.mark.parametrize("default", DEFAULTS)
 def test_the_matrix_of_classes(server, container, default):
-    """None, -1 and n under off, -1 and n', at the second before, the second, and the one after."""
+    """None, -1 and n under off, -1 and n', at the second before the deadline, at it, and after
+    it."""
     on = {"off": None, "-1": -1, "n": 20}[default]
     assert container.define(**({} if on is None else {"defaultTtl": on})).status == 201
     start = server.now_ms() // 1000
@@ -208,7 +209,7 @@ def test_the_matrix_of_classes(server, container, default):
 
 
 def test_the_edges_of_32_bit_time():
-    """2038-01-19 and 2106-02-07 are seconds like any other."""
+    """2038-01-19 and 2106-02-07 need no special treatment."""
     with Server(flags=["--reap-delay", "0"], nosql=True) as server:
         assert server.items.create_database("d").status == 201
         container = server.items.container("d", "edges")

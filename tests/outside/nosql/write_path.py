@@ -18,7 +18,7 @@ WRITE_PATHS = (
 
 
 class WritePath:
-    """Writes a value as the `ttl` of an item by one path; raw JSON, so that 5.0 is not 5."""
+    """Writes a value as the `ttl` of an item by one path; raw JSON, so that 5.0 differs from 5."""
 
     def __init__(self, container, write_path, text, more=()):
         self.container, self.write_path = container, write_path
@@ -31,7 +31,7 @@ class WritePath:
         return json.dumps({"id": "a", "pk": "a", **dict(more)}).encode()
 
     def prepare(self):
-        """Paths that change an item find one there."""
+        """Creates the item for paths that change an existing one."""
         if not any(word in self.write_path for word in ("over", "replace", "patch")):
             return None
         reply = self.call("POST", "", self.item({"first": True}))
@@ -45,7 +45,8 @@ class WritePath:
         )
 
     def run(self):
-        """(the reply, status of the write, the text of its refusal if there is one)."""
+        """Returns the reply, the status of the write, and the message of its refusal if there is
+        one."""
         if self.write_path.startswith(("batch", "bulk")):
             return self.batch()
         reply = {

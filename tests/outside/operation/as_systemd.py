@@ -1,6 +1,6 @@
-"""What `systemctl` and `journalctl` do with one unit, as far as docs/operations.md asks for it: a
-test has no systemd, but the lines of the unit have to hold. A directive that is not known here is
-an error, so that none goes into the unit unseen."""
+"""Emulates `systemctl` and `journalctl` for one unit, as far as docs/operations.md uses them: a
+test has no systemd, but the directives of the unit have to take effect. An unknown directive is an
+error, so that none is added to the unit untested."""
 
 import os
 import pathlib
@@ -15,7 +15,7 @@ import time
 
 UNITS = pathlib.Path("/etc/systemd/system")
 STATE = pathlib.Path("/run/as-systemd")
-#: What is done below.
+#: Directives that are implemented below.
 DONE = {
     *("Type", "ExecStart", "ExecReload", "EnvironmentFile", "Environment"),
     *("User", "Group", "UMask"),
@@ -23,7 +23,8 @@ DONE = {
     *("WatchdogSec", "LimitNOFILE", "LimitCORE", "ProtectSystem", "ProtectHome", "PrivateTmp"),
     *("NoNewPrivileges", "CapabilityBoundingSet", "TimeoutStopSec", "TimeoutStartSec"),
 }
-#: What asks the kernel for more than a test can, or is about times to come.
+#: Directives that are ignored: they need more of the kernel than a test has, or concern later
+#: restarts.
 LEFT = {
     *("Description", "Documentation", "Wants", "After", "WantedBy", "Restart", "RestartSec"),
     *("RestartPreventExitStatus", "OOMScoreAdjust", "PrivateDevices", "ProtectKernelTunables"),
@@ -32,12 +33,12 @@ LEFT = {
     *("RestrictSUIDSGID", "SystemCallArchitectures", "ProtectKernelLogs", "ProtectHostname"),
     *("ProtectProc", "PrivateMounts", "RemoveIPC", "SystemCallFilter", "SystemCallErrorNumber"),
 }
-#: Where a service with ProtectSystem=strict may write, beside its own directories.
+#: Paths that a service with ProtectSystem=strict may write to, besides its own directories.
 WRITABLE = ("/dev", "/proc", "/run")
 
 
 class Unit:
-    """The lines of a unit by name, with all values of those that stand there more than once."""
+    """The directives of a unit by name, with all values of those that occur more than once."""
 
     def __init__(self, name):
         self.name = name.removesuffix(".service")
@@ -56,7 +57,7 @@ class Unit:
         return self.lines.get(key, [default])[-1]
 
     def variables(self):
-        """The environment of the service: nothing of the caller's, and files before lines."""
+        """Returns the environment of the service: nothing of the caller's."""
         found = {"PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin", "LANG": "C.UTF-8"}
         for path in self.lines.get("EnvironmentFile", []):
             file = pathlib.Path(path.removeprefix("-"))
@@ -65,26 +66,27 @@ class Unit:
                 found |= dict(line.split("=", 1) for line in lines if line[:1] not in ("", "#"))
             elif not path.startswith("-"):
                 sys.exit(f"{file}: no such file")
-        # A file goes before a line, whatever their order.
+        # Environment files take precedence over Environment lines, whatever their order.
         lines = dict(line.split("=", 1) for line in self.lines.get("Environment", []))
         return lines | found
 
     def directories(self):
-        """Makes the directories that the unit asks for, and returns them."""
+        """Creates the directories that the unit asks for, and returns them."""
         made = []
         for key, base in (("StateDirectory", "/var/lib"), ("LogsDirectory", "/var/log")):
             if name := self.value(key):
                 path = pathlib.Path(base) / name
                 path.mkdir(parents=True, exist_ok=True)
                 path.chmod(int(self.value(f"{key}Mode", "0755"), 8))
-                # As systemd does: all in it, where the directory is somebody else's.
+                # Like systemd, changes the owner of all its contents, if the directory has another
+                # owner.
                 for each in [path, *path.rglob("*")] if path.owner() != self.value("User") else []:
                     shutil.chown(each, self.value("User"), self.value("Group"))
                 made.append(str(path))
         return made
 
     def command(self):
-        """The command of the service in a mount namespace of its own, as its user."""
+        """Returns the command of the service in its own mount namespace, as its user."""
         steps = [f"mount --rbind {path} {path}" for path in self.directories()]
         if self.value("ProtectHome") == "yes":
             steps += [f"mount -t tmpfs -o ro tmpfs {path}" for path in ("/home", "/root")]
@@ -107,13 +109,13 @@ class Unit:
             kind = getattr(resource, f"RLIMIT_{name}")
             most = resource.getrlimit(kind)[1]
             limit = int(self.value(f"Limit{name}", "1024"))
-            # More than the machine's own is not to be had without CAP_SYS_RESOURCE.
+            # Raising the machine's own limit would require CAP_SYS_RESOURCE.
             limit = limit if most == resource.RLIM_INFINITY else min(limit, most)
             resource.setrlimit(kind, (limit, limit))
         os.umask(int(self.value("UMask", "0022"), 8))
 
     def note(self, what):
-        """Keeps a state so that nobody reads half of it."""
+        """Writes the state file atomically."""
         made = STATE / f"{self.name}.state.{os.getpid()}"
         made.write_text(what)
         made.replace(STATE / f"{self.name}.state")
@@ -126,14 +128,14 @@ class Unit:
         return int((STATE / f"{self.name}.pid").read_text())
 
     def log(self):
-        """The file that has what the service printed."""
+        """Returns the file with the output of the service."""
         file = STATE / f"{self.name}.log"
         file.touch()
         return file
 
 
 def supervise(unit):
-    """Runs the service until it ends, and keeps what it says of its state."""
+    """Runs the service until it exits, and records the states that it reports."""
     assert unit.value("Type") == "notify", f"{unit.path}: Type={unit.value('Type')}"
     told = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
     where = STATE / f"{unit.name}.notify"

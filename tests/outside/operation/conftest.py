@@ -1,4 +1,4 @@
-"""The machine on which somebody has gone the way of docs/operations.md."""
+"""The machine on which the commands of docs/operations.md have been executed."""
 
 import pytest
 
@@ -7,7 +7,7 @@ from operation.page import OF_TOM, parts
 
 
 class Gone:
-    """What became of commands: by heading what they printed, and those that failed."""
+    """The results of commands: their output by heading, and those that failed."""
 
     def __init__(self, machine):
         self.machine, self.printed, self.failed = machine, {}, []
@@ -19,7 +19,7 @@ class Gone:
             self.failed.append(f"{block.heading}: {failed}\n{printed}")
 
     def prepare(self, *commands):
-        """Types what is not on the page, and has to work."""
+        """Runs commands that are not on the page, and have to succeed."""
         for command in commands:
             printed, failed = self.machine.run(command)
             assert not failed, f"{failed}: {printed}"
@@ -27,7 +27,7 @@ class Gone:
 
 @pytest.fixture(scope="session")
 def walked(tmp_path_factory):
-    """A machine on which the first part of the page was typed; its shell is root's."""
+    """A machine on which the first part of the page was executed; its shell is root's."""
     machine = Machine(tmp_path_factory.mktemp("machine"))
     gone = Gone(machine)
     try:

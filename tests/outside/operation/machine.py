@@ -1,6 +1,6 @@
-"""A machine of its own for what a page tells an operator to type: a copy of this one in namespaces,
-where whatever is written vanishes with it, every port is free and no other process is seen. Making
-it wants root."""
+"""A machine for the commands that a page tells an operator to type: a copy of this one in
+namespaces, where all changes vanish with it, every port is free and no other process is visible.
+Requires root."""
 
 import pathlib
 import shutil
@@ -13,16 +13,18 @@ from lib import needs
 from lib.server import EBB_BIN
 
 ROOT = pathlib.Path(__file__).parents[3]
-#: Where the machine has this clone: its own folder may be below /tmp, which the machine hides.
+#: Path of this clone on the machine: its own folder may be below /tmp, which the machine hides.
 CLONE = "/run/clone"
-#: A Python for scripts of the standard library; the virtual environment may be below /tmp, too.
+#: A Python for scripts that use the standard library only; the virtual environment may be below
+#: /tmp, too.
 PYTHON = pathlib.Path(sys.base_prefix, "bin", "python3")
 AS_SYSTEMD = f"'{PYTHON}' {CLONE}/tests/outside/operation/as_systemd.py"
 #: The user who builds the server and tries it.
 TOM = "tom"
 SOURCES = f"/home/{TOM}/ebb"
 #: Seconds that one block of commands may take.
-WITHIN = 120.0  #: Has a shell that reads a pipe know `%1`.
+WITHIN = 120.0
+#: Enables job control, and so `%1`, in a shell that reads a pipe.
 JOBS = "set -m"
 
 #: The namespaces' first process: an overlay of the whole machine, then a shell in it.
@@ -47,14 +49,14 @@ usual=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 exec chroot root env -i PATH=/run/tools:$usual HOME=/root LANG=C.UTF-8 bash
 """
 
-#: What stands for programs that a test does not have: by name, the script.
+#: Replacements of programs that a test does not have: scripts by name.
 TOOLS = {
-    # The build: the binary is there already.
+    # The build: copies the existing binary.
     "cargo": """#!/bin/sh
         [ "$EBB_PORTAL $*" = "required build --release -p ebb" ] || exit 9
         mkdir -p target/release && cp /run/tools/ebb.built target/release/ebb
     """,
-    # A person types the password: that of the user in the address.
+    # Enters the password that a person would type: that of the user in the address.
     "mongosh": """#!/bin/sh
         shell="/run/node/node /run/mongosh/node_modules/@mongosh/cli-repl/bin/mongosh.js --norc"
         for user in ann shop; do
@@ -68,7 +70,8 @@ TOOLS = {
 
 
 def packages(*functions):
-    """What functions of tests/lib/languages.sh install: what the last of them prints."""
+    """Runs functions of tests/lib/languages.sh, which install packages; returns the output of the
+    last one."""
     text = f"""
         set -e
         cache=${{XDG_CACHE_HOME:-$HOME/.cache}}/ebb-tests
@@ -82,7 +85,7 @@ def packages(*functions):
 
 
 class Machine:
-    """The machine, and a shell in it: at first root's."""
+    """The machine, and a shell in it, which is root's at first."""
 
     def __init__(self, folder):
         needs.root("a machine in namespaces")
@@ -117,7 +120,7 @@ class Machine:
         self.process.stdin.flush()
 
     def become(self, user):
-        """What comes is typed by that user, until `leave`."""
+        """Switches the shell to that user, until `leave`."""
         self.say(f"su {user} -c bash")
         self.say(JOBS)
 
@@ -125,7 +128,7 @@ class Machine:
         self.say("exit")
 
     def run(self, commands):
-        """Types commands, and returns what they printed and the first one that failed, if any."""
+        """Types commands, and returns their output and the first one that failed, if any."""
         self.count += 1
         script, printed, failed, ended = (
             self.blocks / f"{self.count}.{kind}" for kind in ("sh", "printed", "failed", "ended")

@@ -1,4 +1,4 @@
-"""The commands of docs/operations.md, block by block, and who types them."""
+"""The commands of docs/operations.md, block by block, and the user of each."""
 
 import dataclasses
 import pathlib
@@ -7,13 +7,13 @@ import re
 ROOT = pathlib.Path(__file__).parents[3]
 PAGE = ROOT / "docs" / "operations.md"
 LINE = re.compile(r"^(#{1,6}) ([^\n]*)$|^```(\w*)[^\n]*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-#: The part that an ordinary user goes through.
+#: The part that an ordinary user executes.
 OF_TOM = ("Install", "A first start")
-#: The reference begins with this heading.
+#: The heading at which the reference starts.
 REFERENCE = "Settings"
 #: The server of the reference, as the page says before its first example.
 OF_REFERENCE = "ebb serve --backup-journal 10g"
-#: Blocks that are not typed, by their first line, and why.
+#: Blocks that are not executed, by their first line, and why.
 LEFT_OUT = {
     "mongosh 'mongodb://localhost/?tls=true&authMechanism=MONGODB-X509' \\": (
         "needs a server that asks for certificates: access/test_tls.py has one"
@@ -34,7 +34,7 @@ LEFT_OUT = {
 
 @dataclasses.dataclass
 class Block:
-    """What stands between two fences."""
+    """The contents of a fenced block."""
 
     heading: str
     language: str
@@ -45,7 +45,7 @@ class Block:
 
 
 def blocks():
-    """All blocks of the page in order, each with the nearest heading before it."""
+    """Returns all blocks of the page in order, each with the nearest heading before it."""
     found, heading = [], ""
     for match in LINE.finditer(PAGE.read_text()):
         if match[1]:
@@ -56,7 +56,7 @@ def blocks():
 
 
 def parts():
-    """The blocks of commands of the way, and those of the reference."""
+    """Returns the command blocks of the guide, and those of the reference."""
     first, second = [], []
     in_reference = False
     for block in blocks():

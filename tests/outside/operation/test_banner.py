@@ -1,4 +1,4 @@
-"""What a person at a terminal is told at the start, where it could be told otherwise than it is."""
+"""The banner on a terminal, in cases in which it could be wrong."""
 
 import os
 import pty
@@ -10,7 +10,7 @@ from lib.server import EBB_BIN
 
 
 def banner(folder, *flags):
-    """What a server prints on a terminal until it is ready."""
+    """Returns the output of a server on a terminal until it is ready."""
     ours, theirs = pty.openpty()
     addresses = ["--mongo-addr", "127.0.0.1:0", "--cosmos-addr", "off", "--admin-addr", "0.0.0.0:0"]
     process = subprocess.Popen(
@@ -23,7 +23,7 @@ def banner(folder, *flags):
     text = b""
     try:
         while not re.search(rb"ready in [0-9.]+ m?s\r\n$", text):
-            # A server that ends before it is ready is an error of this call.
+            # This fails if the server exits before it is ready.
             text += os.read(ours, 4096)
     finally:
         process.kill()

@@ -1,5 +1,5 @@
-"""What the command line says when something is wrong, and the exit code: the flag or the line that
-is meant, and a way out. And what it prints where no terminal is."""
+"""Error messages and exit codes of the command line: the flag or line that is wrong, and a remedy.
+And the output without a terminal."""
 
 import contextlib
 import json
@@ -20,7 +20,7 @@ FREE = [f"{flag}=127.0.0.1:0" for flag in FLAGS]
 
 
 def run(*words, folder=None):
-    """The exit code, standard output and standard error of `ebb`."""
+    """Runs `ebb`; returns exit code, standard output and standard error."""
     variables = {name: value for name, value in os.environ.items() if not name.startswith("EBB_")}
     ended = subprocess.run(
         [EBB_BIN, *words], capture_output=True, text=True, timeout=60, cwd=folder, env=variables
@@ -58,7 +58,8 @@ def test_a_port_that_is_taken(tmp_path):
 
 
 def three_ports():
-    """Sockets on the first and the third of three ports that follow each other and were free."""
+    """Returns the first of three consecutive free ports, with sockets on the first and the
+    third."""
     while True:
         with contextlib.ExitStack() as taken:
             first = taken.enter_context(socket.create_server(("127.0.0.1", 0)))
@@ -74,7 +75,7 @@ def three_ports():
 def test_a_port_that_is_proposed_is_free(tmp_path):
     port, taken = three_ports()
     with taken:
-        # The port in between is that of another setting.
+        # The port in between belongs to another setting.
         words = [f"--admin-addr=127.0.0.1:{port}", f"--cosmos-addr=127.0.0.1:{port + 1}"]
         code, _, said = run("serve", "--in-memory", "--mongo-addr=off", *words, folder=tmp_path)
     assert code == 1
@@ -210,7 +211,7 @@ def test_without_a_terminal_the_addresses_are_plain_lines(tmp_path, flags, is_to
     log = tmp_path / "log"
     with log.open("w") as out, subprocess.Popen(command, stdout=out, stderr=out) as process:
         try:
-            # The log's own line comes after all that is printed.
+            # The line of the log comes after all other output.
             while '"message":"ready"' not in log.read_text():
                 assert process.poll() is None, log.read_text()
                 time.sleep(0.02)

@@ -10,14 +10,14 @@ from lib.server import EBB_BIN
 from operation.page import PAGE
 
 FLAG = re.compile(r"^ +(?:-h, )?--([\w-]+)[^\n]*\n +([^\n]*)$", re.MULTILINE)
-#: Flags that are no settings, and so have no variable.
+#: Flags that are not settings, and so have no variable.
 ACTIONS = {"help", "print-config"}
-#: What the page calls a default in other words, since another one depends on it.
+#: Defaults that the page describes in words, since they depend on other settings.
 IN_WORDS = {"per-document-ttl": "else on"}
 
 
 def of_help():
-    """The help of each flag by its name."""
+    """Returns the help of each flag by its name."""
     command = [EBB_BIN, "serve", "--help"]
     text = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60).stdout
     found = dict(FLAG.findall(text))
@@ -26,7 +26,7 @@ def of_help():
 
 
 def of_page():
-    """The column of defaults by the name of a flag; a row may have several flags."""
+    """Returns the column of defaults by the name of a flag; a row may have several flags."""
     text = PAGE.read_text()
     tables = text[text.index("\n## Settings\n") : text.index("\n### Completions\n")]
     found = {}
@@ -57,7 +57,7 @@ def test_defaults_are_those_of_the_page(helped):
     told = 0
     for name, text in helped.items():
         if default := re.search(r"\[default: ([^\]]+)\]", text):
-            # An address is said once for the first of a row, and of the others the port.
+            # For several flags, a row has the address once and otherwise only the ports.
             wanted = {"false": "off"}.get(default[1], default[1].removeprefix("127.0.0.1"))
             assert IN_WORDS.get(name, wanted) in page[name], name
             told += 1

@@ -1,17 +1,17 @@
-"""The self-check on the set-up of docs/operations.md: it finds nothing there, and each single thing
-that is done otherwise."""
+"""`ebb admin doctor` on the set-up of docs/operations.md: it finds nothing there, and detects each
+single deviation."""
 
 import json
 
 import pytest
 
 SETTINGS, UNIT = "/etc/ebb/ebb.toml", "/etc/systemd/system/ebb.service"
-#: What stands in the settings of another folder of data, and where the key of its server is.
+#: The other data folder in the settings, which then has the server's key.
 ELSEWHERE = "/var/lib/ebb/elsewhere"
 
 
 def setting(name, value):
-    """Gives a setting of the file another value, or one that it has not got yet."""
+    """Returns a command that sets a setting in the file to this value."""
     return f"""sed -i '/^{name} = /d' {SETTINGS}; echo '{name} = "{value}"' >>{SETTINGS}"""
 
 
@@ -27,14 +27,14 @@ OWN_KEY = (
     "(umask 027; openssl rand -base64 64 | tr -d '\\n' >/etc/ebb/account.key);"
     f"chgrp ebb /etc/ebb/account.key; {setting('key-file', '/etc/ebb/account.key')}"
 )
-#: A device of 2 GB with less than a tenth of its room left.
+#: A device of 2 GB with less than a tenth of its space free.
 FULL = (
     "truncate -s 2g /root/device; mkfs.ext4 -q -m 0 /root/device;"
     f"mkdir {ELSEWHERE}; mount -o loop /root/device {ELSEWHERE};"
     f"fallocate -l 1800m {ELSEWHERE}/other; mkdir -m 700 {ELSEWHERE}/data;"
     f"chown ebb: {ELSEWHERE} {ELSEWHERE}/data"
 )
-#: What is found, how bad it is, and what was done otherwise before the start; after it.
+#: The check, its grade, and the deviation before the start; a command after the start.
 DEVIATIONS = [
     ("logins", "problem", f"{without('mongo-auth')}; {setting('mongo-no-auth', 'true')}", ""),
     ("mongodb tls", "problem", setting("mongo-tls", "allow"), ""),
@@ -61,7 +61,7 @@ DEVIATIONS = [
 
 @pytest.fixture
 def hosting(walked):
-    """The machine with a copy of what tests change, which is put back."""
+    """The machine with a copy of the files that tests change, which are restored."""
     walked.prepare("rm -rf /root/kept; mkdir /root/kept", f"cp -p {SETTINGS} {UNIT} /root/kept")
     yield walked
     walked.machine.run("ebb admin --key-file /var/lib/ebb/admin.key ttl resume")
@@ -75,7 +75,7 @@ def hosting(walked):
 
 
 def found(machine):
-    """The exit code of the self-check, and by check what was found that is not good."""
+    """Returns the exit code of `ebb admin doctor`, and by check the findings that are not good."""
     keys = f"/var/lib/ebb {ELSEWHERE} {ELSEWHERE}/data"
     last = f"for at in {keys}; do [ ! -e $at/admin.key ] || key=$at/admin.key; done"
     account = "[ ! -e /etc/ebb/account.key ] || key=/etc/ebb/account.key"
@@ -92,8 +92,8 @@ def found(machine):
 def test_nothing_is_found_on_the_documented_set_up(hosting):
     code, bad, checks = found(hosting.machine)
     assert (code, bad) == (0, {})
-    # The set-up has no influence on whether the disk and its journal are sound, on reads that are
-    # under way, and on other nodes.
+    # The set-up does not influence the state of the disk and its journal, reads in progress, and
+    # other nodes.
     others = {"store", "old views", "cluster"}
     assert checks - {name for name, *_ in DEVIATIONS} == others
 

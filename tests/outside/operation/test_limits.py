@@ -1,6 +1,5 @@
-"""Limits that an operator sets: how long a read may take that does not say so itself, how many
-connections and cursors there are at once, how large a message or a body may be. Each has the error
-that clients know."""
+"""Limits that an operator sets: the default time limit of reads, the number of connections and
+cursors, the size of messages and bodies. Each has the error that clients know."""
 
 import subprocess
 import time
@@ -41,7 +40,7 @@ def test_a_read_that_says_nothing_ends_in_time(server):
     with pytest.raises(ExecutionTimeout) as failed:
         list(admin.aggregate(LONG))
     assert failed.value.code == 50
-    # Who says so itself has the time that it asks for.
+    # A read with its own time limit gets that time.
     assert len(list(admin.aggregate(LONG, maxTimeMS=60_000))) == 1
 
 
@@ -70,17 +69,17 @@ def test_cursors_beyond_are_refused(server):
 
 def test_connections_beyond_are_closed():
     with Server(flags=["--max-connections", "4"], nosql=True) as server:
-        # A client keeps some: what is left is taken here.
+        # A client keeps some connections: the rest is used up here.
         server.client.close()
         held = [Wire(server.address) for _ in range(4)]
         alone = {"serverSelectionTimeoutMS": 500, "directConnection": True}
         with pytest.raises(PyMongoError), pymongo.MongoClient(*server.address, **alone) as client:
             client.admin.command("ping")
-        # The admin address has places of its own.
+        # The admin address has its own limit.
         assert server.ready()[0] == 200
         for wire in held:
             wire.close()
-        # A place is free once the server has seen that its connection was closed.
+        # A slot is free once the server has noticed that its connection was closed.
         until = time.monotonic() + 20
         with pymongo.MongoClient(*server.address, directConnection=True) as client:
             while not answers(client):
@@ -106,10 +105,10 @@ def test_drivers_are_told_of_the_largest_message(small):
     assert hello["maxBsonObjectSize"] == 112 * 1024
     assert small.client.admin.command("buildInfo")["maxBsonObjectSize"] == 112 * 1024
     collection = small.client.d.small
-    # The driver splits what is larger than a message.
+    # The driver splits batches that exceed a message.
     collection.insert_many([{"_id": n, "text": "x" * 50_000} for n in range(10)])
     assert collection.count_documents({}) == 10
-    # It sends what is hardly larger and leaves it to the server, and no more than that.
+    # It sends slightly larger documents, which the server then refuses, but no larger ones.
     with pytest.raises(WriteError) as failed:
         collection.insert_one({"_id": 10, "text": "x" * 115_000})
     assert failed.value.code == 10334

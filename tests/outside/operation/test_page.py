@@ -1,6 +1,5 @@
-"""docs/operations.md as a new operator goes through it: every command of the page is typed on a
-machine of its own, in the order of the page, by the user for whom it is meant. What it prints is
-what the page says of it."""
+"""docs/operations.md as a new operator follows it: every command of the page is typed on a machine
+of its own, in the order of the page, by the intended user. The output is as the page describes."""
 
 import re
 
@@ -13,7 +12,7 @@ from operation.page import LEFT_OUT, OF_REFERENCE, PAGE, blocks, parts
 
 @pytest.fixture(scope="module")
 def looked_up(walked):
-    """The same machine, on which the commands of the reference were typed, too."""
+    """The same machine, on which the commands of the reference were executed, too."""
     gone = Gone(walked.machine)
     gone.prepare("systemctl stop ebb")
     walked.machine.become(TOM)

@@ -1,5 +1,5 @@
-"""Variables of other systems stand for settings where ours are not set, and those that mean nothing
-here are named in the log."""
+"""Variables of other products are read when ours are unset, and those without a meaning here are
+named in the log."""
 
 import os
 import subprocess
@@ -9,7 +9,7 @@ from lib.server import EBB_BIN, Server
 
 
 def printed(variables, *flags):
-    """The lines of `ebb serve --print-config` by the name of their setting."""
+    """Returns the lines of `ebb serve --print-config` by the name of their setting."""
     line = [EBB_BIN, "serve", "--print-config", *flags]
     clean = {name: value for name, value in os.environ.items() if not name.startswith("EBB_")}
     ran = subprocess.run(

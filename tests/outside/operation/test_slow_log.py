@@ -1,6 +1,7 @@
-"""The log of slow operations: a line for each that takes as long as `--slow-ms` says, with what it
-looked at and by which way, the client's name and its request's id, and without a value of it. Those
-of the last day are told with what they asked. SIGHUP has the level of the log read again."""
+"""The log of slow operations: a line for each that takes at least `--slow-ms`, with the documents
+examined and the plan, the client's name and its request's id, and without values of the request.
+The admin address returns those of the last day with their shapes. SIGHUP has the log level read
+again."""
 
 import json
 import signal
@@ -19,7 +20,7 @@ def started(slow_ms):
 
 
 def lines(server):
-    """The fields of the lines about slow operations, oldest first."""
+    """Returns the fields of the lines about slow operations, oldest first."""
     found = [json.loads(line) for line in server.log.read_text().splitlines()]
     return [line["fields"] for line in found if line["fields"]["message"] == "slow operation"]
 
@@ -32,7 +33,7 @@ def server():
 
 
 def one(server, command, **having):
-    """The last line about a command, whose further fields are these."""
+    """Returns the last line about a command, which must have these fields."""
     found = [line for line in lines(server) if line["command"] == command]
     assert found, f"no line of {command}"
     last = found[-1]
@@ -165,7 +166,7 @@ def test_they_outlive_a_restart_without_what_they_asked():
 
 
 def find_of(operations):
-    """The last find of the shop."""
+    """Returns the last find of the client `the shop`."""
     return next(it for it in operations if (it["client"], it["operation"]) == ("the shop", "find"))
 
 
@@ -178,7 +179,8 @@ def test_the_level_is_read_again_at_sighup(tmp_path):
         assert lines(server) == []
 
         def until_logged(level):
-            """Has the settings read again, until the log says what it does at this level alone."""
+            """Has the settings read again, and waits until the log behaves according to this
+            level."""
             settings.write_text(f'log-level = "{level}"\n')
             server.process.send_signal(signal.SIGHUP)
             until = time.monotonic() + 10

@@ -1,6 +1,6 @@
-"""What a server says while it opens its store, which a long journal makes long: that it lives and
-is not ready; and that it ends when it is told to. A pipe in place of a file of the store keeps it
-there."""
+"""The admin address while a server opens its store, which takes long with a long journal: it
+reports that the server is alive but not ready; and the server stops when told to. A pipe in place
+of a file of the store keeps it in that state."""
 
 import json
 import os
@@ -20,7 +20,7 @@ WITHIN = 30
 
 
 class Starting:
-    """A server that waits for what a file of its store has."""
+    """A server that blocks while it reads a file of its store."""
 
     def __init__(self, home):
         self.admin, self.mongo = free_port(), free_port()

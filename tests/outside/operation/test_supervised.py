@@ -1,5 +1,5 @@
-"""What a supervisor such as systemd hears of a server: that it is ready, reads its files again,
-stops, and that its workers run; and the manual pages."""
+"""The notifications of a server to a supervisor such as systemd: that it is ready, reloads its
+files, stops, and that its workers run; and the manual pages."""
 
 import signal
 import socket
@@ -9,20 +9,20 @@ import time
 import pytest
 from lib.server import EBB_BIN, Server
 
-#: Seconds within which a server says what it has to say.
+#: Seconds within which a notification has to come.
 WITHIN = 10.0
 WATCHDOG = 0.6
 
 
 class Supervisor:
-    """The socket that servers tell."""
+    """The socket that servers send notifications to."""
 
     def __init__(self, path):
         self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
         self.socket.bind(str(path))
 
     def hears(self, within=WITHIN):
-        """The next message as lines, pings of the watchdog left out; `None`: there is none."""
+        """Returns the next message as lines, without watchdog pings; None after the timeout."""
         until = time.monotonic() + within
         while (left := until - time.monotonic()) > 0:
             self.socket.settimeout(left)
@@ -35,7 +35,7 @@ class Supervisor:
         return None
 
     def pings(self, within):
-        """How many pings come within a time."""
+        """Returns the number of watchdog pings within a time."""
         until, count = time.monotonic() + within, 0
         while (left := until - time.monotonic()) > 0:
             self.socket.settimeout(left)

@@ -1,5 +1,5 @@
-"""Sorts, groups and buckets that are larger than memory: they go into temporary files, answer what
-they should, show nothing that has died meanwhile, and leave nothing behind."""
+"""Sorts, groups and buckets that exceed memory: they use temporary files, return correct results,
+show no documents that expired meanwhile, and leave no files behind."""
 
 import concurrent.futures
 import contextlib
@@ -12,14 +12,14 @@ import pymongo.errors
 import pytest
 from lib.server import Server
 
-#: 160 MB of documents, where a stage may hold 100 MB.
+#: 160 MB of documents, while a stage may hold 100 MB.
 COUNT, SIZE = 16_000, 10_000
 MEMORY = ["--memory", "1GB"]
 
 
 def documents():
     for at in range(COUNT):
-        # A step that is no divisor of the count: every rank is there once.
+        # The factor has no common divisor with the count: every rank occurs once.
         yield {
             "_id": at,
             "rank": at * 7919 % COUNT,
@@ -46,7 +46,7 @@ def temporary_bytes(server):
 
 
 def deleted_files(server):
-    """Files without a name that the process holds."""
+    """Returns the deleted files that the process holds open."""
     folder = pathlib.Path(f"/proc/{server.process.pid}/fd")
     links = []
     for file in folder.iterdir():
