@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""What a backup costs: how fast it is taken, checked and restored, and how long a client waits.
+"""Measures backups: the speed of backup, verification and restore, and the latency of a client.
 
     bench/backup.py [DOCUMENTS]
 
-Fills a directory of its own with so many documents of 1 KB (1,200,000), takes a backup while one
-client finds and inserts in turn, and tells the client's times before, during and after it. EBB_BIN
-names the program; without it it is that of `cargo build --release`. Needs pymongo.
+Fills a new directory with documents of 1 KB (1,200,000 by default), takes a backup while one client
+finds and inserts in turn, and prints the client's latencies before, during and after it. EBB_BIN
+names the program; by default it is that of `cargo build --release`. Needs pymongo.
 """
 
 import json
@@ -49,7 +49,7 @@ class Server:
 
 
 def document(number):
-    """About 1 KB, of which half can be compressed."""
+    """Returns a document of about 1 KB, half of which is compressible."""
     return {
         "_id": number,
         "k": number % 1_000,
@@ -68,7 +68,7 @@ def fill(rows, count):
 
 
 def work(client, count, until):
-    """Finds and inserts in turn; tells how long each took, in milliseconds."""
+    """Finds and inserts in turn; returns how long each took, in milliseconds."""
     took = {"find": [], "insert": []}
     while not until():
         number = random.randrange(count)
@@ -95,7 +95,7 @@ def show(what, took):
 
 
 def measured(what, *words):
-    """A command of `ebb` with its figures as JSON, and the megabytes of data a second."""
+    """Runs a command of `ebb` with a report in JSON; prints its duration and throughput."""
     began = time.monotonic()
     ended = subprocess.run([EBB, *words, "--json"], stdout=subprocess.PIPE, check=True)
     seconds = time.monotonic() - began
@@ -110,7 +110,7 @@ def main():
         home = pathlib.Path(folder)
         server = Server(home)
         fill(server.client.big.rows, count)
-        # Again, so that what the load left to do in the background is done.
+        # Restarted, so that background work of the load is done.
         server.end()
         server = Server(home)
         work(server.client, count, for_seconds(10))

@@ -1,8 +1,8 @@
-"""Takes the code out of a page: one file per fenced block, named by `run=NAME` after its language.
+"""Extracts the code of a page: one file per fenced block, named by `run=NAME` after its language.
 
 snippets.py PAGE FOLDER writes FOLDER/NAME and prints the names in their order on the page. A block
-without a name, or with a name that another one has, is an error: everything on the page is run.
-With --named as a third argument, blocks without a name are left out instead.
+without a name, or with a duplicate name, is an error: all code on the page is run. With --named as
+a third argument, blocks without a name are omitted instead.
 """
 
 import pathlib

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes recorded answers of the plans that the service's library gives.
+"""Makes the recorded results from the plans of the service's library.
 
 answers.py PLANS... writes a line for each query: see crates/cosmos-sql/tests/all/service.rs.
 """
@@ -7,12 +7,12 @@ answers.py PLANS... writes a line for each query: see crates/cosmos-sql/tests/al
 import json
 import sys
 
-# What the .NET SDK writes before and behind the errors of the library.
+# Texts that the .NET SDK writes before and after the errors of the library.
 BEFORE, BEHIND = "ERROR TryCatch resulted in an exception. | ", " | Error "
 
 
 def mistakes(text):
-    """Returns what is wrong with a query, or None where the library failed otherwise."""
+    """Returns the errors of a query, or None if the library failed otherwise."""
     if not text.startswith(BEFORE) or BEHIND not in text:
         return None
     try:
@@ -23,7 +23,7 @@ def mistakes(text):
 
 
 def of_errors(told):
-    """Returns the texts of a list of errors."""
+    """Returns the messages of a list of errors."""
     if "Errors" in told:
         return told["Errors"]
     shown = []
@@ -35,7 +35,7 @@ def of_errors(told):
 
 
 def said(plan):
-    """Returns what a plan says, without what all plans say."""
+    """Returns the fields of a plan without those that all plans share."""
     info = plan["queryInfo"]
     if info is None:
         return None
@@ -43,7 +43,7 @@ def said(plan):
     if len(ranges) == 1 and ranges[0]["min"] == ranges[0]["max"] == []:
         return {"nothing": True}
     empty = (None, False, "", "None", [], {})
-    # 0 is no empty value, and equal to False.
+    # 0 is not an empty value, but equal to False.
     return {
         name: value
         for name, value in info.items()
@@ -52,7 +52,7 @@ def said(plan):
 
 
 def recorded(line):
-    """Returns the recorded form of a line of the library's answers, or None."""
+    """Returns the recorded form of a line of the library's results, or None."""
     entry = json.loads(line)
     query, answer = entry["query"], entry["native"]
     if isinstance(answer, str):

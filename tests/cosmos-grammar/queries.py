@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes random queries of the NoSQL query language, most of them right, many slightly wrong.
+"""Generates random queries of the NoSQL query language, most of them valid, many slightly wrong.
 
 queries.py SEED COUNT writes a JSON body with a text `query` on each line, all different.
 """
@@ -120,7 +120,7 @@ STRINGS = ["'x'", '"y"', "'it\\'s'", "'a\\nb'", '"\\u00e9"', "''", "'%a_'", '"q\
 
 
 class Maker:
-    """Makes one query after another from a seed."""
+    """Generates queries from a seed."""
 
     def __init__(self, seed):
         self.random = random.Random(seed)
@@ -128,7 +128,7 @@ class Maker:
         self.aggregates = 0
 
     def chance(self, percent):
-        """Returns whether something happens that does so in so many of a hundred cases."""
+        """Returns True with this probability in percent."""
         return self.random.random() * 100 < percent
 
     def pick(self, items):
@@ -140,12 +140,12 @@ class Maker:
         return self.pick(RESERVED) if self.chance(1) else self.pick(NAMES)
 
     def root(self):
-        """Returns a name of FROM, rarely one that is none."""
+        """Returns an alias of FROM, rarely an unknown one."""
         known = [name for scope in self.scopes for name in scope]
         return self.pick(known) if known and not self.chance(1.5) else self.pick(["z", "C", "c"])
 
     def path(self):
-        """Returns a path that begins with a name of FROM."""
+        """Returns a path that starts with an alias of FROM."""
         text = self.root()
         for _ in range(self.pick([0, 1, 1, 1, 1, 2, 3])):
             kind = self.random.random()
@@ -169,7 +169,7 @@ class Maker:
         return self.pick(["true", "false", "null", "undefined", "@p", "@p"])
 
     def call(self, depth):
-        """Returns a call, rarely of what is no function or with a wrong number of arguments."""
+        """Returns a call, rarely of an unknown function or with a wrong number of arguments."""
         count = self.pick([0, 1, 1, 1, 2, 2, 3])
         name = self.pick(FUNCTIONS[count])
         if self.chance(2):
@@ -240,7 +240,7 @@ class Maker:
         return f"{self.pick(AGGREGATES)}({of})"
 
     def source(self, depth, inner):
-        """Returns one input of FROM, whose name is then known."""
+        """Returns one input of FROM, whose alias is known from then on."""
         kind = self.random.random()
         if self.scopes[-1] or inner:
             if kind < 0.75:
@@ -268,7 +268,7 @@ class Maker:
         return text
 
     def selection(self, depth, group):
-        """Returns what is selected."""
+        """Returns the SELECT list."""
         kind = self.random.random()
         if kind < 0.15 and (not group or self.chance(4)):
             return "*"
@@ -284,7 +284,7 @@ class Maker:
         return ", ".join(items)
 
     def selected(self, depth, group):
-        """Returns one selected item, which fits the groups mostly."""
+        """Returns one selected item, which usually fits GROUP BY."""
         if group is None:
             return self.expression(depth)
         kind = self.random.random()
@@ -295,7 +295,7 @@ class Maker:
         return self.expression(depth)
 
     def query(self, depth=2, inner=False):
-        """Returns a query; an inner one seldom has clauses that it may not have."""
+        """Returns a query; an inner one seldom has clauses that are not allowed there."""
         self.scopes.append([])
         kept, self.aggregates = self.aggregates, 0
         source = ""
@@ -340,7 +340,7 @@ class Maker:
         return self.pick(["0", "1", "2", "3", "10", "1.0" if top else "5"])
 
     def damaged(self, text):
-        """Returns a text with one word left out, put in, swapped or changed."""
+        """Returns a text with one word removed, inserted, swapped or changed."""
         words = text.split(" ")
         at = self.random.randrange(len(words))
         kind = self.random.random()

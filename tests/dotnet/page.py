@@ -1,7 +1,7 @@
 """Checks that the code on a page is code of the projects here.
 
-page.py PAGE FOLDER prints each block of the page whose lines do not stand, one behind the other, in
-a file of the projects below FOLDER, and then fails. How far a line is indented does not matter.
+page.py PAGE FOLDER prints each block of the page whose lines are not consecutive lines of a file of
+the projects below FOLDER, and then fails. Indentation is ignored.
 """
 
 import pathlib

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Checks that pages of the repository lead somewhere: links, pictures, headings, names of files.
+"""Checks the links of the repository's pages: links, pictures, headings, names of files.
 
-links.py [ROOT] reads every tracked *.md, prints each link that leads nowhere and each file of ours
-that is named and not there, and then fails. It asks no network: addresses of other sites are left
-alone.
+links.py [ROOT] reads every tracked *.md, prints each broken link and each named file of this
+repository that does not exist, and then fails. It uses no network: addresses of other sites are
+ignored.
 """
 
 import pathlib
@@ -20,7 +20,7 @@ INLINE = re.compile(r"\]\(\s*<?([^\s<>()]*(?:\([^\s()]*\)[^\s<>()]*)*)>?(?:\s+\"
 DEFINED = re.compile(r"^ {0,3}\[[^\]]+\]:\s*<?(\S+?)>?(?:\s+\"[^\"]*\")?\s*$", re.MULTILINE)
 HEADING = re.compile(r"^ {0,3}#{1,6}\s+(.*?)\s*#*$", re.MULTILINE)
 ELSEWHERE = re.compile(r"[a-z][a-z0-9+.-]*:|//")
-# A path in code is one of ours when it ends as our sources do or begins with a folder of ours.
+# A path in code is one of ours if it ends like our sources or starts with a folder of ours.
 PATH = re.compile(
     r"[\w.{},*-]+(?:/[\w.{},*-]+)+\.(?:rs|py|sh|ts|tsx|js|md|toml|txt|css)"
     r"|(?:bench|crates|docs|tests|web|xtask)/[\w.{},*/-]*"
@@ -29,12 +29,12 @@ BRACES = re.compile(r"\{([^{}]*)\}")
 
 
 def blanked(pattern, text):
-    """The text with its line ends alone where the pattern matches: lines keep their numbers."""
+    """Replaces matches by their line ends, so that lines keep their numbers."""
     return pattern.sub(lambda match: "\n" * match[0].count("\n"), text)
 
 
 def anchors(text):
-    """The anchors that GitHub gives the headings of a page."""
+    """Returns the anchors that GitHub gives the headings of a page."""
     seen, found = {}, set()
     for heading in HEADING.findall(blanked(FENCED, text)):
         heading = re.sub(r"!?\[([^\]]*)\]\([^)]*\)", r"\1", heading)  # a link is its text
@@ -58,7 +58,7 @@ def links(text):
 
 
 def dead_links(page, text, root):
-    """Yields (line, target, reason) of each link of a page that leads nowhere."""
+    """Yields (line, target, reason) of each broken link of a page."""
     for line, target in links(text):
         if ELSEWHERE.match(target):
             continue
@@ -74,7 +74,7 @@ def dead_links(page, text, root):
 
 
 def expanded(path):
-    """The paths that `a/{b,c}.rs` stands for."""
+    """Returns the paths that `a/{b,c}.rs` expands to."""
     braces = BRACES.search(path)
     if not braces:
         return [path]
@@ -83,8 +83,8 @@ def expanded(path):
 
 
 def missing_files(text, files):
-    """Yields (line, path, reason) of each file or folder that is named in code and not there. Its
-    path may begin anywhere: `commands/table.rs` is what ends so.
+    """Yields (line, path, reason) of each file or folder that is named in code but does not exist.
+    A path may be partial: `commands/table.rs` matches every file whose path ends with it.
     """
     prose = blanked(FENCED, text)
     for match in CODE.finditer(prose):

@@ -1,5 +1,5 @@
-"""Differences that are known and why they stay: globs over ids of the tables' cases, and shapes of
-random ones. A glob at which nothing differs any more makes the run fail."""
+"""Known differences and the reasons to keep them: globs over ids of the tables' cases, and shapes
+of random ones. A glob without a difference any more makes the run fail."""
 
 from both.outcome import failed
 
@@ -241,13 +241,13 @@ KNOWN = {glob: reason for reason, globs in REASONS.items() for glob in globs}
 
 
 def expected(finding):
-    """Whether a random finding is a known difference."""
+    """Returns whether a random finding is a known difference."""
     return any(rule(finding) for rule in RULES)
 
 
 def lazily_skipped(finding):
-    """A pipeline of several stages may leave out what no later stage asks for; ours evaluates
-    it."""
+    """A pipeline of several stages may skip fields that no later stage uses; ours evaluates
+    them."""
     stages = finding.command.get("pipeline", [])
     return len(stages) > 1 and not finding.ours.get("ok") and bool(finding.theirs.get("ok"))
 
@@ -263,7 +263,7 @@ def parallel_arrays(finding):
 
 
 def constants_first(finding):
-    """6.0 evaluates constants before it looks for rows, and fails although there are none."""
+    """6.0 evaluates constants before it reads rows, and fails although there are none."""
     text = str(finding.theirs.get("errmsg"))
     return "Failed to optimize" in text or (
         bool(finding.ours.get("ok")) and finding.case.docs == []
@@ -271,7 +271,8 @@ def constants_first(finding):
 
 
 def evaluated_for_nothing(finding):
-    """$set of a path through an empty array evaluates its value; 6.0 does so once an element."""
+    """$set of a path through an empty array evaluates its value; 6.0 evaluates it once per
+    element."""
     command = str(finding.case.commands)
     return (
         any(stage in command for stage in ("'$set'", "$addFields", "$slice"))
@@ -289,12 +290,13 @@ def sorted_after_projection(finding):
 
 
 def too_early(finding):
-    """Of the arguments of $slice, 6.0 refuses a bad one before it sees that a later one is null."""
+    """Of the arguments of $slice, 6.0 refuses a bad one before it checks whether a later one is
+    null."""
     return "$slice" in str(finding.case.commands) and finding.theirs.get("code") in (28724, 28725)
 
 
 def joined_by_operators(finding):
-    """6.0 turns values that a $lookup joins by into a filter, and a document may look like an
+    """6.0 turns the values that a $lookup joins by into a filter, and a document may look like an
     operator."""
     return "$lookup" in str(finding.case.commands) and "cannot nest $ under $in" in str(
         finding.theirs.get("errmsg")
@@ -302,7 +304,8 @@ def joined_by_operators(finding):
 
 
 def counted_anyway(finding):
-    """6.0 counts as modified what stays the same: an empty document, and NaN changed to NaN."""
+    """6.0 counts some unchanged documents as modified: an empty document, and NaN changed to
+    NaN."""
     same = finding.ours.get("n") == finding.theirs.get("n") and finding.ours.get("nModified") == 0
     statement = finding.case.commands[0].get("updates", [{}])[0]
     empty = statement.get("u") in ({}, [{"$replaceWith": {}}])
@@ -312,7 +315,7 @@ def counted_anyway(finding):
 
 
 def put_back(finding):
-    """6.0 remembers the place of a field that a stage before removed."""
+    """6.0 remembers the position of a field that an earlier stage removed."""
     return (
         "$unset" in str(finding.command.get("pipeline"))
         and bool(finding.ours.get("ok"))

@@ -61,7 +61,7 @@ def main():
 
 
 def tables(pair, options):
-    """Runs the tables; answers how many cases, new differences, and entries without one."""
+    """Runs the tables; returns the number of cases, new differences, and entries without one."""
     count, findings, seen = 0, [], set()
     for module in TABLES:
         made = list(importlib.import_module(f"tables.{module}").tables())
@@ -82,7 +82,8 @@ def tables(pair, options):
 
 
 def random_cases(pair, options):
-    """Runs random cases; answers how many differ newly, after printing each of them shrunk."""
+    """Runs random cases; returns the number of new differences, after printing each of them
+    shrunk."""
     seed = options.seed if options.seed is not None else int(time.time())
     print(f"random: {options.cases} cases from --seed {seed}")
     new, started = 0, time.monotonic()

@@ -1,5 +1,5 @@
-"""Makes a differing case small: drops documents and parts of commands while it still differs
-alike."""
+"""Shrinks a differing case: drops documents and parts of commands while it still differs in the
+same way."""
 
 from dataclasses import replace
 
@@ -10,7 +10,7 @@ ATTEMPTS = 600
 
 
 def shrunk(pair, finding):
-    """A finding of the same kind from the smallest case that was found."""
+    """Returns a finding of the same kind from the smallest case that was found."""
     best, attempts = finding, 0
     progress = True
     while progress and attempts < ATTEMPTS:
@@ -27,7 +27,7 @@ def shrunk(pair, finding):
 
 
 def candidates(case):
-    """Cases that are a little smaller, the smallest first."""
+    """Returns cases that are a little smaller, the smallest first."""
     out = [replace(case, docs=docs) for docs in smaller_values(case.docs) if valid(docs)]
     for at, command in enumerate(case.commands):
         for smaller in smaller_values(command):
@@ -45,7 +45,8 @@ def candidates(case):
 
 
 def valid(docs):
-    """Documents in the order of whole ids, so that both servers find them in one order."""
+    """Returns whether the documents have integer ids in order, so that both servers find them in
+    the same order."""
     if not isinstance(docs, list) or not all(isinstance(doc, dict) for doc in docs):
         return False
     ids = [doc.get("_id") if next(iter(doc), None) == "_id" else None for doc in docs]
@@ -53,7 +54,7 @@ def valid(docs):
 
 
 def smaller_values(value):
-    """The value with one part dropped, replaced by what is inside it, or made plain."""
+    """Yields the value with one part dropped, replaced by its contents, or simplified."""
     if isinstance(value, dict):
         for key in value:
             yield {k: v for k, v in value.items() if k != key}

@@ -14,7 +14,7 @@ URI = os.environ["EBB_URI"]
 
 
 class Replies(CommandListener):
-    """Keeps the replies that helpers throw away."""
+    """Keeps replies that the driver's helpers discard."""
 
     def __init__(self):
         self.by_name = {}
@@ -45,7 +45,7 @@ class Clock:
         return self.admin.command("ebbClock", 1, advanceSeconds=seconds)["now"]
 
     def to_whole_second(self):
-        """Lifetimes on `_ts` count whole seconds; a test starts at the top of one."""
+        """Moves to a full second: TTLs on `_ts` count full seconds."""
         now = self.now()
         if now.microsecond:
             whole = now.replace(microsecond=0) + timedelta(seconds=1)

@@ -1,4 +1,4 @@
-"""TLS, and logging in with a certificate: who is let in, and what the others are told."""
+"""TLS, and logging in with a certificate: accepted clients, and the errors of the others."""
 
 import os
 import pathlib
@@ -12,7 +12,7 @@ SUBJECT = "CN=ann,OU=drivers,O=ebb"
 
 
 def over_tls(authority="ca", **options):
-    """A client that believes an authority."""
+    """Returns a client that trusts an authority."""
     options |= {"tls": True, "tlsCAFile": str(FILES / f"{authority}.pem")}
     return MongoClient(os.environ["EBB_LOGIN_URI"], serverSelectionTimeoutMS=2000, **options)
 

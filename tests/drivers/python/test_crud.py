@@ -1,4 +1,4 @@
-"""The breadth of daily work through this driver."""
+"""The common operations through this driver."""
 
 import pytest
 from pymongo import DeleteOne, InsertOne, MongoClient, ReplaceOne, ReturnDocument, UpdateOne

@@ -1,4 +1,4 @@
-"""`$indexStats` through the driver: what it says of each index, and stages behind it."""
+"""`$indexStats` through the driver: its result for each index, and stages after it."""
 
 import pytest
 from bson import Int64
@@ -33,7 +33,7 @@ def test_each_index_has_a_document(filled, clock):
     assert [it["key"] for it in found] == [{"_id": 1}, {"a": 1}, {"b": -1}]
     assert [it["accesses"]["ops"] for it in found] == [1, 2, 0]
     assert all(isinstance(it["accesses"]["ops"], (int, Int64)) for it in found)
-    # The collection was made a minute before its other indexes.
+    # The collection was created a minute before its other indexes.
     since = [it["accesses"]["since"] for it in found]
     assert (since[1] - since[0]).total_seconds() >= 60
     assert since[0] < since[1] <= since[2] <= now

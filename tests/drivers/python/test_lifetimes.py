@@ -1,4 +1,5 @@
-"""Writes and lifetimes: what restarts the countdown, and what a dead document gives free."""
+"""Writes and TTLs: which writes restart the countdown, and the keys that an expired document
+releases."""
 
 import pytest
 from pymongo import ReturnDocument

@@ -1,4 +1,4 @@
-"""Logging in: both mechanisms, a wrong password, and a right that is missing."""
+"""Logging in: both mechanisms, a wrong password, and a missing privilege."""
 
 import os
 
@@ -43,7 +43,7 @@ def test_a_user_logs_in(mechanism):
 
 
 def test_a_user_of_the_older_mechanism_alone():
-    """Which one to use, the driver asks."""
+    """The driver asks the server which mechanism to use."""
     with login("old", "pw", authSource="python") as client:
         assert client.admin.command("ping")["ok"] == 1
 

@@ -1,4 +1,4 @@
-"""`_ts` belongs to the server: never returned, never accepted, missing to every filter."""
+"""`_ts` belongs to the server: never returned, never accepted, missing for every filter."""
 
 import pytest
 from pymongo import InsertOne

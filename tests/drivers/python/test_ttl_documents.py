@@ -1,11 +1,11 @@
-"""Documents with their own `ttl`: the examples, the matrix, and values without meaning."""
+"""Documents with their own `ttl`: the examples, the matrix, and meaningless values."""
 
 import pytest
 from bson import Int64
 
 
 def assert_everywhere(coll, names):
-    """The same documents on every path that reads."""
+    """Checks that every read path returns the same documents."""
     names = sorted(names)
     assert sorted(d["_id"] for d in coll.find()) == names
     assert sorted(d["_id"] for d in coll.find({"location": "Paris"})) == names

@@ -1,4 +1,4 @@
-"""The TTL index on `_ts`: made, listed, changed, refused and dropped."""
+"""The TTL index on `_ts`: created, listed, changed, refused and dropped."""
 
 import pytest
 from bson import SON, Int64

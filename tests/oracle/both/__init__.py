@@ -1,1 +1,1 @@
-"""The two servers: talking to them, and what of their replies is compared."""
+"""The two servers: communication with them, and the comparison of their replies."""

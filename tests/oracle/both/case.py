@@ -1,4 +1,4 @@
-"""A case: documents, commands to send to both servers, and what of the replies is left open."""
+"""A case: documents, commands to send to both servers, and the parts of replies that may differ."""
 
 from dataclasses import dataclass, field
 
@@ -17,7 +17,7 @@ class Case:
     failures_alike: bool = False
 
     def sequence(self):
-        """Every command: a fresh collection, the case's own, and a look at what they left."""
+        """Returns every command: a fresh collection, the case's own, and reads of the result."""
         out = [{"drop": name} for name in self.drops]
         if self.docs is not None:
             out.append({"delete": COLLECTION, "deletes": [{"q": {}, "limit": 0}]})
@@ -50,7 +50,7 @@ class Finding:
     theirs: dict
 
     def kind(self):
-        """Told apart when findings are grouped and shrunk."""
+        """Returns the kind of difference, by which findings are grouped and shrunk."""
         if self.ours.get("ok") and self.theirs.get("ok"):
             return "reply"
         return f"{self.ours.get('code')} for {self.theirs.get('code')}"

@@ -1,4 +1,4 @@
-"""Runs cases and tables on a pair and answers what differs."""
+"""Runs cases and tables on a pair and returns the differences."""
 
 from both.case import COLLECTION, Finding
 from both.outcome import failed, same
@@ -23,7 +23,7 @@ def run_table(pair, table):
 
 
 def run_case(pair, case):
-    """The first command of a case whose replies differ, if one does."""
+    """Returns the first command of a case whose replies differ, if any."""
     try:
         return first_difference(pair, case)
     finally:

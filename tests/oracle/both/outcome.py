@@ -1,4 +1,5 @@
-"""What of a reply is compared: documents, order, error codes and types of values, no texts."""
+"""The parts of a reply that are compared: documents, order, error codes and types of values, no
+messages."""
 
 import struct
 
@@ -31,7 +32,7 @@ TEXTS = {"errmsg", "codeName", "errInfo", "info", "note"}
 
 
 def tagged(value):
-    """A value as nested tuples that are equal only for the same BSON."""
+    """Returns a value as nested tuples that are equal only for the same BSON."""
     if isinstance(value, dict):
         return ("object", tuple((key, tagged(inner)) for key, inner in value.items()))
     if isinstance(value, (list, tuple)):
@@ -55,7 +56,7 @@ def tagged(value):
 
 
 def unordered(value, rows, arrays):
-    """The same tuples with the orders that a case leaves open taken away."""
+    """Returns the tuples normalized where a case allows any order."""
     if value[0] == "object":
         return ("object", tuple((key, opened(key, inner, rows, arrays)) for key, inner in value[1]))
     if value[0] == "array":
@@ -71,7 +72,7 @@ def opened(key, value, rows, arrays):
 
 
 def reduced(reply):
-    """A reply without what may differ: texts, clocks, cursor ids."""
+    """Returns a reply without the parts that may differ: messages, clocks, cursor ids."""
     if not reply.get("ok"):
         return SON([("failed", reply.get("code"))])
     out = SON()
@@ -92,7 +93,7 @@ def reduced(reply):
 
 
 def same(case, ours, theirs):
-    """Whether two replies say the same, as far as the case cares."""
+    """Returns whether two replies are equal in the parts that the case compares."""
     if case.failures_alike and failed(ours) and failed(theirs):
         return True
     rows, arrays = "rows" in case.loose, "arrays" in case.loose
@@ -107,5 +108,5 @@ def failed(reply):
 
 
 def size(value):
-    """How large a command or document is, for shrinking."""
+    """Returns the size of a command or document, for shrinking."""
     return len(bson.encode({"v": value}))

@@ -1,4 +1,4 @@
-"""Our server and the oracle, given the same commands."""
+"""Our server and the oracle, which receive the same commands."""
 
 import os
 import pathlib
@@ -22,7 +22,7 @@ CURSOR = "<cursor>"
 
 
 class Oracle:
-    """A mongod: one that runs at `address`, or one that `bench/peer.sh` starts and this ends."""
+    """A mongod: one that runs at `address`, or one that `bench/peer.sh` starts and this stops."""
 
     def __init__(self, address):
         self.pid = self.data = None
@@ -48,7 +48,8 @@ class Oracle:
         shutil.rmtree(pathlib.Path(self.data).parent, ignore_errors=True)
 
     def lives(self):
-        """Whether the process runs: it is a child of a script, so it cannot be waited for."""
+        """Returns whether the process runs: it is a child of a script, so it cannot be waited
+        for."""
         try:
             return (
                 pathlib.Path(f"/proc/{self.pid}/stat").read_text().rsplit(")", 1)[1].split()[0]
@@ -86,11 +87,11 @@ class Pair:
         return self.theirs.command({"buildInfo": 1, "$db": "admin"})["version"]
 
     def run(self, command):
-        """Both replies to one command."""
+        """Returns both replies to one command."""
         return self.run_many([command])[0]
 
     def run_many(self, commands):
-        """Both replies to each of many commands, in order."""
+        """Returns both replies to each of many commands, in order."""
         replies = []
         for start in range(0, len(commands), AT_ONCE):
             some = [with_database(command) for command in commands[start : start + AT_ONCE]]
@@ -101,7 +102,7 @@ class Pair:
         return replies
 
     def ours_to(self, commands):
-        """Our replies; a connection that ends is an answer like any other, and a finding."""
+        """Returns our replies; a closed connection counts as a reply, and is a finding."""
         try:
             for command in commands:
                 self.ours.send(command)
@@ -114,7 +115,8 @@ class Pair:
             return [self.ours_to([command])[0] for command in commands]
 
     def run_in_turn(self, commands):
-        """Both replies to each command, where one may name the cursor that the last one opened."""
+        """Returns both replies to each command; a command may use the cursor that the last one
+        opened."""
         replies, cursors = [], (0, 0)
         for command in commands:
             mine, other = (with_database(with_cursor(command, cursor)) for cursor in cursors)

@@ -64,7 +64,7 @@ def reply(value):
 
 
 def rows_apart(ours, theirs):
-    """Two replies with long batches: only the rows that one of them lacks."""
+    """Describes two replies with long batches by the rows that only one of them has."""
     batches = []
     for value in (ours, theirs):
         cursor = value.get("cursor")

@@ -1,4 +1,4 @@
-"""One connection that sends commands as raw OP_MSG, so that no driver changes them on the way."""
+"""A connection that sends commands as raw OP_MSG, so that no driver changes them."""
 
 import socket
 import struct
@@ -17,7 +17,7 @@ CODEC = CodecOptions(
 
 
 class Connection:
-    """Commands go out with `send` and come back in order with `receive`."""
+    """`send` sends commands and `receive` returns the replies in order."""
 
     def __init__(self, address):
         self.socket = socket.create_connection(address, 30)

@@ -1,5 +1,5 @@
-"""A random case: documents, and one read or write of them; ours may have indexes that the oracle
-has not."""
+"""A random case: documents, and one read or write of them; our server may have indexes that the
+oracle does not have."""
 
 import random as randomness
 

@@ -1,4 +1,4 @@
-"""Random expressions, each function with as many arguments as it takes."""
+"""Random expressions, each function with the number of arguments that it takes."""
 
 from generate import values
 
@@ -79,7 +79,8 @@ ONE_LIST = {"size", "reverseArray", "arrayToObject", "not", "anyElementTrue", "a
 
 
 def expression(random, depth=2, constant=True):
-    """What has a constant as its first argument may be evaluated without a row, so none is made."""
+    """Without `constant`, the first argument is not a constant: such an expression may be evaluated
+    without a row."""
     roll = random.random()
     if depth == 0 or roll < 0.35:
         return leaf(random, constant)

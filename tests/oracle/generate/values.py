@@ -1,4 +1,4 @@
-"""Random documents over few names and few values, so that filters meet them."""
+"""Random documents with few names and few values, so that filters match them."""
 
 from bson import Binary, Decimal128, Int64, MaxKey, MinKey, ObjectId, Regex, Timestamp
 from bson.datetime_ms import DatetimeMS

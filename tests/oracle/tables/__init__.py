@@ -1,1 +1,1 @@
-"""Tables of edge cases. Each module answers its tables from `tables()`."""
+"""Tables of edge cases. Each module returns its tables from `tables()`."""

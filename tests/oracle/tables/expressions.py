@@ -1,5 +1,4 @@
-"""Expressions as written: arguments that are wrong, variables, strings with Unicode, regular
-expressions."""
+"""Expressions: wrong arguments, variables, strings with Unicode, regular expressions."""
 
 from both.case import Table
 from bson import Decimal128, Int64, Regex

@@ -1,4 +1,4 @@
-"""Every comparison and test of filters with every value, on values alone, in arrays and objects."""
+"""Every comparison and test of filters with every value, on scalars, in arrays and objects."""
 
 from both.case import Case, Table
 from bson import Decimal128, Int64, Regex

@@ -40,5 +40,5 @@ def send(id, docs, *commands, drops=(), loose=(), writes=False):
 
 
 def numbered(name, cases):
-    """Rows without ids of their own, counted."""
+    """Gives ids to rows without their own, by number."""
     return [(f"{name}/{at}", *row) for at, row in enumerate(cases)]

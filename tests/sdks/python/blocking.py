@@ -1,11 +1,11 @@
-"""The asynchronous client behind the calls of the synchronous one, so that each test drives
+"""Wraps the asynchronous client in the calls of the synchronous one, so that each test runs with
 both."""
 
 import inspect
 
 
 def blocking(value, loop):
-    """Waits for what has to be waited for, now or when it is used."""
+    """Waits for awaitable values, now or when they are used."""
     if isinstance(value, tuple):
         return tuple(blocking(part, loop) for part in value)
     if inspect.isawaitable(value):
@@ -22,7 +22,7 @@ async def _wait(value):
 
 
 class Proxy:
-    """A client, database, container, user or its like."""
+    """A proxy for a client, database, container, user and the like."""
 
     def __init__(self, target, loop):
         self._target, self._loop = target, loop
@@ -40,7 +40,7 @@ class Proxy:
 
 
 class Iterated:
-    """Items or pages, one at a time."""
+    """A synchronous iterator over items or pages."""
 
     def __init__(self, target, loop):
         self._target, self._loop, self._iterator = target, loop, None

@@ -36,7 +36,7 @@ numbers = itertools.count(1)
 
 
 def bare(item):
-    """An item without what the server adds."""
+    """Returns an item without the server's system properties."""
     return {name: value for name, value in item.items() if name not in SYSTEM}
 
 
@@ -46,7 +46,7 @@ def ids(items):
 
 @contextmanager
 def refused(status, sub_status=0, text=""):
-    """What is inside has to fail like this."""
+    """Checks that the body fails with this status and message."""
     with pytest.raises(CosmosHttpResponseError) as caught:
         yield caught
     error = caught.value
@@ -57,7 +57,7 @@ def refused(status, sub_status=0, text=""):
 
 
 class Clock:
-    """The server's manual clock, which stands at whole seconds."""
+    """The server's manual clock, which is at full seconds."""
 
     url = os.environ["EBB_ADMIN"] + "/_ebb/clock"
 
@@ -76,7 +76,7 @@ class Clock:
 
 @pytest.fixture(autouse=True)
 def patience():
-    """A test that gets no answer fails instead of waiting for ever."""
+    """Makes a test without a reply fail instead of waiting forever."""
 
     def tired(_signal, _frame):
         pytest.fail(f"no end after {PATIENCE} seconds")
@@ -106,7 +106,7 @@ def flavor(request):
 
 @pytest.fixture(scope="session")
 def connect(flavor, loop):
-    """Makes clients of this flavor; they are closed in the end."""
+    """Creates clients of this flavor; they are closed at the end."""
     opened = []
 
     def connect(credential=KEY, endpoint=ENDPOINT, **options):
@@ -136,7 +136,7 @@ def db(client, flavor):
 
 @pytest.fixture
 def make(db):
-    """Makes containers with a partition key `/pk`, unless told otherwise."""
+    """Creates containers, with a partition key `/pk` by default."""
     return lambda key="/pk", **options: db.create_container(
         f"c{next(numbers)}",
         PartitionKey(key, **({"kind": "MultiHash"} if isinstance(key, list) else {})),
@@ -163,7 +163,7 @@ def query(flavor):
 
 
 def in_partition(value):
-    """A hook that names another partition than the SDK did."""
+    """Returns a hook that replaces the partition key of the SDK's request."""
 
     def hook(request):
         request.http_request.headers["x-ms-documentdb-partitionkey"] = json.dumps([value])
@@ -172,6 +172,6 @@ def in_partition(value):
 
 
 def changes(container, **options):
-    """One look at the change feed: its items and where it goes on."""
+    """Reads the change feed once: returns its items and its continuation."""
     items = list(container.query_items_change_feed(**options))
     return items, container.client_connection.last_response_headers["etag"]

@@ -1,4 +1,4 @@
-"""A relay between a client and a server that notes the requests which pass, and changes nothing."""
+"""A relay between a client and a server that records requests, and changes nothing."""
 
 import re
 import socket
@@ -53,7 +53,8 @@ class Relay:
             pass
 
     def note(self, data):
-        """A client sends the head of a request at once, and the next one after the answer."""
+        """Records requests. A client sends the head of a request in one piece, and the next one
+        after the reply."""
         self.requests += [
             f"{method.decode()} {path.decode()}" for method, path in REQUEST.findall(data)
         ]

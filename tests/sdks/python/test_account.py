@@ -1,4 +1,4 @@
-"""Starting a client: the account, its endpoints, and who is let in."""
+"""Starting a client: the account, its endpoints, and authentication."""
 
 import base64
 import binascii
@@ -26,7 +26,7 @@ def certificate(tmp_path):
 
 
 def account(client):
-    """What `GET /` says; the two clients name it differently."""
+    """Returns the account properties of `GET /`; the two clients name the method differently."""
     read = getattr(
         client,
         "get_database_account" if isinstance(client, CosmosClient) else "_get_database_account",
@@ -124,7 +124,7 @@ def test_a_key_that_is_no_base64_never_reaches_the_server(connect):
 
 
 class Emulated:
-    """The token of local development: the key where a signature would be."""
+    """The emulator's token of local development: with the key in place of a signature."""
 
     def token(self):
         def part(value):
@@ -182,7 +182,7 @@ class EmulatedAsync(Emulated):
 
 def test_a_token_of_local_development(connect, flavor, container):
     container.create_item({"id": "1", "pk": "a"})
-    # Such tokens go over https alone.
+    # Such tokens require https.
     credential = EmulatedSync() if flavor == "sync" else EmulatedAsync()
     client = connect(credential, endpoint=HTTPS, connection_verify=False)
     database_id = container.container_link.split("/")[1]

@@ -1,4 +1,4 @@
-"""The asynchronous client as it is written by hand: concurrent, with async for."""
+"""Direct use of the asynchronous client: concurrent, with async for."""
 
 import asyncio
 

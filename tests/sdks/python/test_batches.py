@@ -1,4 +1,4 @@
-"""Transactional batches: all of it or nothing."""
+"""Transactional batches: all or nothing."""
 
 import copy
 
@@ -8,7 +8,7 @@ from conftest import bare, ids
 
 
 def failed(container, operations, index, status):
-    """Runs a batch that fails at that operation; the others are 424."""
+    """Runs a batch that fails at that operation; the others get 424."""
     with pytest.raises(CosmosBatchOperationError) as caught:
         container.execute_item_batch(operations, partition_key="a")
     error = caught.value

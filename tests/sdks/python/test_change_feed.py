@@ -1,4 +1,4 @@
-"""The change feed: latest versions, and all versions with deletes and deaths."""
+"""The change feed: latest versions, and all versions with deletes and expirations."""
 
 from datetime import timedelta
 

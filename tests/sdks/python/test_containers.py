@@ -1,4 +1,4 @@
-"""Containers: made, read, listed, queried, replaced and deleted, with their policies."""
+"""Containers: created, read, listed, queried, replaced and deleted, with their policies."""
 
 import json
 

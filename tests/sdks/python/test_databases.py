@@ -1,4 +1,4 @@
-"""Databases: made, read, listed, queried and deleted."""
+"""Databases: created, read, listed, queried and deleted."""
 
 import pytest
 from azure.cosmos.exceptions import CosmosHttpResponseError

@@ -1,4 +1,4 @@
-"""Pages: their size, and continuation tokens that another client takes up."""
+"""Pages: their size, and continuation tokens that another client continues."""
 
 import pytest
 from conftest import EXPECTED, refused

@@ -1,4 +1,4 @@
-"""Partition keys of every kind: one value, none, nested, hierarchical, and what does not match."""
+"""Partition keys of every kind: one value, none, nested, hierarchical, and mismatches."""
 
 import pytest
 from azure.cosmos import PartitionKey
@@ -152,7 +152,7 @@ def test_a_prefix_is_not_enough_for_a_point_operation(tree):
 def test_null_and_missing_parts_of_a_hierarchical_key(make, query):
     container = make(["/tenant", "/user"])
     container.create_item({"id": "1", "tenant": "t", "user": None})
-    # The SDK says null where a part is missing, which is another partition.
+    # The SDK sends null for a missing part, which is another partition.
     with refused(400, 1001, TEXTS["partitionKeyMismatch"]):
         container.create_item({"id": "2", "tenant": "t"})
     assert container.read_item("1", ["t", None])["id"] == "1"

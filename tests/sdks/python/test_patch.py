@@ -1,4 +1,4 @@
-"""Partial updates: the six operations, conditions, and what is refused."""
+"""Partial updates: the six operations, conditions, and refusals."""
 
 import pytest
 from conftest import TEXTS, bare, refused

@@ -1,4 +1,4 @@
-"""The query language over items that many shapes of query see."""
+"""The query language, with queries of many shapes over the same items."""
 
 import pytest
 from conftest import TEXTS, bare, ids, refused

@@ -1,4 +1,5 @@
-"""One operation of the SDK is one request: it finds in each answer what it needs for the next."""
+"""Each operation of the SDK sends one request: each reply contains what the next operation
+needs."""
 
 import os
 import re
@@ -56,14 +57,14 @@ def test_an_operation_is_a_request(connect, db, container, name):
     with Relay(os.environ["EBB_ENDPOINT"]) as relay:
         client = connect(endpoint=relay.endpoint)
         mine = client.get_database_client(db.id).get_container_client(container.id)
-        # What a client asks once: the account, and where its container is.
+        # Requests that a client sends once: for the account and the container's properties.
         for number in range(TIMES, TIMES + 2):
             OPERATIONS[name](mine, number)
         before = len(relay.requests)
         assert before >= 2, "the client goes another way"
         for number in range(TIMES):
             OPERATIONS[name](mine, number)
-        # The SDK looks the account up again by the clock, from a thread of its own.
+        # The SDK refreshes the account at intervals, from a background thread.
         asked = [request for request in relay.requests[before:] if request != "GET /"]
     kinds = Counter(re.sub(r"[0-9]+", "0", request) for request in asked)
     assert len(asked) == TIMES, f"{len(asked)} requests: {kinds}"

@@ -1,4 +1,4 @@
-"""Session tokens: given with every answer, and checked."""
+"""Session tokens: returned with every reply, and checked."""
 
 from conftest import TEXTS, refused
 

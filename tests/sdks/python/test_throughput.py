@@ -1,4 +1,4 @@
-"""Throughput of containers and databases, kept and given back."""
+"""Throughput of containers and databases, stored and returned."""
 
 import pytest
 from azure.cosmos import ThroughputProperties

@@ -1,4 +1,4 @@
-"""Time to live: the matrix to the second, values, countdowns and changes of the default."""
+"""Time to live: the matrix to the second, values, countdowns and changes of the default TTL."""
 
 from functools import partial
 
@@ -10,7 +10,7 @@ from conftest import EXPECTED, TEXTS, bare, changes, ids, refused
 
 @pytest.fixture
 def everywhere(query):
-    """Checks on every path that reads that exactly these items are there."""
+    """Checks on every read path that exactly these items are visible."""
 
     def everywhere(container, alive, dead=()):
         alive = sorted(alive)

@@ -1,4 +1,4 @@
-"""Users, their permissions, and what a resource token lets a client do."""
+"""Users, their permissions, and the operations that a resource token permits."""
 
 import pytest
 from conftest import TEXTS, bare, ids, numbers, refused
@@ -17,7 +17,7 @@ def permit(user, resource, mode, **more):
 
 
 def holder(connect, container, properties):
-    """The same container, for a client that has only this token."""
+    """Returns the same container for a client that has only this token."""
     client = connect({container.container_link: properties["_token"]})
     return client.get_database_client(container.container_link.split("/")[1]).get_container_client(
         container.id
@@ -121,7 +121,7 @@ def test_a_token_of_one_partition_key(connect, user, container, query):
 def test_a_token_is_good_for_its_container_alone(connect, user, make):
     mine, other = make(), make()
     properties = permit(user, mine.container_link, "All")
-    # The SDK sends the first token where it has none for the link.
+    # The SDK sends the first token if it has none for the link.
     client = connect(
         {mine.container_link: properties["_token"], other.container_link: properties["_token"]}
     )

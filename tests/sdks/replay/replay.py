@@ -1,4 +1,4 @@
-"""The requests of the .NET SDK v3 in gateway mode, replayed: .NET itself is not needed to run this.
+"""Replays requests of the .NET SDK v3 in gateway mode; .NET itself is not needed.
 
 EBB_ENDPOINT=... EBB_HTTPS_ENDPOINT=... EBB_ADMIN=... EBB_KEY=... python3 replay.py [-v]
 """
@@ -86,7 +86,8 @@ class Replay(unittest.TestCase):
         self.assertEqual([one["id"] for one in feed.json["DocumentCollections"]], ["c"])
 
     def test_links_of_resource_ids(self):
-        """The SDK reads ranges and many other things by resource ids, whose link it lower-cases."""
+        """The SDK reads ranges and other resources by resource ids, whose link it converts to lower
+        case."""
         _, shown = self.container()
         database = self.client.send("GET", self.database).json["_rid"]
         by_rid = f"/dbs/{database}/colls/{shown['_rid']}"
@@ -225,7 +226,7 @@ class Replay(unittest.TestCase):
     def test_every_partition_key(self):
         container, _ = self.container()
         for value in ("ключ", "", 1, -1.5, True, False, None):
-            # JSON in a header: everything but ASCII is escaped.
+            # JSON in a header: non-ASCII characters are escaped.
             header = {PK: json.dumps([value])}
             self.created(container + "/docs", {"id": "1", "pk": value}, **header)
             self.assertEqual(
@@ -247,7 +248,7 @@ class Replay(unittest.TestCase):
         self.refused(answer, 404, 1002, text)
 
     def test_batches_in_hybrid_row(self):
-        """The delete of one item as the SDK for .NET sends it, and the same without its end."""
+        """The delete of one item as the SDK for .NET sends it, and the same truncated."""
         container, _ = self.container()
         self.put(container, {"id": "one", "pk": "a"})
         body = base64.b64decode(
@@ -323,7 +324,7 @@ class Replay(unittest.TestCase):
         self.assertEqual(sorted(found), ["1", "2", "3", "4"])
 
     def ranged(self, docs, sql, parameters=()):
-        """A query of one range, as the SDK sends it after a plan."""
+        """Runs a query of one range, as the SDK sends it after a plan."""
         answer = self.client.query(
             docs,
             sql,
@@ -335,7 +336,7 @@ class Replay(unittest.TestCase):
         return self.found(answer)
 
     def planned(self, docs, sql, parameters=()):
-        """Asks for a plan and runs the query that it tells, as the SDK does; answers both."""
+        """Requests a plan and runs its query, as the SDK does; returns both."""
         plan = self.client.plan(docs, sql, parameters)
         self.assertEqual(plan.status, 200, plan.body)
         whole = {"min": "", "max": "FF", "isMinInclusive": True, "isMaxInclusive": False}
@@ -393,7 +394,7 @@ class Replay(unittest.TestCase):
             self.client.plan(docs, "SELECT TOP 5 * FROM c").json["queryInfo"]["top"], 5
         )
         info, found = self.planned(docs, "SELECT VALUE c.id FROM c OFFSET 1 LIMIT 2")
-        # Each range gives what may be skipped too: the SDK skips.
+        # Each range also returns the rows to skip: the SDK skips them.
         self.assertEqual((info["offset"], info["limit"], len(found)), (1, 2, 3))
         for sql, kind in (
             ("SELECT DISTINCT c.kind FROM c", "Unordered"),
@@ -405,7 +406,7 @@ class Replay(unittest.TestCase):
             )
 
     def test_rewritten_queries(self):
-        """What planners on the client's side (Windows, other SDKs) make of queries."""
+        """Queries as rewritten by planners in the client (Windows, other SDKs)."""
         docs = self.shelf()
         rows = self.ranged(
             docs,

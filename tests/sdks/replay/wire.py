@@ -1,5 +1,5 @@
-"""Requests as the .NET SDK v3 sends them in gateway mode: https, signatures, headers. Not an
-SDK. What it shares with the tests from outside comes from there (tests/outside/lib)."""
+"""Sends requests as the .NET SDK v3 does in gateway mode: https, signatures, headers. Not an SDK.
+Code shared with the tests from outside is imported from tests/outside/lib."""
 
 import email.utils
 import http.client
@@ -18,28 +18,28 @@ KEY = os.environ["EBB_KEY"]
 
 
 def trust():
-    """A context that trusts the emulator's own certificate and nothing else."""
+    """Returns a context that trusts only the emulator's own certificate."""
     pem = os.environ["EBB_ENDPOINT"] + "/_explorer/emulator.pem"
     with urllib.request.urlopen(pem) as answer:
         return ssl.create_default_context(cadata=answer.read().decode())
 
 
 def authorization(verb, kind, link, date, key=KEY):
-    """The header as .NET's UrlEncode writes it: hexadecimal digits are lower-case."""
+    """Returns the header as encoded by .NET's UrlEncode, with lower-case hexadecimal digits."""
     token = f"type=master&ver=1.0&sig={signature(verb, kind, link, date, key)}"
     quoted = urllib.parse.quote(token, safe="!()*-._")
     return quoted.replace("%3D", "%3d").replace("%2B", "%2b").replace("%2F", "%2f")
 
 
 class Client:
-    """One connection that stays open."""
+    """One persistent connection."""
 
     def __init__(self):
         host = urllib.parse.urlsplit(ENDPOINT).netloc
         self.connection = http.client.HTTPSConnection(host, context=trust(), timeout=60)
 
     def send(self, verb, path, body=None, *, rid=None, key=KEY, **headers):
-        """`rid` is the resource id that a request by resource ids is signed with."""
+        """`rid` is the resource id with which a request by resource ids is signed."""
         date = email.utils.formatdate(usegmt=True)
         kind, link = whose(path)
         wire = {
@@ -74,7 +74,8 @@ class Client:
         )
 
     def plan(self, path, sql, parameters=()):
-        """The plan that .NET asks for off Windows: no isquery, features of its own."""
+        """Requests a plan as .NET does on systems other than Windows: without isquery, with
+        features of its own."""
         spec = {"query": sql, "parameters": [{"name": n, "value": v} for n, v in parameters]}
         return self.send(
             "POST",
@@ -101,5 +102,5 @@ def advance(seconds):
 
 
 def bare(item):
-    """An item without what the server adds."""
+    """Returns an item without the server's system properties."""
     return {name: value for name, value in item.items() if not name.startswith("_")}
