@@ -1,1 +1,1 @@
-"""Random cases from a grammar, by seed."""
+"""Generates random cases from a grammar, by seed."""

@@ -1,5 +1,5 @@
-"""$group with every accumulator over columns of edge values, $bucket and its kin, and windows of
-$sort."""
+"""$group with every accumulator over columns of edge values, $bucket and related stages, and
+windows of $sort."""
 
 from both.case import Table
 from bson import Decimal128, Int64

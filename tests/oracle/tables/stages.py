@@ -1,5 +1,5 @@
-"""Stages: $unwind, $lookup both forms, $facet, $graphLookup, $unionWith, $redact, $sample, order of
-errors."""
+"""Stages: $unwind, both forms of $lookup, $facet, $graphLookup, $unionWith, $redact, $sample, and
+the order of errors."""
 
 from both.case import Table
 from bson import Int64

@@ -1,4 +1,4 @@
-"""Every way to read, count, match, change or replace a document, as tables."""
+"""Every path that reads, counts, matches, changes or replaces a document, as tables."""
 
 from ghosts.paths import aggregate, counts, find, insert, update, whole  # noqa: F401
 from ghosts.paths.table import READS, WRITES, Cell

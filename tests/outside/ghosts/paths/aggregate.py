@@ -4,7 +4,7 @@ from ghosts.paths.table import FILLERS, READS, Path, Strange, read
 
 
 def stages_row(name, *stages, **more):
-    """An aggregation whose result is about document `t` alone."""
+    """Adds an aggregation whose result depends on document `t` only."""
     READS.append(Path(f"aggregate {name}", lambda c: c.one(c.aggregate(*stages, **more))))
 
 
@@ -257,7 +257,7 @@ def _(c):
 
 @read("aggregate $graphLookup of several steps")
 def _(c):
-    # Everything has the same `same`: the second step leads from any to all.
+    # All documents have the same `same`: the second step leads from any to all.
     found = joined(
         c,
         {

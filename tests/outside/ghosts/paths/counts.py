@@ -1,4 +1,5 @@
-"""Counts, distinct values, statistics, explain and the forecast: numbers instead of documents."""
+"""Counts, distinct values, statistics, explain and the forecast: paths that return numbers instead
+of documents."""
 
 from ghosts.paths.table import FILLERS, READS, Path, Strange, read
 
@@ -121,7 +122,7 @@ def _(c):
 
 @read("explain of a count")
 def _(c):
-    # The index alone answers it.
+    # The count uses the index only.
     stats = explained(c, {"count": "r", "query": {"k": "t"}})
     if stats["totalDocsExamined"]:
         raise Strange(f"{stats}")
@@ -135,7 +136,7 @@ def _(c):
 
 @read("ebbExpiry preview")
 def _(c):
-    # With the default off, whatever the books call alive would stay or die by its dates alone.
+    # Without the default TTL, the documents that count as live expire by their own dates only.
     reply = c.command("ebbExpiry", "r", preview={"default": None})
     if reply["dies_now"]["documents"] != 0:
         raise Strange(f"{reply}")
@@ -163,7 +164,8 @@ def _(c):
 
 
 def explain_row(name, about, command):
-    """Explain counts what the command would look at: what is dead is nothing to look at."""
+    """Adds an explain, which counts the documents that the command would examine: expired ones are
+    not counted."""
 
     def run(c):
         stats = explained(c, command)

@@ -1,4 +1,4 @@
-"""Finds, and cursors that were opened while everything lived."""
+"""Finds, and cursors that were opened while everything was live."""
 
 import re
 
@@ -6,12 +6,12 @@ from ghosts.paths.table import FILLERS, READS, Path, Strange, read
 
 
 def find_row(name, filter, **more):
-    """A find that is about document `t` alone."""
+    """Adds a find whose result depends on document `t` only."""
     READS.append(Path(f"find {name}", lambda c: c.one(c.find(filter, **more))))
 
 
 def scan_row(name, filter, **more):
-    """A find that is about all documents."""
+    """Adds a find that returns all documents."""
     READS.append(Path(f"find {name}", lambda c: c.ids(c.find(filter, **more))))
 
 
@@ -88,11 +88,12 @@ def _(c):
     return c.judge(len(c.find({}, sort={"_id": 1}, skip=c.controls)), FILLERS + 1, 0)
 
 
-# getMore: the cursor was opened while everything lived.
+# getMore: the cursor was opened while everything was live.
 
 
 def cursor_row(name, command, collection="r", show=lambda row: [row["_id"]], twice=False, **more):
-    """A cursor that has given out its first batch; `show` names the documents a row contains."""
+    """Adds a cursor that has returned its first batch; `show` returns the ids of the documents in a
+    row."""
 
     def prepare(c):
         cursor = c.command(command, collection, **more)["cursor"]
@@ -100,7 +101,7 @@ def cursor_row(name, command, collection="r", show=lambda row: [row["_id"]], twi
         return cursor
 
     def run(c):
-        # Documents that the first batch gave out before the deadline are no ghosts.
+        # Documents that the first batch returned before the deadline are not ghosts.
         early = set() if twice else {id for row in c.prepared["firstBatch"] for id in show(row)}
         late = [id for row in c.rest(c.prepared, collection) for id in show(row)]
         if not twice and (len(set(late)) != len(late) or early & set(late)):
@@ -142,7 +143,7 @@ cursor_row(
 
 
 def pipeline_row(name, *stages, collection="r", size=1, **more):
-    """An aggregate with rows that are not, or not only, documents of its own collection."""
+    """Adds an aggregation whose rows are not, or not only, documents of its own collection."""
     cursor_row(
         f"of an aggregate with {name}",
         "aggregate",
@@ -188,7 +189,7 @@ joined_row(
     },
     {"$unwind": "$found"},
 )
-# Every row holds all documents, so that what an earlier batch held is looked at again.
+# Every row contains all documents, so that documents of an earlier batch are checked again.
 pipeline_row(
     "an uncorrelated $lookup",
     {"$match": {"n": 900}},
@@ -206,7 +207,8 @@ def _(c):
 
 @read("find by every index")
 def _(c):
-    # Those of the rule itself too; a document of the collection is in all of them.
+    # Including the TTL index on a date; every document of the collection is in all of these
+    # indexes.
     seen = set()
     for index in c.db["r"].list_indexes():
         partial = index.get("partialFilterExpression", {})

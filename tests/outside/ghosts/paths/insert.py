@@ -1,4 +1,4 @@
-"""Deletes, inserts over a dead `_id` or unique key, bulk writes."""
+"""Deletes, inserts with the `_id` or unique key of an expired document, bulk writes."""
 
 from pymongo.errors import OperationFailure
 
@@ -40,7 +40,7 @@ def _(c):
 
 @write("insert over the _id, former index entries")
 def _(c):
-    # The new life has none of the former's keys: no index may lead from them to it.
+    # The new document has none of the keys of the expired one: no index may lead from them to it.
     reply = c.command("insert", "w", documents=[{"_id": c.id, "k": "other", "u": f"2{c.key}"}])
     if own(c) and not duplicate(reply):
         raise Strange(f"{own(c)}")

@@ -1,6 +1,5 @@
-"""The tables of paths, and the cell that a path runs in.
-
-`READS` run on one collection; `WRITES` get a document of their own for each instant.
+"""The tables of paths, and the cell that a path runs in. `READS` run on one collection; `WRITES`
+get a document of their own for each instant.
 """
 
 from dataclasses import dataclass
@@ -12,7 +11,7 @@ from lib.paths import FILLERS, Strange, judge
 
 @dataclass
 class Cell:
-    """Where a path runs: collection `r` of reads, or an own document of collection `w`."""
+    """The data of a path: collection `r` for reads, or a document of its own in collection `w`."""
 
     db: Any
     controls: int
@@ -25,7 +24,7 @@ class Cell:
         return self.db.command(*args, **more)
 
     def rows(self, name, first, **more):
-        """All rows of a cursor command."""
+        """Returns all rows of a cursor command."""
         reply = self.command(name, first, **more)["cursor"]
         collection = first if isinstance(first, str) else "$cmd.aggregate"
         return reply["firstBatch"] + self.rest(reply, collection)
@@ -65,7 +64,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Path(paths.Path):
-    """A row that may have a collection of its own alone."""
+    """A row of the table; `own` gives it a collection of its own."""
 
     own: bool = False
 

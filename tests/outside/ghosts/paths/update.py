@@ -72,7 +72,7 @@ def _(c):
 
 
 def upsert_row(name, filter, change, expect):
-    """An upsert on a dead document inserts one that has nothing of the former."""
+    """Adds an upsert; on an expired document it inserts one that has nothing of the expired one."""
 
     def run(c):
         reply = updated(c, filter(c), change(c), upsert=True)

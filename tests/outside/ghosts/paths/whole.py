@@ -1,4 +1,4 @@
-"""Writes that need a collection of their own: one mortal document `t`, one control `c`."""
+"""Writes that need a collection of their own: one expiring document `t`, one control `c`."""
 
 from pymongo.errors import OperationFailure
 
@@ -50,7 +50,7 @@ def _(c):
 
 @write("findAndModify first of everything", own=True)
 def _(c):
-    # Sorted so that the mortal document comes first.
+    # Sorted so that the expiring document comes first.
     value = modified(c, query={}, sort={"k": -1}, remove=True)["value"]
     return c.judge(value["_id"], c.id, "c")
 
@@ -64,7 +64,7 @@ def _(c):
 
 @write("createIndexes of a date rule", own=True)
 def _(c):
-    # A build reads headers: what is dead gets no entry, what lives gets one.
+    # An index build reads headers: expired documents get no entry, live ones get one.
     c.command(
         "createIndexes",
         "w",
@@ -90,7 +90,8 @@ def _(c):
 
 @write("drop and make again", own=True)
 def _(c):
-    # Tells first what was there; then it is gone, dead or not.
+    # Counts the documents first; after the drop the collection is empty, whether they had expired
+    # or not.
     seen = c.judge(c.command("count", "w")["n"], 2, 1)
     c.command("drop", "w")
     c.command("create", "w")

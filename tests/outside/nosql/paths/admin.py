@@ -1,4 +1,4 @@
-"""What the operator sees: the forecast, the preview, and counters of containers."""
+"""Paths of the admin address: the forecast, the preview, and counters of containers."""
 
 from nosql.paths.table import read
 
@@ -12,13 +12,14 @@ def live(cell):
 
 @read("forecast: the next hour")
 def hour(cell):
-    """What will be dead then; what is dead now is not of the next hour."""
+    """Checks the expirations of the next hour, which do not include items that have expired
+    already."""
     within = cell.server.expiry("r", "r")["dies_within"]["hour"]["documents"]
     return either(cell, within, cell.dies_soon)
 
 
 def either(cell, count, test):
-    """Judges a count of living items of some kind, if that tells which are alive."""
+    """Judges a count of live items of some kind, if the count depends on expiry."""
     alive, dead = (sum(map(test, cell.living(life))) for life in (True, False))
     if alive == dead:
         assert count == alive, count
@@ -35,7 +36,8 @@ def exact(cell):
 
 @read("preview")
 def preview(cell):
-    """With a default of a second everything that inherits is dead at once; what is dead is not."""
+    """With a default TTL of a second, all items that inherit it expire at once; expired items do
+    not count."""
     dies = cell.server.expiry("r", "r", {"default": 1})["dies_now"]["documents"]
     return either(cell, dies, cell.dies)
 

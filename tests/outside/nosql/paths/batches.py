@@ -1,4 +1,5 @@
-"""Batches that touch a dead item: absent for each of their operations, and nothing is half."""
+"""Batches that refer to an expired item: each operation treats it as absent, and batches stay
+atomic."""
 
 import json
 
@@ -12,7 +13,7 @@ def upsert(body):
 
 
 def operations(cell):
-    """name: (operation, status while it lives, status when it is dead)."""
+    """Returns name: (operation, status while the item is live, status when it has expired)."""
     body, etag = cell.body(n=5), cell.old["_etag"]
     change = {"operations": [{"op": "incr", "path": "/n", "value": 1}]}
     other = '"00000000-0000-0000-0000-000000000000"'
@@ -59,7 +60,7 @@ def fine(status):
 
 
 def batch(name, place):
-    """The operation stands first or last, beside one that works on its own."""
+    """Adds a batch with the operation first or last, beside one that succeeds on its own."""
 
     def run(cell):
         one, alive, dead = operations(cell)[name]
@@ -83,7 +84,7 @@ def batch(name, place):
 
 
 def bulk(name):
-    """Each operation on its own: the one beside works in any case."""
+    """Adds a bulk, whose operations are independent: the other one succeeds in any case."""
 
     def run(cell):
         one, alive, dead = operations(cell)[name]
@@ -107,7 +108,7 @@ for one in OPERATIONS:
 
 @write("batch: a new life and its changes")
 def new_life(cell):
-    """Inside one batch the dead is absent too, and the new one is there."""
+    """Inside one batch too, the expired item is absent, and the new one present."""
     body = cell.body(ttl=-1)
     reply = cell.c.batch(
         cell.pk,

@@ -1,4 +1,5 @@
-"""Pages that were begun while all lived, and go on after the death; across restarts too."""
+"""Pages that started while all items were live and continue after the expiry, also across
+restarts."""
 
 from nosql.paths.shapes import SHAPES
 from nosql.paths.table import Strange, less, plain, read
@@ -14,7 +15,7 @@ def begin(text, size, scope=None, parameters=()):
 
 
 def rest(cell, text, answer, scope, **more):
-    """Judges the pages that are left: what lives and was not on the first one."""
+    """Judges the remaining pages: live items that were not on the first one."""
     first, after = cell.prepared
     rows, _ = cell.c.rest(text, after, pk=scope, size=2, **more)
     alive, dead = (sorted(less(answer(cell.living(life, scope)), first)) for life in (True, False))
@@ -44,7 +45,7 @@ def feed_of_a(cell):
 
 
 def half_a_feed(cell):
-    """An ETag of a change feed after its first page."""
+    """Returns an ETag of a change feed after its first page."""
     reply = cell.c.client.call(
         "GET",
         cell.c.docs,
@@ -69,7 +70,7 @@ def changes(cell):
 
 @read("continued: a page that is not asked for", begin("SELECT * FROM c", 1))
 def left(cell):
-    """The token itself holds no item: it is as long as it was, and damage to it is refused."""
+    """Checks that the token itself contains no item: a damaged one is refused."""
     _, after = cell.prepared
     damaged = after[:-8] + ("AAAAAAAA" if after[-8:] != "AAAAAAAA" else "BBBBBBBB")
     reply = cell.c.page("SELECT * FROM c", after=damaged)

@@ -1,4 +1,4 @@
-"""The read feed, and the change feed of latest versions in all its addressings."""
+"""The read feed, and the change feed of latest versions with every kind of addressing."""
 
 from lib.nosql import RANGE, RANGE_OF_A, of_partition
 
@@ -28,7 +28,7 @@ def ranged(cell):
 
 
 def in_order(rows):
-    """Changes come in the order of their commits."""
+    """Checks that changes come in the order of their commits."""
     stamps = [row["_ts"] for row in rows]
     if stamps != sorted(stamps):
         raise Strange(f"out of order: {stamps}")
@@ -84,7 +84,7 @@ def at_the_end(cell):
 
 @read("change feed with nothing new", at_the_end)
 def nothing_new(cell):
-    """Death is no change: it shows nothing and moves no ETag."""
+    """Expiry is not a change: it adds nothing to the feed and does not change the ETag."""
     rows, after = cell.c.changes(cell.prepared)
     if rows:
         raise Strange(f"{list(map(plain, rows))}")

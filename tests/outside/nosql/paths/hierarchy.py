@@ -1,10 +1,11 @@
-"""Items under a hierarchical partition key: by the whole key, by its prefixes, and across."""
+"""Items with a hierarchical partition key: by the whole key, by its prefixes, and across
+partitions."""
 
 from lib.nosql import of_partition
 
 from nosql.paths.table import Strange, plain, read
 
-#: Prefixes: (key, which items).
+#: Prefixes: (key, `pk` of the items).
 PREFIXES = ((["a"], "a"), (["b"], "b"))
 
 
@@ -67,7 +68,7 @@ def changes(cell):
 
 
 def begun(cell):
-    """A page of one partition's prefix, before the deaths."""
+    """Returns a page of one partition's prefix, read before the expiry."""
     reply = cell.h.page("SELECT VALUE c.id FROM c ORDER BY c.n", pk=["a"], size=1)
     assert reply.status == 200 and reply.continuation, reply
     return reply.json["Documents"], reply.continuation

@@ -6,7 +6,7 @@ from nosql.paths.table import ABSENT, Strange, plain, read
 
 
 def the_item(cell):
-    """The reply to a point read, before the death."""
+    """Returns the item, read before the expiry."""
     reply = cell.c.read("t", "a")
     assert reply.status == 200, reply
     return reply.json
@@ -104,7 +104,7 @@ def bulk(cell):
 
 @read("read in another partition")
 def elsewhere(cell):
-    """Never there, whoever lives; so the item itself says."""
+    """The item is never in this partition; the path then reads the item itself."""
     if cell.c.read("t", "b").code != ABSENT:
         raise Strange("t is not in b")
     return cell.there(cell.c.read("t", "a"))

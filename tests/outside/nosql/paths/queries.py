@@ -1,4 +1,5 @@
-"""Every shape of query: over all partitions, in one, in small pages, and by the rewritten text."""
+"""Queries of every shape: over all partitions, in one, in small pages, and by the rewritten
+text."""
 
 from nosql.paths.shapes import SHAPES, every, ids, mean, per_kind
 from nosql.paths.table import Strange, plain, read
@@ -34,7 +35,7 @@ for one in SHAPES:
 
 @read("query metrics")
 def metrics(cell):
-    """What a query says that it has read and answered."""
+    """Reads the metrics of a query: documents retrieved and returned."""
 
     def asked(text):
         reply = cell.c.page(text, headers={"x-ms-documentdb-populatequerymetrics": "True"})
@@ -77,7 +78,7 @@ def items_of(rows):
     return [[part["item"] for part in row] for row in rows]
 
 
-#: name: (text, the text as it is rewritten, rows of that to an answer, the answer of the living)
+#: name: (text, its rewritten text, function from rows to the result, expected result)
 REWRITTEN = {
     "ORDER BY": (
         "SELECT * FROM c ORDER BY c.n",
@@ -151,7 +152,8 @@ def by_text(text, known, rows_of, answer):
 
 
 def by_plan(text, known, rows_of, answer):
-    """What the plan endpoint answers; where it rewrites nothing, what SDKs would send."""
+    """Adds a query with the text that the plan endpoint returns; if it rewrites nothing, with the
+    text that SDKs send."""
 
     def run(cell):
         plan = cell.c.plan(text)

@@ -1,6 +1,5 @@
-"""The shapes of queries: text, and what a container of given items answers.
-
-`answer(items)` takes the living items, in the order of `n`.
+"""The shapes of queries: text, and the expected result for given items. `answer(items)` gets the
+live items, in the order of `n`.
 """
 
 from collections.abc import Callable
@@ -9,14 +8,14 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Shape:
-    """One query. `ordered` answers come in this order only."""
+    """One query. The order of rows is checked if `ordered`."""
 
     name: str
     text: str
     answer: Callable
     ordered: bool = False
     parameters: tuple = ()
-    #: Pages of it, begun while all live, go on with what is left of the rows.
+    #: Whether its pages, started while all items are live, continue with the remaining rows.
     continues: bool = False
 
 
@@ -29,7 +28,7 @@ def ids(test=lambda item: True):
 
 
 def value(function):
-    """One row."""
+    """Returns a function whose result is a single row."""
     return lambda items: [function(items)]
 
 
@@ -65,7 +64,7 @@ def param(name, value):
 
 
 IDS = [f"f{i}" for i in range(8)] + ["t", "c0", "c1"]
-#: One item, found by a predicate: (name, text after WHERE).
+#: Queries for one item by a predicate: (name, text after WHERE).
 FINDERS = [
     ("the id", "c.id = 't'"),
     ("an indexed property", "c.k = 't'"),

@@ -1,6 +1,5 @@
-"""The tables of paths, and the cell that a path runs in.
-
-`READS` run on the containers `r` and `v`; `WRITES` get an item of their own for each instant.
+"""The tables of paths, and the cell that a path runs in. `READS` run on the containers `r` and `v`;
+`WRITES` get an item of their own for each instant.
 """
 
 import json
@@ -12,17 +11,17 @@ from lib.nosql import stripped
 from lib.paths import Strange, judge
 from lib.texts import NO_ENTITY
 
-#: Status and sub-status of an item that is not there.
+#: Status and sub-status of a missing item.
 ABSENT = (404, 0)
 
 
 def plain(row):
-    """A row that can be compared: no system properties, one text for one value."""
+    """Returns a row in comparable form: without system properties, one text for equal values."""
     return json.dumps(whole(stripped(row)), sort_keys=True)
 
 
 def whole(value):
-    """The same with whole numbers written as such."""
+    """Returns the value with whole numbers as integers."""
     if isinstance(value, float) and value.is_integer():
         return int(value)
     if isinstance(value, dict):
@@ -31,7 +30,7 @@ def whole(value):
 
 
 def less(rows, others):
-    """Rows without so many of the others."""
+    """Returns the rows without one for each of the others."""
     left = list(map(plain, rows))
     for row in others:
         text = plain(row)
@@ -42,44 +41,45 @@ def less(rows, others):
 
 @dataclass
 class Cell:
-    """Where a path runs: `r` and `v` for reads, or an own item of container `w` or `x`."""
+    """The data of a path: `r` and `v` for reads, or an item of its own in container `w` or `x`."""
 
     #: The container; `v` has the items of `r`, and a feed of all versions and deletes.
     c: Any
     v: Any
-    #: What was written into the containers of reads: controls first.
+    #: The items written into the containers of reads: controls first.
     items: list
     server: Any
     mortal: dict
-    #: The container of a hierarchical partition key.
+    #: The container with a hierarchical partition key.
     h: Any = None
     now: int = 0
-    #: The default of the container now.
+    #: The current default TTL of the container.
     default: int | None = None
-    #: Whether the mortal items were patched after they were written.
+    #: Whether the expiring items were patched after they were written.
     patched: bool = False
-    #: The second of the death.
+    #: The second of the expiry.
     dies_at: int = 0
-    #: Partition key and first life (as the server answered it) of an own item.
+    #: For an own item: its partition key, and its first version as the server returned it.
     pk: str = "a"
     old: Any = None
-    #: ETags of feeds from before anything was written, by container.
+    #: ETags of feeds from before the first write, by container.
     before: Any = None
     prepared: Any = None
 
     def living(self, alive, scope=None):
-        """The items of one partition (or all) while the mortal ones live, or afterwards."""
+        """Returns the items of one partition (or all) while the expiring ones are live, or
+        afterwards."""
         items = self.items if alive else [item for item in self.items if item["kind"] == "c"]
         return [item for item in items if scope in (None, item["pk"])]
 
     judge = staticmethod(judge)
 
     def dies(self, item):
-        """Whether a living item would be dead if the default became one second."""
+        """Returns whether a live item would expire if the default TTL became one second."""
         return "ttl" not in item
 
     def dies_soon(self, item):
-        """Whether a living item will be dead in an hour as things stand."""
+        """Returns whether a live item will expire within an hour under the current settings."""
         ttl = item.get("ttl", self.default)
         return self.default is not None and 0 < ttl <= 3_600
 
@@ -94,7 +94,7 @@ class Cell:
         raise Strange(f"{[row.get('id') for row in rows]}")
 
     def there(self, reply, status=200):
-        """Judges a point operation: this status, or that there is no such item."""
+        """Judges a point operation: this status, or that the item does not exist."""
         if reply.status == status:
             return True
         if reply.code == ABSENT and NO_ENTITY in reply.error:
@@ -102,26 +102,26 @@ class Cell:
         raise Strange(f"{reply}")
 
     def agreed(self, answers):
-        """One answer that several ways agree on."""
+        """Returns the result that all of these agree on."""
         answers = list(answers)
         if len(set(answers)) != 1:
             raise Strange(f"ways disagree: {answers}")
         return answers[0]
 
-    # An own item.
+    # An item of its own.
 
     def body(self, **more):
         return {**self.mortal, "id": "t", "pk": self.pk, "u": "u", "n": 1, **more}
 
     def helper(self, id, **more):
-        """An item that lives, beside the mortal one."""
+        """Creates an item that does not expire, beside the expiring one."""
         body = {"id": id, "pk": self.pk, "u": id, "ttl": -1, **more}
         reply = self.c.create(body)
         assert reply.status == 201, reply
         return body
 
     def fresh(self, item, container=None):
-        """An item that begins a life: nothing of the former one is in it, and it can be read."""
+        """Checks that an item is new: it has nothing of the expired one, and can be read."""
         container = container or self.c
         assert item["_rid"] != self.old["_rid"], "the former _rid"
         assert item["_etag"] != self.old["_etag"], "the former _etag"
@@ -132,18 +132,18 @@ class Cell:
         assert rows == [item], rows
 
     def nothing(self):
-        """A refused operation has left nothing under the key of the dead."""
+        """Checks that a refused operation left no item under the key of the expired one."""
         assert self.c.read("t", self.pk).code == ABSENT
 
     def only(self, *ids):
-        """These and no others are in the partition."""
+        """Checks that the partition has exactly these items."""
         rows = self.c.rows("SELECT VALUE c.id FROM c", pk=self.pk)
         assert sorted(rows) == sorted(ids), rows
 
 
 @dataclass(frozen=True)
 class Path(paths.Path):
-    """A row that may write into the container that keeps all versions."""
+    """A row of the table; `versions` lets it write into the container that keeps all versions."""
 
     versions: bool = False
 

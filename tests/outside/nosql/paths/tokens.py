@@ -1,4 +1,4 @@
-"""Reads under a resource token, which was issued while all lived."""
+"""Reads with a resource token that was issued while all items were live."""
 
 import itertools
 import urllib.parse
@@ -9,7 +9,7 @@ NUMBERS = itertools.count()
 
 
 def issued(cell):
-    """The header of a token for the container of reads."""
+    """Returns the header of a token for the container of reads."""
     call, number = cell.c.client.call, next(NUMBERS)
     user = call("POST", f"dbs/{cell.c.database}/users", {"id": f"u{number}"})
     assert user.status == 201, user

@@ -1,4 +1,5 @@
-"""The feed of all versions and deletes: each death is told once, in order, with what was there."""
+"""The feed of all versions and deletes: each expiry is reported once, in order, with the last
+version."""
 
 from lib.nosql import ALL_VERSIONS, RANGE, RANGE_OF_A, stripped
 from lib.paths import FILLERS
@@ -7,7 +8,8 @@ from nosql.paths.table import Strange, plain, read, write
 
 
 def told(cell, headers=RANGE, size=None, own=False):
-    """All events since before the items: of those that are read, or of those that are written."""
+    """Returns all events since before the items were written: of the items for reads, or with `own`
+    of those for writes."""
     container, name = (cell.c, "x") if own else (cell.v, "v")
     events = container.changes(cell.before[name], ALL_VERSIONS, size, headers)[0]
     stamps = [event["metadata"]["lsn"] for event in events]
@@ -17,7 +19,7 @@ def told(cell, headers=RANGE, size=None, own=False):
 
 
 def of(event):
-    """(operation, id, by expiry)."""
+    """Returns (operation, id, whether by expiry)."""
     metadata = event["metadata"]
     item = event.get("current") or {}
     id = metadata.get("id") or item.get("id")
@@ -25,7 +27,7 @@ def of(event):
 
 
 def deaths(cell, events, scope=None):
-    """Judges the events of the items for reads: none expired, or each mortal one exactly once."""
+    """Judges the events of the items for reads: none expired, or each expiring one exactly once."""
     ids = {item["id"] for item in cell.living(True, scope) if item["kind"] == "m"}
     ours = {item["id"] for item in cell.living(True, scope)}
     mine = [of(event) for event in events]
@@ -55,7 +57,7 @@ def of_range(cell):
 
 @read("all versions: a death's event")
 def image(cell):
-    """What was there, when it died, and that nothing is there now."""
+    """Checks the event's previous version and time, and that its current version is empty."""
     found = {of(event)[1]: event for event in told(cell) if of(event)[2]}
     for item in cell.living(True):
         if item["id"] not in found:
@@ -76,7 +78,7 @@ def image(cell):
 
 
 def begun(cell):
-    """An ETag in the middle, before the deaths."""
+    """Returns an ETag in the middle of the feed, read before the expiry."""
     reply = cell.v.client.call(
         "GET",
         cell.v.docs,
@@ -99,7 +101,8 @@ def at_the_end(cell):
 
 @read("all versions: from the end", at_the_end)
 def from_the_end(cell):
-    """Only what happened later: the deaths, and each but once however often it is asked."""
+    """Checks that only later events come: the expirations, each just once, however often the feed
+    is read."""
     rows, after = cell.v.changes(cell.prepared, ALL_VERSIONS)
     mortals = sorted(item["id"] for item in cell.living(True) if item["kind"] == "m")
     expired = sorted(id for _, id, by in map(of, rows) if by)
@@ -113,7 +116,7 @@ def from_the_end(cell):
 
 
 def events_of(cell):
-    """Operations on the own item, in order; a delete by expiry is `expired`."""
+    """Returns the operations on the own item, in order; a delete by expiry is `expired`."""
     events = [
         event
         for event in told(cell, own=True)
@@ -124,7 +127,8 @@ def events_of(cell):
 
 
 def lives(cell):
-    """How the first life begins: written, and patched where its kind of death does that."""
+    """Returns the events of the first life: created, and patched if its kind of expiry does
+    that."""
     return ["create", "replace"] if cell.patched else ["create"]
 
 
@@ -190,6 +194,6 @@ def batch(cell):
         ],
     )
     events = events_of(cell)
-    # What a batch wrote twice is one change or two.
+    # Two writes of an item in one batch are one change or two.
     events = events[:-1] if events[-1] == "replace" and reply.status == 200 else events
     return cell.judge((reply.status, events), (207, began), (200, [*began, "expired", "create"]))

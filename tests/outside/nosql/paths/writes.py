@@ -1,4 +1,4 @@
-"""Writes of one item: what is dead is not found, and its id and its unique keys are free."""
+"""Writes of one item: an expired item is not found, and its id and its unique keys are free."""
 
 from lib.nosql import if_match, if_none_match
 from lib.texts import EXISTS, PRECONDITION, UNIQUE
@@ -10,7 +10,7 @@ SET = [{"op": "set", "path": "/n", "value": 2}]
 
 
 def refused(reply, status, text):
-    """Whether this is the refusal that an item which lives causes."""
+    """Returns whether this is the refusal that a live item causes."""
     if reply.status != status:
         return False
     if reply.substatus or text not in reply.error:
@@ -19,7 +19,7 @@ def refused(reply, status, text):
 
 
 def free(reply, status=201):
-    """Whether another one is refused the unique key; if not it was given it."""
+    """Returns whether the unique key was free; otherwise the refusal is checked."""
     if refused(reply, 409, UNIQUE):
         return False
     assert reply.status == status, reply
@@ -27,7 +27,7 @@ def free(reply, status=201):
 
 
 def made(cell, reply):
-    """A new item has taken the place."""
+    """Checks that a new item was created."""
     if reply.status != 201:
         raise Strange(f"{reply}")
     cell.fresh(reply.json)
@@ -36,7 +36,7 @@ def made(cell, reply):
 
 
 def found(cell, reply, status=200):
-    """Judges a change; what is dead leaves nothing."""
+    """Judges a change; on an expired item it leaves nothing."""
     seen = cell.there(reply, status)
     if not seen:
         cell.nothing()
@@ -63,7 +63,7 @@ def create_minimal(cell):
 
 @write("create twice")
 def create_twice(cell):
-    """The new life is as alive as any other."""
+    """The new item blocks its id like any other."""
     first = cell.c.create(cell.body(ttl=-1))
     if refused(first, 409, EXISTS):
         return True
@@ -77,7 +77,7 @@ def create_unique(cell):
         return True
     cell.nothing()
     cell.only("other")
-    # And now the living one holds it.
+    # Now the live item holds the unique key.
     assert refused(cell.c.create(cell.body()), 409, UNIQUE)
     return False
 
@@ -126,7 +126,7 @@ def replace_other(cell):
 
 @write("replace by another id")
 def replace_renames(cell):
-    """The link names the dead item, the body a living one: nothing comes of it."""
+    """The link names the expired item, the body another id: nothing is written."""
     cell.helper("h")
     reply = cell.c.replace(cell.body(id="h2", u="h2"), id="t")
     if reply.status == 404:
@@ -217,7 +217,7 @@ def delete_and_create(cell):
 
 @write("the former ETag after a new life")
 def former_etag(cell):
-    """What the former life was known by matches nothing of the new one."""
+    """The ETag of the expired item does not match the new one."""
     reply = cell.c.create(cell.body(ttl=-1))
     if refused(reply, 409, EXISTS):
         return True
@@ -236,7 +236,7 @@ def former_etag(cell):
 
 @write("the former link after a new life")
 def former_link(cell):
-    """The link of resource ids leads to the life that it was made for."""
+    """A link of resource ids refers only to the item that it was made for."""
     link, key = cell.old["_self"].strip("/"), {"x-ms-documentdb-partitionkey": f'["{cell.pk}"]'}
 
     def ask(method):
