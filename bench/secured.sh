@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# What logins and TLS cost: the same binary without either, with logins, and with both, measured in turn.
-# Further arguments go to `ebb-bench compare`; the last lines of each part are its table, "ours" being the
-# secured server and "peer" the open one.
+# Measures the cost of authentication and TLS: the same binary without either, with authentication, and
+# with both, in turn. Further arguments go to `ebb-bench compare`; the last lines of each part are its
+# table, "ours" being the secured server and "peer" the open one.
 #
 #   bench/secured.sh                            MongoDB API: logins, then logins and TLS; NoSQL API: TLS
 #   bench/secured.sh --rounds 5 --work insert   the same with these arguments
 #
-# EBB_BIN and BENCH_BIN name the programs; without them they are those of `cargo build --release`.
+# EBB_BIN and BENCH_BIN name the programs; the defaults are those of `cargo build --release`.
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -18,7 +18,7 @@ trap 'kill "${pids[@]}" 2>/dev/null || true; wait; rm -rf "$work"' EXIT
 password=$(head -c 18 /dev/urandom | base64 | tr '+/' 'xy')
 (umask 077 && echo "$password" >"$work/password")
 
-# serve NAME FLAG...: a server with a directory of its own; sets mongo, cosmos and pid.
+# serve NAME FLAG...: starts a server with its own directory; sets mongo, cosmos and pid.
 serve() {
     local name=$1
     shift

@@ -1,8 +1,8 @@
 # shellcheck shell=bash
 # Certificates for logins. Sourced.
 
-# make_certificates DIRECTORY: an authority in `ca.pem`; the server's `server.pem` and `server.key`; those of two
-# clients, `ann.pem` and `eve.pem`, and of a `stranger.pem` whom another authority knows, each with its key, and
+# make_certificates DIRECTORY: creates an authority in `ca.pem`; the server's `server.pem` and `server.key`; two
+# clients, `ann.pem` and `eve.pem`, and `stranger.pem` of another authority, each with its key, and
 # as `.p12` with the password `test`. The subject of each client is CN=<name>,OU=drivers,O=ebb.
 make_certificates() {
   local to=$1 name
@@ -21,13 +21,13 @@ make_certificates() {
   done
 }
 
-# make_authority NAME: one that signs itself, NAME.pem and NAME.key.
+# make_authority NAME: creates a self-signed authority, NAME.pem and NAME.key.
 make_authority() {
   openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 30 -subj "/CN=${1##*/} authority" \
     -keyout "$1.key" -out "$1.pem" 2>/dev/null
 }
 
-# sign NAME AUTHORITY SUBJECT EXTENSION: a certificate NAME.pem with its key NAME.key.
+# sign NAME AUTHORITY SUBJECT EXTENSION: issues a certificate NAME.pem with its key NAME.key.
 sign() {
   openssl req -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -subj "$3" -keyout "$1.key" -out "$1.request" \
     2>/dev/null &&

@@ -1,20 +1,20 @@
 # shellcheck shell=bash
-# shellcheck disable=SC2154 # cache, here and work are set by who sources this.
+# shellcheck disable=SC2154 # cache, here and work are set by the sourcing script.
 # Tests in several languages, and the tools that they need. Sourced after server.sh; the caller has
 # set here (one folder per language) and cache, and defines serve NAME, which starts the servers and
-# exports where they are. Nothing generated goes into the checkout.
+# exports their addresses. No generated file is written into the checkout.
 
-# The status of a suite, or of a part of one, that did not run because what it needs is missing here.
+# The status of a suite, or of a part of one, that was skipped because a requirement is missing.
 SKIPPED=77
 
-# skip REASON...: says why something does not run; ./test repeats it at its end, from the file EBB_SKIPS.
+# skip REASON...: prints why something is skipped; ./test repeats it at its end, from the file EBB_SKIPS.
 skip() {
   echo "skipped: $*" >&2
   [ -z "${EBB_SKIPS:-}" ] || echo "$*" >>"$EBB_SKIPS"
   return $SKIPPED
 }
 
-# install_apt PACKAGE...: installs packages with the machine's own package manager, which only root may.
+# install_apt PACKAGE...: installs packages with apt-get, which requires root.
 install_apt() {
   if [ "$(id -u)" != 0 ]; then
     skip "no $*; install it as root with: apt-get install $*"
@@ -24,14 +24,14 @@ install_apt() {
   { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq "$@"; } >/dev/null
 }
 
-# need_dotnet: the .NET SDK, which is used where it is on the path.
+# need_dotnet: requires the .NET SDK in PATH.
 need_dotnet() {
   command -v dotnet >/dev/null || { skip "no dotnet"; return; }
   at_least 10 "$(dotnet --list-sdks 2>/dev/null | sort -V | tail -1 | cut -d' ' -f1)" ||
     skip "no .NET SDK 10 or newer in $(command -v dotnet)"
 }
 
-# venv NAME REQUIREMENT...: a Python environment in the cache; prints its folder.
+# venv NAME REQUIREMENT...: creates a Python environment in the cache; prints its folder.
 venv() {
   local name=$1 dir="$cache/$1"
   shift
@@ -43,7 +43,7 @@ venv() {
   echo "$dir"
 }
 
-# at_least WANTED FOUND: compares versions.
+# at_least WANTED FOUND: returns whether a version is at least the wanted one.
 at_least() { [ -n "$2" ] && [ "$(printf '%s\n%s\n' "$1" "$2" | sort -V | head -1)" = "$1" ]; }
 
 digest() { cat "$@" | sha256sum | cut -c1-16; }
@@ -66,7 +66,7 @@ need_go() {
   PATH="$dir/bin:$PATH"
 }
 
-# The machine's own helm, or one that Go builds.
+# Uses the machine's own helm, or builds one with Go.
 need_helm() {
   local version=v4.3.1
   HELM=$(command -v helm || true)
@@ -80,19 +80,19 @@ need_java() {
   install_apt default-jdk-headless maven
 }
 
-# The browser of the machine; Playwright's own downloads are not used.
+# Uses the browser of the machine, not Playwright's downloads.
 need_chromium() {
   EBB_CHROMIUM=$(command -v chromium-headless-shell || true)
   if [ -z "$EBB_CHROMIUM" ]; then
-    # It draws no windows, so that a test takes half of the processor's time that the whole browser takes.
+    # It has no graphical interface, so a test takes half of the processor time of the full browser.
     install_apt chromium-headless-shell fonts-dejavu-core || install_apt chromium fonts-dejavu-core || return
     EBB_CHROMIUM=$(command -v chromium-headless-shell || command -v chromium) || return 1
   fi
   export EBB_CHROMIUM
 }
 
-# What checks rules and settings of Prometheus: the machine's own, or the one in its package, which is not
-# installed, since it would bring a server that runs.
+# Finds the checker of Prometheus rules and settings: the machine's own, or one extracted from the package,
+# which is not installed because it would start a server.
 need_promtool() {
   PROMTOOL=$(command -v promtool || true)
   [ -z "$PROMTOOL" ] || return 0
@@ -101,20 +101,20 @@ need_promtool() {
   if [ ! -e "$dir/.complete" ]; then
     rm -rf "$dir"
     mkdir -p "$dir"
-    # Only root may update the lists of packages; those of the machine may be good enough.
+    # Only root may update the package lists; the existing ones may be good enough.
     { { [ "$(id -u)" != 0 ] || apt-get update -qq; } &&
       (cd "$dir" && apt-get download -qq prometheus && dpkg -x prometheus_*.deb . &&
         rm -r prometheus_*.deb usr/bin/prometheus usr/share && touch .complete); } >&2 || return 1
   fi
 }
 
-# A fresh Debian with systemd and nothing else, as an archive of its root.
+# Creates an archive of the root file system of a minimal Debian with systemd.
 need_debian() {
   DEBIAN_ROOT=$cache/debian-bookworm-1.tar
   [ ! -e "$DEBIAN_ROOT" ] || return 0
   command -v mmdebstrap >/dev/null || install_apt mmdebstrap || return 1
   local made=${DEBIAN_ROOT%.tar}.$$.tar with=systemd,systemd-sysv,adduser,init-system-helpers
-  # It is thrown away when it is not whole, so nothing has to be on the disk at once.
+  # An incomplete archive is deleted, so syncs are not needed.
   { mmdebstrap --quiet --format=tar --variant=minbase --include=$with --dpkgopt=force-unsafe-io bookworm "$made" >&2 &&
     mv "$made" "$DEBIAN_ROOT"; } || { rm -f "$made"; return 1; }
 }
@@ -156,7 +156,7 @@ run_go() {
   (cd "$here/go" && GOFLAGS=-mod=readonly go test -count=1 -v ./...)
 }
 
-# maven ARGUMENT...: one at a time, since two would write into one local repository.
+# maven ARGUMENT...: runs Maven under a lock, since two would write into the same local repository.
 maven() {
   if command -v flock >/dev/null; then flock "$cache/maven.lock" mvn "$@"; else mvn "$@"; fi
 }
@@ -171,7 +171,7 @@ run_rust() {
     cargo test --quiet --locked --manifest-path "$here/rust/Cargo.toml" -- --test-threads=1
 }
 
-# One language against its own servers, which must also end in peace and leave sound data behind.
+# Runs one language against its own servers, which must also stop cleanly and leave undamaged data.
 run_against_servers() {
   local name=$1 status=0
   serve "$name" || return 1
@@ -182,7 +182,7 @@ run_against_servers() {
   return $status
 }
 
-# run_chosen "KNOWN ..." CHOSEN...: runs the chosen languages, all known ones by default.
+# run_chosen "KNOWN ..." CHOSEN...: runs the chosen languages, by default all known ones.
 run_chosen() {
   local known=$1 name failed=() skipped=() status
   shift

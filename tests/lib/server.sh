@@ -1,8 +1,8 @@
 # shellcheck shell=bash
-# shellcheck disable=SC2154 # root and work are set by who sources this.
+# shellcheck disable=SC2154 # root and work are set by the sourcing script.
 # Servers for tests from outside. Sourced; the caller has set root and work, and servers=().
 
-# The server under test: EBB_BIN, or this checkout's own build.
+# find_server: sets EBB_BIN; by default it builds this checkout.
 find_server() {
   if [ -z "${EBB_BIN:-}" ]; then
     (cd "$root" && cargo build --release --bin ebb) || return 1
@@ -11,9 +11,9 @@ find_server() {
   [ -x "$EBB_BIN" ] || { echo "no server at $EBB_BIN" >&2; return 1; }
 }
 
-# start_server NAME FLAGS...: waits until it is ready; its addresses are then in $work/NAME.ready. Where
-# EBB_CASSANDRA names a cluster of Cassandra it is two nodes, of which the one with these addresses does
-# not own the data.
+# start_server NAME FLAGS...: starts a server and waits until it is ready; its addresses are then in
+# $work/NAME.ready. If EBB_CASSANDRA names a cluster of Cassandra, it starts two nodes; the one with these
+# addresses does not own the data.
 start_server() {
   local name=$1 data="$work/$1-other" clock flags=()
   shift
@@ -37,13 +37,13 @@ start_server() {
   echo "$EBB_CASSANDRA_KEYSPACE" >"$work/$name.keyspace"
   flags+=(--store cassandra --peer-addr 127.0.0.1:0)
   start_process "$name-owner" "${flags[@]}" --node-name owner --data-dir "$work/$name-owner" || return 1
-  # Both show one certificate, as the owner tells clients which it is.
+  # Both nodes use one certificate, since clients get it from the owner.
   local own="$work/$name-owner/nosql"
   [ ! -e "$own/certificate.pem" ] || flags+=(--tls-cert "$own/certificate.pem" --tls-key "$own/key.pem")
   start_process "$name" "${flags[@]}" --node-name other --data-dir "$data"
 }
 
-# verify_data NAME DIRECTORY: whether what a server has left behind is sound; of a cluster each node's copy.
+# verify_data NAME DIRECTORY: verifies the data that a server has left; of a cluster, each node's copy.
 verify_data() {
   if [ -z "${EBB_CASSANDRA:-}" ]; then
     "$EBB_BIN" verify --data-dir "$2"
@@ -53,7 +53,7 @@ verify_data() {
   "$EBB_BIN" admin cluster verify "$work/$1-owner" && "$EBB_BIN" admin cluster verify "$2"
 }
 
-# start_process NAME FLAGS...: one process.
+# start_process NAME FLAGS...: starts a single process and waits until it is ready.
 start_process() {
   local name=$1 ready="$work/$1.ready" tries=0
   shift
@@ -70,7 +70,7 @@ start_process() {
   done
 }
 
-# address NAME DOOR: what the ready file says.
+# address NAME API: prints an address from the ready file.
 address() { sed -n "s/.*\"$2\" *: *\"\([^\"]*\)\".*/\1/p" "$work/$1.ready"; }
 
 stop_servers() {

@@ -1,8 +1,8 @@
 # shellcheck shell=bash
-# shellcheck disable=SC2154 # here, root and work are set by who sources this.
-# How the SDKs for Java and the replayed requests are run. Sourced by `run` after the common parts.
+# shellcheck disable=SC2154 # here, root and work are set by the sourcing script.
+# Runs the SDK for Java and the replayed requests. Sourced by `run` after the common parts.
 
-# The SDK for Java speaks https: it trusts the emulators' certificates by a store of its own.
+# The SDK for Java uses https: it trusts the emulators' certificates through its own trust store.
 run_java() {
   need_java || return
   local store="$work/trust.p12" certificate="$work/emulator.pem" server
