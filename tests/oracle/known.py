@@ -271,8 +271,7 @@ def constants_first(finding):
 
 
 def evaluated_for_nothing(finding):
-    """$set of a path through an empty array evaluates its value; 6.0 evaluates it once per
-    element."""
+    """$set of a path through an empty array evaluates its value; 6.0 does so per element."""
     command = str(finding.case.commands)
     return (
         any(stage in command for stage in ("'$set'", "$addFields", "$slice"))
@@ -290,8 +289,7 @@ def sorted_after_projection(finding):
 
 
 def too_early(finding):
-    """Of the arguments of $slice, 6.0 refuses a bad one before it checks whether a later one is
-    null."""
+    """6.0 refuses a bad argument of $slice before it checks whether a later one is null."""
     return "$slice" in str(finding.case.commands) and finding.theirs.get("code") in (28724, 28725)
 
 
@@ -304,8 +302,7 @@ def joined_by_operators(finding):
 
 
 def counted_anyway(finding):
-    """6.0 counts some unchanged documents as modified: an empty document, and NaN changed to
-    NaN."""
+    """6.0 counts unchanged documents as modified: empty ones, and NaN changed to NaN."""
     same = finding.ours.get("n") == finding.theirs.get("n") and finding.ours.get("nModified") == 0
     statement = finding.case.commands[0].get("updates", [{}])[0]
     empty = statement.get("u") in ({}, [{"$replaceWith": {}}])

@@ -82,8 +82,7 @@ def tables(pair, options):
 
 
 def random_cases(pair, options):
-    """Runs random cases; returns the number of new differences, after printing each of them
-    shrunk."""
+    """Runs random cases; prints each new difference shrunk and returns their number."""
     seed = options.seed if options.seed is not None else int(time.time())
     print(f"random: {options.cases} cases from --seed {seed}")
     new, started = 0, time.monotonic()

@@ -45,8 +45,7 @@ def candidates(case):
 
 
 def valid(docs):
-    """Returns whether the documents have integer ids in order, so that both servers find them in
-    the same order."""
+    """Returns whether ids are increasing integers, so that both servers return the same order."""
     if not isinstance(docs, list) or not all(isinstance(doc, dict) for doc in docs):
         return False
     ids = [doc.get("_id") if next(iter(doc), None) == "_id" else None for doc in docs]

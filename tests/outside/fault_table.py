@@ -33,8 +33,7 @@ PATIENCE, PATIENCE_ALONE = "15", "2"
 @dataclasses.dataclass(frozen=True)
 class Row:
     """Tests of one fault. `gate` and `soak` are variables that size them; without `tests` the row
-    says where else the fault is tested. `seconds` is the approximate duration of its longest part
-    in the gate."""
+    names another test. `seconds` is about the duration of its longest part in the gate."""
 
     fault: str
     what: str

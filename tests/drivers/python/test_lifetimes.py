@@ -1,5 +1,4 @@
-"""Writes and TTLs: which writes restart the countdown, and the keys that an expired document
-releases."""
+"""Writes and TTLs: writes that restart the countdown, and keys that expired documents release."""
 
 import pytest
 from pymongo import ReturnDocument

@@ -1,5 +1,4 @@
-"""The parts of a reply that are compared: documents, order, error codes and types of values, no
-messages."""
+"""The compared parts of a reply: documents, order, error codes and value types, no messages."""
 
 import struct
 

@@ -48,8 +48,7 @@ class Oracle:
         shutil.rmtree(pathlib.Path(self.data).parent, ignore_errors=True)
 
     def lives(self):
-        """Returns whether the process runs: it is a child of a script, so it cannot be waited
-        for."""
+        """Returns whether the process runs; it is a script's child, so it cannot be waited for."""
         try:
             return (
                 pathlib.Path(f"/proc/{self.pid}/stat").read_text().rsplit(")", 1)[1].split()[0]
@@ -115,8 +114,7 @@ class Pair:
             return [self.ours_to([command])[0] for command in commands]
 
     def run_in_turn(self, commands):
-        """Returns both replies to each command; a command may use the cursor that the last one
-        opened."""
+        """Returns both replies to each command, which may use the cursor opened last."""
         replies, cursors = [], (0, 0)
         for command in commands:
             mine, other = (with_database(with_cursor(command, cursor)) for cursor in cursors)

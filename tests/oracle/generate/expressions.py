@@ -79,8 +79,7 @@ ONE_LIST = {"size", "reverseArray", "arrayToObject", "not", "anyElementTrue", "a
 
 
 def expression(random, depth=2, constant=True):
-    """Without `constant`, the first argument is not a constant: such an expression may be evaluated
-    without a row."""
+    """Returns an expression that depends on a row: its first arguments are not constants."""
     roll = random.random()
     if depth == 0 or roll < 0.35:
         return leaf(random, constant)

@@ -45,8 +45,7 @@ class Exchange:
         return hmac.digest(key, message, self.hash)
 
     def final(self, server_first, nonce=None, binding=None):
-        """Returns the client-final message with the proof; `nonce` and `binding` replace the
-        correct values."""
+        """Returns the client-final message; `nonce` and `binding` replace the correct values."""
         said = attributes(server_first)
         binding = base64.b64encode((binding or self.header).encode()).decode()
         own = f"c={binding},r={nonce or said['r']}"

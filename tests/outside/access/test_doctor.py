@@ -1,5 +1,4 @@
-"""`ebb admin doctor`: its findings for a server with development defaults, and for one that hosts
-data."""
+"""`ebb admin doctor`: findings for a server with development defaults and for a hosting one."""
 
 import json
 import os

@@ -15,8 +15,7 @@ DONE_BY_ANYBODY = {"login", "killSessions", "startSession", "refreshSessions", "
 #: Commands that end the connection, or the login that the others need.
 LEFT_OUT = {"logout", "saslStart", "saslContinue", "authenticate"}
 
-#: Commands that add to or remove from a user or a role; the name that is passed, and the field of
-#: the list.
+#: Commands that change the roles or privileges of a user or a role; the name, and the list's field.
 GRANTS = [
     ("grantRolesToUser", "ann", "roles"),
     ("revokeRolesFromUser", "ann", "roles"),

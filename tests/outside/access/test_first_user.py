@@ -14,8 +14,7 @@ VARIABLES = ("USERNAME", "PASSWORD", "PASSWORD_FILE")
 
 @pytest.fixture
 def variables(monkeypatch, tmp_path):
-    """Returns a function that sets variables of the container image for servers started
-    afterwards."""
+    """Returns a function that sets the container image's variables for later servers."""
 
     def set_variables(**values):
         for name in VARIABLES:
@@ -36,8 +35,7 @@ def roles_of(connection):
 
 
 def unknown_salt(server):
-    """Returns the salt that an unknown user gets; if it changed, clients could tell that the user
-    does not exist."""
+    """Returns an unknown user's salt; if it changed, it would reveal that there is no such user."""
     begun = server.connection().begin(Exchange("nobody", "x"))
     return attributes(begun["payload"])["s"]
 

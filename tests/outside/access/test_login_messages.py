@@ -21,8 +21,7 @@ def user(server):
 
 @pytest.fixture
 def connection(server, user):
-    """A connection that is not logged in at the end of a test, and on which a correct login then
-    succeeds."""
+    """A connection without a login at the end of a test, on which a correct one then succeeds."""
     connection = server.connection()
     yield connection
     connection.refused(13, "admin", {"serverStatus": 1})
@@ -175,8 +174,7 @@ def test_a_thousand_beginnings(connection, server, user):
 
 
 def test_a_proof_that_is_sent_again(server, connection, user):
-    """Replayed messages of a successful login, including the client's nonce, do not log in
-    again."""
+    """Replayed messages of a login, including the client's nonce, do not log in again."""
     exchange = Exchange(user, "pw", nonce="a" * 24)
     other = server.connection()
     begun = other.begin(exchange)
@@ -274,8 +272,7 @@ def test_a_first_message_that_is_wrong(connection, wrong):
 
 @pytest.mark.parametrize("size", [100_000, 10_000_000])
 def test_large_messages_before_a_login(server, user, size):
-    """A client that is not logged in cannot make the server hold much memory: it closes the
-    connection."""
+    """Without a login a client cannot use much memory: the server closes the connection."""
     for where in ("saslStart", "saslContinue"):
         connection, exchange = server.connection(), Exchange(user, "pw")
         body = {"saslStart": 1, "mechanism": exchange.mechanism, "payload": bytes(size)}

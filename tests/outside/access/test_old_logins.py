@@ -56,8 +56,7 @@ def user(server):
 
 @pytest.fixture
 def connection(server, user):
-    """A connection that is not logged in at the end of a test, and on which a login then
-    succeeds."""
+    """A connection without a login at the end of a test, on which a login then succeeds."""
     with Old(server.address) as connection:
         yield connection
         assert connection.who() == []
@@ -163,8 +162,7 @@ def test_an_end_of_another_database(connection, user):
 
 
 def test_a_login_in_parts(server, other, user):
-    """Each byte is sent separately, with a complete login on another connection between two of
-    them."""
+    """Each byte is sent separately, with a whole login on another connection in between."""
     exchange = Exchange(user, "pw")
     message = op_query("admin.$cmd", start(exchange))
     for at in range(len(message)):

@@ -70,8 +70,7 @@ def plant(server, shown):
 
 
 def secrets(root):
-    """Returns the texts that must not be found: planted texts, their digests, and stored
-    credentials."""
+    """Returns the texts that must not be found: planted texts, digests, stored credentials."""
     found = dict(PLANTED)
     for where, text in PLANTED.items():
         for user in (ROOT, "ann", "bob"):

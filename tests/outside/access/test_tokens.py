@@ -1,6 +1,5 @@
-"""Entra tokens of a service whose keys the server reads from a file, and the roles of their
-principals: the actions of each role, requirements on a token, and that both files are read
-again."""
+"""Entra tokens of a service whose keys are read from a file, and the roles of their principals:
+actions of each role, requirements on a token, and reloading of both files."""
 
 import base64
 import json
@@ -42,8 +41,7 @@ class Service:
         run("openssl", "genrsa", "-out", str(self.file), "2048")
 
     def public(self):
-        """Returns the public key as an element of a JSON Web Key Set, like those that Entra
-        publishes."""
+        """Returns the public key as an element of a JSON Web Key Set, as Entra publishes it."""
         modulus = run("openssl", "rsa", "-in", str(self.file), "-noout", "-modulus").decode()
         modulus = bytes.fromhex(modulus.strip().removeprefix("Modulus="))
         return {
@@ -168,8 +166,7 @@ def test_tokens_that_are_not_good(server, service, tmp_path):
         (service.token(exp=now - 1), 403),
         (service.token(exp=None), 401),
         (service.token(nbf=now + 3600), 403),
-        # Times may have fractions; claims of a wrong type do not count, and no claim replaces
-        # another.
+        # Times may have fractions; claims of a wrong type do not count, nor replace others.
         (service.token(exp=now + 600.5, nbf=now - 0.5), 200),
         (service.token(exp=now - 100.5), 403),
         (service.token(nbf=now + 86400.5), 403),

@@ -38,8 +38,7 @@ def test_an_upsert_needs_the_right_to_insert(server, root, database):
 
 
 def test_an_upsert_in_whatever_form(server, root, database):
-    """Every value of `upsert` that an update accepts as true also requires the privilege to
-    insert."""
+    """Every value of `upsert` that counts as true also requires the privilege to insert."""
     changer, _ = server.user_who_may(may("update find", database, "c"), database=database)
     for name, value in of_every_type().items():
         for body in (update(upsert=value), modify(update=CHANGE, upsert=value)):

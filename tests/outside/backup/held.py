@@ -47,8 +47,7 @@ class Held:
         return bodies, self.default, self.date, self.indexes
 
     def changed(self, now_ms, **fields):
-        """Returns a copy with other settings. Rows that have expired by now are dropped for
-        good."""
+        """Returns a copy with other settings, without the rows that have expired by now."""
         return dataclasses.replace(self, rows=self.live(now_ms), **fields)
 
     def put(self, now_ms, **rows):
@@ -63,8 +62,7 @@ class Held:
         return dataclasses.replace(self, rows=rows)
 
     def moved(self, at_ms, seconds):
-        """Returns the state after a restore with --rebase-ttl: rows that were live get later write
-        times."""
+        """Returns the state after a restore with --rebase-ttl: live rows are written later."""
         rows = {
             id: Row(row.body, row.ts + seconds, row.ttl, row.at)
             for id, row in self.live(at_ms).items()
@@ -115,8 +113,7 @@ class Book:
         return self.entries[self.last()].state
 
     def settle(self, found, now_ms, at):
-        """Determines after a kill whether the step without a reply was done. Returns the error, if
-        neither state matches."""
+        """Determines after a kill whether the last step was done. Returns the error, if any."""
         last = self.last()
         pending = self.entries[last + 1 :]
         open_ones = [entry for entry in pending if not entry.void]

@@ -10,8 +10,7 @@ GONE = 3
 
 
 def wrong_documents(server, database, name, held, now):
-    """Returns the errors of the read paths to the documents of a collection: expired or missing
-    documents."""
+    """Returns the errors of read paths to a collection: expired or missing documents."""
     live = held.live(now)
     collection = server.client[database][name]
     counted = {

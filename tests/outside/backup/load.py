@@ -37,8 +37,7 @@ class Load:
         assert anchor.define(defaultTtl=-1).status == 201
         reply = anchor.create({"id": "anchor", "pk": "a"})
         assert reply.status == 201, reply
-        #: The second of its last write, from which the shift of write times in a restore is
-        #: calculated.
+        #: The second of its last write, from which the shift by a restore is calculated.
         self.anchor = reply.json["_ts"]
         for client in items:
             server.items.create_database(client.database)
@@ -57,8 +56,7 @@ class Load:
         assert wrong == [], "\n".join(wrong)
 
     def kill(self):
-        """Kills the server during the load, and starts it: steps without a reply may be done or
-        not."""
+        """Kills the server during the load and starts it; steps without a reply may be done."""
         self.server.kill()
         wrong = wait(self.clients)
         self.gate.stop()

@@ -60,8 +60,7 @@ class Stepping:
         return isinstance(error, Told) or super().is_end(error)
 
     def change(self, name, held, request):
-        """Performs a step after which the collection `name` has this state (None: it does not
-        exist)."""
+        """Performs a step; the collection `name` then has this state (None: it is missing)."""
         self.change_all({name: held}, request)
 
     def change_all(self, changes, request):

@@ -175,8 +175,7 @@ def write_some(server, first):
 
 
 def test_instants_at_which_a_backup_was_being_taken(tmp_path):
-    """A restore to such an instant has everything acknowledged by then, or is refused with a
-    reason."""
+    """A restore to such an instant has everything acknowledged by then, or is refused."""
     kept, rng = tmp_path / "kept", random.Random(1)
     flags = ["--data-dir", tmp_path / "x", "--to"]
     with Server(data_dir=True, flags=KEEPS) as server:
@@ -184,8 +183,7 @@ def test_instants_at_which_a_backup_was_being_taken(tmp_path):
         server.client["d"]["pads"].insert_many(pads[:PADS])
         with taking(server, kept):
             of_full = write_some(server, 0)
-        # The end of the backup is the first instant that can be restored to, and that needs a later
-        # incremental backup.
+        # A restore to the backup's end is possible, but needs a later incremental backup.
         for to, why in [
             (next(iter(of_full.values())), "no full backup that ended by that instant"),
             (ends(kept)[-1], "make another incremental backup"),

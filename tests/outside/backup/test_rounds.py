@@ -223,8 +223,7 @@ class Judged:
             follow(copy, least)
 
     def entries(self, copy, taken_ms):
-        """Returns the states that the clients may have in the copy, after the change by the
-        restore."""
+        """Returns the states that clients may have in the copy, as the restore changes them."""
         anchor = copy.items.container("ballast", "anchors").read("anchor", "a").json["_ts"]
         seconds = anchor - self.rounds.load.anchor
         passed = (reported_ms(self.said["now"]) - taken_ms) / 1_000

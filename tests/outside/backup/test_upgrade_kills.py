@@ -92,8 +92,7 @@ class Opened:
         return fixture.later(self.server)
 
     def differences(self):
-        """Returns the differences from the contents of the earlier version and the writes since
-        then."""
+        """Returns the differences from the earlier version's contents and later writes."""
         shown, wrong = json.loads(json.dumps(fixture.contents(self.server))), []
         new = [item for item in shown["items"] if item[0] == "new"]
         shown["items"] = [item for item in shown["items"] if item[0] != "new"]

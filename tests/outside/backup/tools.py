@@ -15,8 +15,7 @@ FOREIGN = ("EBB_", "AWS_")
 
 
 def environment(**more):
-    """Returns the environment of a command: that of this process without variables that affect the
-    command, plus `more`."""
+    """Returns this process's environment without variables that affect commands, plus `more`."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(FOREIGN)}
     return {**kept, **more}
 
@@ -80,8 +79,7 @@ def reported_ms(text):
 
 
 def follow(server, least_ms):
-    """Has a server accept its wall clock, which was stepped forward, and waits until it has reached
-    an instant."""
+    """Has a server accept its stepped wall clock, and waits until it reaches an instant."""
     until = time.monotonic() + 20
     while server.now_ms() < least_ms:
         assert time.monotonic() < until, "the wall clock is not followed"

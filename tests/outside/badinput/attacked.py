@@ -43,8 +43,7 @@ class AttackedServer(attacked.AttackedServer):
 
     @staticmethod
     def state(wire, db, collection):
-        """Returns the documents, indexes and collections of a database as bytes, requested in one
-        send."""
+        """Returns a database's documents, indexes and collections as bytes, by one send."""
         asked = [
             [("find", collection), ("sort", {"_id": 1}), ("singleBatch", True), ("$db", db)],
             [("listIndexes", collection), ("$db", db)],
@@ -55,8 +54,7 @@ class AttackedServer(attacked.AttackedServer):
 
 
 def well_formed_error(reply):
-    """Checks that a refusal has the form that MongoDB's clients expect, and a specific code;
-    returns the code."""
+    """Checks that an error has the form that clients expect and a specific code; returns it."""
     assert reply["ok"] == 0, reply
     code, name, text = reply.get("code"), reply.get("codeName"), reply.get("errmsg")
     assert isinstance(code, int) and isinstance(name, str) and name, reply

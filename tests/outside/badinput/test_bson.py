@@ -240,8 +240,7 @@ UTF8 = {
 
 @pytest.mark.parametrize("name", UTF8)
 def test_text_that_is_not_utf8(wire, name):
-    """Refused in values, keys, patterns, code and names, and the error message is itself valid
-    UTF-8."""
+    """Refused in values, keys, patterns, code and names, with a valid UTF-8 message."""
     bad = UTF8[name]
     for pair in [
         ("v", text(bad)),

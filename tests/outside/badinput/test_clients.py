@@ -82,8 +82,7 @@ def settled(attacked, expected, within=5.0):
 
 
 def counted(attacked, own, within=5.0):
-    """Waits until more than `own` connections are counted; those of other clients may be
-    closing."""
+    """Waits until more than `own` connections are counted; others may be closing."""
     until = time.monotonic() + within
     while connections(attacked) <= own:
         assert time.monotonic() < until, (
@@ -116,8 +115,7 @@ def test_cursors_of_clients_that_left_do_not_pile_up_in_memory(attacked, wire):
 
 
 def test_a_client_that_never_reads(attacked, wire):
-    """Large replies wait for their reader: the server stops reading requests instead of
-    buffering."""
+    """Large replies wait for their reader: the server stops reading further requests."""
     document = {"_id": 1, "x": "x" * (8 << 20)}
     wire.ask(msg(command(("insert", "large")), sequence("documents", [document])), within=20)
     crowd.deaf(attacked, msg(command(("find", "large"))), most=64 << 20)

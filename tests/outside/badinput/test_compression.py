@@ -1,5 +1,4 @@
-"""Malformed OP_COMPRESSED (B1, B2): sizes are exact or the connection is closed; bombs use little
-memory."""
+"""Malformed OP_COMPRESSED (B1, B2): wrong sizes close the connection; bombs use little memory."""
 
 import struct
 import zlib
@@ -61,8 +60,7 @@ def test_honest_messages_are_answered(wire, compressor):
     "lie", [0, 1, -1, -(2**31), 2**31 - 1, LARGEST_MESSAGE, "-1", "+1", "x2", "x1000"]
 )
 def test_sizes_that_do_not_come_out(wire, compressor, lie):
-    """The MongoBleed vulnerability: a size larger than the decompressed data exposed the server's
-    memory."""
+    """The MongoBleed vulnerability: a size larger than the data exposed the server's memory."""
     true = len(payload(msg(PING)))
     size = {"-1": true - 1, "+1": true + 1, "x2": true * 2, "x1000": true * 1000}.get(lie, lie)
     never_more(wire, packed(msg(PING), compressor, size=size))

@@ -65,8 +65,7 @@ def test_lengths_shorter_than_what_is_sent(wire, length):
 
 
 def test_a_length_longer_than_what_is_sent_is_waited_for(wire):
-    """Nothing is executed before the message is complete; the bytes that follow count as its
-    end."""
+    """An incomplete message is not executed; the bytes that follow count as its end."""
     data = msg(PING)
     wire.send(struct.pack("<i", len(data) + 4) + data[4:])
     assert wire.silent(0.2)

@@ -115,8 +115,7 @@ def test_every_byte(attacked, name):
 
 @pytest.mark.parametrize("name", MESSAGES)
 def test_chance(attacked, name):
-    """Several bytes change at once; parts are moved, duplicated and deleted, under a consistent
-    header."""
+    """Several bytes change at once; parts are moved, doubled and cut, with a correct length."""
     rng = random.Random(f"{SEED} {name} chance")
     message = MESSAGES[name]
     wire = attacked.wire()

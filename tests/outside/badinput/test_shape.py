@@ -187,8 +187,7 @@ def test_fields_given_twice(wire, name):
     ("name", "field"), [("insert", "documents"), ("update", "updates"), ("delete", "deletes")]
 )
 def test_arguments_in_body_and_sequence(wire, name, field):
-    """A field that is in the body and in a document sequence is refused, and nothing is
-    executed."""
+    """A field in both the body and a document sequence is refused; nothing is executed."""
     rows = {
         "documents": [{"_id": "twice"}],
         "updates": [{"q": {}, "u": {"a": 1}, "upsert": True}],

@@ -27,8 +27,7 @@ class FixtureData:
         self.reset()
 
     def reset(self):
-        """Restores the initial state. Deletes documents instead of the collection, whose creation
-        is slow."""
+        """Restores the initial state; keeps the collection, whose creation is slow."""
         names = {it["name"] for it in self.rows(("listCollections", 1))}
         for name in names - {"c"}:
             self.control.run(("drop", name), db="t")

@@ -15,8 +15,7 @@ NUMBERS = range(WIDTH)
 
 
 def numbered(value):
-    """Returns a document with many fields; a function computes each field's value from its
-    number."""
+    """Returns a document with many fields; a function computes each value from its number."""
     return {f"f{i}": value(i) if callable(value) else value for i in NUMBERS}
 
 

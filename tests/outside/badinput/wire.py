@@ -67,8 +67,7 @@ class Wire(wire.Wire):
     known = False
 
     def send(self, data, within=10.0):
-        """Sends a small message first if needed: a large first message would be refused for its
-        size alone."""
+        """Sends a small message first: a large first one would be refused for its size."""
         claimed = int.from_bytes(data[:4], "little")
         if not self.known and max(claimed, len(data)) > FIRST_MESSAGE:
             self.known = True
@@ -97,8 +96,7 @@ class Wire(wire.Wire):
         return b"".join(parts)
 
     def frame(self, within=WITHIN):
-        """Returns the next message as (request, answers, code, payload), or None if the connection
-        was closed."""
+        """Returns the next message as (request, answers, code, payload), or None if closed."""
         until = time.monotonic() + within
         head = self.exactly(16, until)
         if head is None:

@@ -84,8 +84,7 @@ class AttackedServer(attacked.AttackedServer):
         self.asked = {}
 
     def recover(self):
-        """Restores the data after a failure, or replaces the server, so that later cases are not
-        affected."""
+        """Restores the data after a failure, or replaces the server, for the next cases."""
         try:
             assert self.server.alive()
             assert self.sentinel() == self.expected
@@ -118,8 +117,7 @@ class AttackedServer(attacked.AttackedServer):
         assert reply.status == 204, f"{path}: {reply}"
 
     def ask_all(self, name, requests):
-        """Returns the bodies of the replies to requests that are sent together and signed again
-        every FRESH seconds."""
+        """Returns the bodies of replies to requests sent together and re-signed after FRESH s."""
         signed, data = self.asked.get(name, (0, b""))
         if time.monotonic() - signed > FRESH or not data:
             data = b"".join(requests())
@@ -214,8 +212,7 @@ class AttackedServer(attacked.AttackedServer):
         return reply
 
     def survived(self, data, *statuses, within=WITHIN):
-        """Sends bytes that are hardly a request: the reply is an HTTP error, or the connection is
-        closed, and nothing is stored."""
+        """Sends malformed bytes: they get an HTTP error or a closed connection, without effect."""
         with self.wire() as wire:
             wire.send(data)
             reply = wire.reply(within)

@@ -18,8 +18,7 @@ def pytest_runtest_makereport(item, call):
 
 @pytest.fixture(autouse=True)
 def healthy(request, attacked):
-    """Checks after every case that the witness is served, the process is the same, and the data is
-    unchanged."""
+    """Checks after every case that the witness is served and process and data are the same."""
     yield
     if getattr(request.node, "failed_here", False):
         attacked.recover()

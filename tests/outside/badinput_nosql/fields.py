@@ -287,8 +287,7 @@ class Field:
         return body
 
     def is_wrong(self, value):
-        """Returns whether a value of this type has to be refused. Null counts as an absent
-        field."""
+        """Returns whether a value of this type has to be refused. Null counts as absent."""
         if self.kind == "any" or value is None:
             return False
         if isinstance(value, bool):

@@ -281,8 +281,7 @@ def test_conditions_without_measure(attacked):
     ],
 )
 def test_continuations_of_long_values(attacked, text):
-    """A page that ends at a text of a million characters has a continuation token that fits into a
-    header."""
+    """A page that ends at a text of a million characters has a token that fits a header."""
     headers, pages = {**KEY, "x-ms-max-item-count": "1"}, 0
     while pages < 5:
         reply = attacked.accepted(query(text, path=DOCS, headers=headers), 200, within=5)

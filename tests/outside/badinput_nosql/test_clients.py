@@ -65,8 +65,7 @@ STATES = {
 
 @pytest.mark.parametrize("state", STATES)
 def test_hundreds_of_connections(attacked, many_descriptors, state):
-    """Each of many concurrent connections uses little memory, and those that continue are
-    served."""
+    """Many connections use little memory each, and those that continue are served."""
     crowd.raise_limit(attacked.server, MANY + 1000)
     before, wires = attacked.server.rss(), []
     with attacked.undisturbed():
@@ -120,8 +119,7 @@ def test_clients_that_leave_before_their_answer(attacked):
 
 
 def test_writers_that_leave_before_their_answer(attacked):
-    """A complete request is executed or not, never in part; afterwards the server works as
-    before."""
+    """A complete request is executed or not, never in part, and does no harm."""
     attacked.make("/dbs/data/colls", {"id": "left", "partitionKey": ONE})
     for i in range(100):
         wire = attacked.wire()
@@ -140,8 +138,7 @@ def test_writers_that_leave_before_their_answer(attacked):
 
 
 def test_a_client_that_never_reads(attacked):
-    """Large replies wait for their reader: the server stops reading requests instead of
-    buffering."""
+    """Large replies wait for their reader: the server stops reading further requests."""
     attacked.make("/dbs/data/colls", {"id": "large", "partitionKey": ONE})
     for i in range(4):
         attacked.make(

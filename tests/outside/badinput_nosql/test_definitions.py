@@ -280,8 +280,7 @@ def test_what_is_not_supported_is_named(attacked, what):
 
 
 def test_a_container_that_is_made_anew(attacked):
-    """A client that still uses the resource id of the deleted container gets an error for every
-    request to the new one."""
+    """Every request with the resource id of a deleted container fails at its successor."""
     attacked.make(COLLS, container())
     old = attacked.run("GET", f"{COLLS}/new").json["_rid"]
     attacked.remove(f"{COLLS}/new")

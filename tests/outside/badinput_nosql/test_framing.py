@@ -98,8 +98,7 @@ def test_requests_hidden_in_requests(attacked, what):
                 second = (
                     None if second.closes or second.is_bare else wire.reply() if wire.read else None
                 )
-    # Chunks together with a length may be served if the length is ignored and nothing else is
-    # served.
+    # Chunks with a length may be served if the length is ignored, and nothing else is.
     if what == "short length and chunks" and first is not None and first.status == 201:
         assert first.closes or second is None
         attacked.remove(f"{DOCS}/new", A)

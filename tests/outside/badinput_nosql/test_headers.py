@@ -129,8 +129,7 @@ def test_headers_that_contradict_the_body(attacked, headers, body):
 @pytest.mark.parametrize("value", ["yes", "1", "", "Truee", "t", "on", "True, True", "[true]"])
 @pytest.mark.parametrize("flag", ["isquery", "batch", "plan"])
 def test_flags_that_are_not_true(attacked, flag, value):
-    """Such values do not set the flag: the request is a create, which conflicts with the existing
-    item, and has no other effect."""
+    """Such a value does not set the flag: the request is a create, which conflicts."""
     reply = attacked.survived(
         request("POST", DOCS, {"id": "1", "pk": "a"}, flags(**{flag: value})), 400, 409
     )

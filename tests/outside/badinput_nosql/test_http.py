@@ -256,8 +256,7 @@ GARBAGE = {
 
 @pytest.mark.parametrize("what", GARBAGE)
 def test_garbage_as_tls(attacked, what):
-    """The connection is closed, at most with an alert; an incomplete hello is waited for. There is
-    no HTTP reply."""
+    """Closed at most with an alert, or waited for as incomplete; there is no HTTP reply."""
     with attacked.wire() as wire:
         wire.send(GARBAGE[what])
         wire.socket.settimeout(0.2)

@@ -281,8 +281,7 @@ TTLS = {
 
 @pytest.mark.parametrize("shown", TTLS)
 def test_ttl_of_items(attacked, shown):
-    """Refused where TTL is on, with the message that clients know; a patch and a batch return the
-    same."""
+    """Refused where TTL is on, with the documented message, also in a patch and a batch."""
     value = TTLS[shown]
     item = {"id": "new", "pk": "a", "ttl": value}
     attacked.refused(request("POST", DOCS, item, A), 400, 0, bad_ttl(shown))

@@ -142,8 +142,7 @@ def requests():
 
 
 def damaged(data, rng):
-    """Returns the request after one to three random changes; lengths are corrected half of the
-    time."""
+    """Returns the request after one to three changes; half of the lengths are corrected."""
     data = bytearray(data)
     for _ in range(rng.randint(1, 3)):
         at = rng.randrange(len(data))

@@ -277,8 +277,7 @@ def test_long_queries(attacked, what):
 
 
 def test_a_parameter_that_is_not_given(attacked):
-    """The query is refused. Its plan does not depend on values, so the parameter is not
-    required."""
+    """The query is refused. Its plan does not depend on values and needs no parameter."""
     text = "SELECT * FROM c WHERE c.n = @none"
     [error] = attacked.refused(query(text), 400).errors()
     assert text[error["location"]["start"] : error["location"]["end"]] == "@none"

@@ -104,8 +104,7 @@ ADMINISTRATION = {
 
 
 def odd(what):
-    """Returns the allowed status codes; a write that is parsed as a query may be refused as
-    malformed."""
+    """Returns the allowed status codes; a write parsed as a query may be malformed."""
     return {"execute that asks": (400, 403, 501)}.get(what, (400, 403) if "that" in what else 403)
 
 
@@ -118,8 +117,7 @@ def test_tokens_that_may_only_read(attacked, what):
 
 
 def administration():
-    """Yields requests that a token may not make: a read-only one, and one with all rights in its
-    container."""
+    """Yields requests that a read-only token, and one for a container, may not make."""
     for mode in ("Read", "All"):
         for what, (_, path, _, _) in ADMINISTRATION.items():
             if mode == "Read" or not path.startswith("/dbs/data/colls/c/"):
@@ -382,8 +380,7 @@ def test_tokens_of_a_partition_key_see_no_other(attacked, ask, headers):
 
 
 def test_reading_tokens_do_not_become_more(attacked):
-    """A principal that may read a database does not get the tokens of other users, which may have
-    all rights."""
+    """The right to read a database does not give access to the tokens of other users."""
     permit(attacked, "All", id_="all")
     token = permit(attacked, "Read", "dbs/data")
     for verb, path, body, headers in (

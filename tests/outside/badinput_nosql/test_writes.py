@@ -268,8 +268,7 @@ def test_batches(attacked, kind, what):
 @pytest.mark.parametrize("what", OPERATIONS)
 @pytest.mark.parametrize("place", ["last", "first"])
 def test_operations_of_batches(attacked, what, place):
-    """Atomic: the batch is refused as a whole, or the invalid operation gets 400 and the others
-    fail with it."""
+    """Atomic: the batch is refused, or the invalid operation gets 400 and the others 424."""
     operations = [GOOD, OPERATIONS[what]] if place == "last" else [OPERATIONS[what], GOOD]
     reply = attacked.survived(request("POST", DOCS, operations, BATCH), 207, 400)
     if reply.status == 207:

@@ -94,8 +94,7 @@ class Attack:
 
 
 def throw(server, work, crowd):
-    """Runs a bomb with `crowd` concurrent attackers; returns the errors in replies, and their
-    kinds."""
+    """Runs a bomb with `crowd` attackers; returns the errors, and the kinds of replies."""
     attacks = [Attack(server, crowd) for _ in range(crowd)]
     threads = [threading.Thread(target=attack.run, args=(work,), daemon=True) for attack in attacks]
     for thread in threads:

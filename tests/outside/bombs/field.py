@@ -25,7 +25,7 @@ SETTLED, LEFTOVER = 3.0, 64 << 20
 SPACE = 2 << 30
 #: Limit of the honest client's p99 in seconds, beyond that at the server that is not attacked.
 P99 = 0.25 * PATIENCE
-#: The limit is extended by the load of other processes, but at most by this factor.
+#: Smallest share of the machine that is assumed; it bounds the extension of the limit by load.
 LEAST_LEFT = 0.25
 #: Minimum duration of a measurement in seconds, so that there are enough samples for a percentile.
 LEAST = 1.6

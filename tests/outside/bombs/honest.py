@@ -40,8 +40,7 @@ def read_item(wire):
 
 
 def corrected(took):
-    """Yields the time of one request and those of the requests that were due meanwhile (correction
-    for coordinated omission)."""
+    """Yields the times of one request and of those due meanwhile (coordinated omission)."""
     while took > 0:
         yield took
         took -= EVERY

@@ -1,5 +1,4 @@
-"""A minimal HTTP/2 client that sends requests on many streams and never opens the window for
-replies."""
+"""A minimal HTTP/2 client that requests on many streams and never opens a window for replies."""
 
 import struct
 

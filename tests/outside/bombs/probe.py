@@ -23,8 +23,7 @@ class Probe:
 
     def __init__(self, server, control, clients=1):
         addresses = [server.address, server.items.address, control.address]
-        # By its path: as a forked module it would start with everything that this process has
-        # loaded.
+        # By its path: a forked module would start with everything loaded in this process.
         self.process = subprocess.Popen(
             [
                 sys.executable,

@@ -16,8 +16,7 @@ def sql(text):
 
 
 def command(make):
-    """Returns a bomb that sends a command. Its bytes are made once, when first needed: many of them
-    are large."""
+    """Returns a bomb that sends a command, whose bytes are made when first needed."""
     made = functools.cache(lambda: op_msg(make()))
     lock = threading.Lock()
 

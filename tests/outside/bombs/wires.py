@@ -99,8 +99,7 @@ def forgotten_cursors(attack):
 
 
 def forgotten_connections(attack):
-    """The same with a connection each, which is closed: that, or memory pressure, ends the
-    cursors."""
+    """The same with a connection each, which is closed; that or memory pressure ends them."""
     for _ in range(8):
         attack.mongo(
             {"aggregate": "wide", "pipeline": HELD, "cursor": {"batchSize": 1}}, 60, new=True

@@ -44,7 +44,6 @@ def reboot(data_dir):
 
 
 def shifted(seconds):
-    """Returns the command prefix that starts a program with boot and monotonic clocks this many
-    seconds ahead."""
+    """Returns the prefix that starts a program with boot and monotonic clocks ahead."""
     needs.root("a time namespace")
     return ["unshare", "--time", f"--boottime={seconds}", f"--monotonic={seconds}", "--"]

@@ -23,8 +23,7 @@ from clock.walled import REAPS, Walled
 pytestmark = pytest.mark.real_clock
 
 ROUNDS = -(-int(os.environ.get("ROUNDS", 400 if TORTURE else 40)) // len(SKEWS))
-#: Duration of the writes of a round in seconds, and their minimum number: on a busy machine a round
-#: takes longer.
+#: Seconds of the writes of a round, and their minimum number, for busy machines.
 WRITES, LEAST = 0.4, 4
 TTLS = [1, 1, 2, 5, 3_600, None]
 

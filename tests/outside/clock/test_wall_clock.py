@@ -58,8 +58,7 @@ def test_a_large_step_that_is_taken_back_leaves_no_trace(walled):
 
 
 def step_back(home, step):
-    """Steps the clock back, restarts and reboots; expired data stays expired, and everything
-    expires on time."""
+    """Steps back, restarts and reboots: expired data stays expired, the rest expires on time."""
     with Walled(home) as walled:
         walled.fill(LIVES)
         stepped_back(walled, step)

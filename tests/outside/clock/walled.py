@@ -59,8 +59,7 @@ class Walled:
         return now
 
     def off(self):
-        """Returns the distance of database time from the machine's real wall clock, in
-        milliseconds."""
+        """Returns by how many milliseconds database time is ahead of the real wall clock."""
         return self.server.now_ms() - time.time() * 1000
 
     def reaches(self, off, within=FOLLOWED):
@@ -147,8 +146,7 @@ class Walled:
         return self.names() == [set(names)] * 3
 
     def written_ts(self):
-        """Returns the `_ts` of an item written now, which must not be before that of an earlier
-        one."""
+        """Returns the `_ts` of an item written now; it must not be before the last one's."""
         made = self.stamps.upsert({"id": "ts", "pk": "a"})
         assert made.status in (200, 201), made
         ts = made.json["_ts"]

@@ -104,8 +104,7 @@ def cut_from_others(side):
         time.sleep(CUT)
         shard = island.about()["shards"][0]
         assert (shard["owner"], shard["epoch"]) == (island.name, epoch), shard
-        # Requests in flight are lost or were executed; dropping their connections keeps clients
-        # from waiting forever.
+        # Requests in flight may be lost; dropping their connections ends the clients' wait.
         links.mend(drop=True)
         time.sleep(1)
         yield [node for node in cluster.nodes if node is not island]
@@ -150,8 +149,7 @@ def step_wall(is_owner, step):
 
 
 def move_to_island(cluster):
-    """Hands the data over to the first node. A node that has not yet learned of the hand-over may
-    take the data first, hence the retries."""
+    """Hands the data over to the first node; retries, as another node may take it first."""
     island = cluster.nodes[0]
     for _ in range(5):
         if cluster.owner() is island:

@@ -82,8 +82,7 @@ class Documents(Asked, ghosts.matrix.Matrix):
                 client.drop_database(name)
 
     def ready(self):
-        """Opens cursors. A cursor continues on the node that opened it, for as long as the owner
-        stays the same."""
+        """Opens cursors, which stay valid on their nodes until the owner changes."""
         self.cursors, self.kept = True, {}
         for node in (self.writer, self.reader):
             self.through(node)

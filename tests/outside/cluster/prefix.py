@@ -26,8 +26,7 @@ class Numbers:
     """The numbers of one writer, which count from 0."""
 
     def __init__(self):
-        #: One more than the highest number that was sent, acknowledged, and seen by a completed
-        #: read.
+        #: Number of values that were sent, acknowledged, and seen by a completed read.
         self.sent = self.acked = self.seen = 0
         self.lock = threading.Lock()
 
@@ -143,8 +142,7 @@ class DocumentWriter(OfDocuments):
             else:
                 collection.insert_many(rows, ordered=True)
         except (DuplicateKeyError, BulkWriteError) as error:
-            # A number that was sent before without a reply exists already; the others are sent
-            # again.
+            # A number sent before without a reply exists already; the others are sent again.
             details = error.details.get("writeErrors", [error.details])
             if [one["code"] for one in details] != [11000]:
                 raise

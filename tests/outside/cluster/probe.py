@@ -104,8 +104,7 @@ class Probe:
 
 
 def backwards(instants, slack=0):
-    """Returns the instants that were received after a later one had been received, over all
-    probes."""
+    """Returns the instants, of all probes, received after a later one had been received."""
     wrong, latest = [], None
     # Merges replies in the order of their ends with requests in the order of their begins.
     ended = sorted(instants, key=lambda one: one[1])

@@ -56,8 +56,7 @@ class Documents:
             return command(("create", id), db=DATABASE)
         if kind == "read":
             return command(("find", NAME), db=DATABASE, filter={"_id": SEED})
-        # With a transaction number, like a driver's retryable write; a repeated write has the same
-        # session.
+        # As a driver's retryable write; a repeated write has the same session and number.
         lsid = {"id": bson.Binary.from_uuid(uuid.uuid5(uuid.NAMESPACE_OID, id))}
         number = bson.Int64(1)
         row = {"_id": id}

@@ -8,8 +8,7 @@ from lib.cluster import CONTACT_POINTS, Cluster, Node, accept_loss
 from lib.server import address
 
 REFUSED = 3
-#: Number of documents, each an entry of the journal; number of them that the node has that is not
-#: wiped.
+#: Number of documents, one per journal entry, and of those on the node that is not wiped.
 DOCUMENTS, SEEN = 60, 20
 #: Number of the deleted entry, after those for the epoch, the catalog and the collection.
 LOST = 45

@@ -1,5 +1,4 @@
-"""Users of a cluster who log in with certificates: the link between nodes carries their
-identity."""
+"""Users of a cluster with certificates: the link between nodes carries their identity."""
 
 import contextlib
 

@@ -82,8 +82,7 @@ def test_gone_at_its_second_through_every_node(cluster, when):
     for item in ({"id": "mortal", "pk": "a"}, {"id": "long", "pk": "a", "ttl": 10_000}):
         assert container.create(item).status == 201
     for ms in (LIFE - 1, LIFE):
-        # The clock is moved through one node and read through all, before and after a change of the
-        # owner.
+        # Moved through one node and read through all, before and after a change of the owner.
         writer.move_to(now + ms)
         wanted = ALIVE if ms < LIFE else DEAD
         nodes = {node.name: wanted for node in cluster.nodes}

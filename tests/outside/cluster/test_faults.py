@@ -48,8 +48,7 @@ def wanted(all, rng):
 
 
 def cluster_of(clock, directory):
-    """Returns a cluster with this clock; on the system clock a test may step the nodes' wall
-    clocks."""
+    """Returns a cluster with this clock, on the system clock with movable wall clocks."""
     kinds = [IslandNode, Node, Node]
     if clock == "manual":
         return Cluster(kinds, clock=clock)

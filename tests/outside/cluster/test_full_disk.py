@@ -1,8 +1,7 @@
-"""Full disks. The owner's: every write is refused with a clear error or acknowledged, acknowledged
-writes stay, reads go on through all nodes, and another node with free space can take over. A
-follower's: it reports that, and the others go on. A Cassandra node's: writes go on with the other
-two. With free space again everything recovers without intervention. The last one runs with
---torture only.
+"""Full disks. The owner's: every write is refused with a clear error or acknowledged and kept,
+reads go on through all nodes, and another node with free space can take over. A follower's: it
+reports that, and the others go on. A Cassandra node's: writes go on with the other two. With free
+space everything recovers without intervention. The last one runs with --torture only.
 """
 
 import contextlib
@@ -126,8 +125,7 @@ def of_the_owner(cluster, writers, disk, full):
 
 
 def of_a_follower(cluster, writers, disk, full):
-    """The full follower cannot serve reads from its own copy, but everything can be read through
-    it."""
+    """The full follower cannot serve from its own copy, but forwards all reads."""
     until = time.monotonic() + 30
     while full.ready()[0] == 200 or full.about()["node"]["role"] == "follower":
         assert all(writers.write()), writers.wrong

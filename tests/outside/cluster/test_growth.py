@@ -87,8 +87,7 @@ def ask(address, database, seconds, counts):
 
 
 def owners(cluster):
-    """Returns the owner of each shard, once the nodes share them and the owners have not changed
-    for SETTLED."""
+    """Returns each shard's owner, once the nodes share them and none changed for SETTLED."""
     until, since, before = time.monotonic() + 60, 0.0, None
     while True:
         names = [shard["owner"] for shard in cluster.nodes[0].about()["shards"]]

@@ -112,8 +112,7 @@ def moved_to_another(cluster, number):
 
 @pytest.mark.parametrize("beyond", [0, 1])
 def test_each_node_serves_as_many_clients_as_it_may(beyond):
-    """A forwarded client takes one connection slot, not two; a client beyond the limit is
-    disconnected."""
+    """A forwarded client takes one connection slot, not two; one over the limit is closed."""
     with Cluster([Node, Node], flags=["--max-connections", str(PLACES)]) as cluster:
         cluster.whole()
         for node in cluster.nodes:
@@ -131,8 +130,7 @@ def test_each_node_serves_as_many_clients_as_it_may(beyond):
 
 
 def all_served(node, number):
-    """Returns for each of that many clients, connected one after the other, whether it is
-    served."""
+    """Returns for each of several clients, connected in turn, whether it is served."""
     clients = [Wire(node.address) for _ in range(number)]
     served = [is_served(client) for client in clients]
     for client in clients:

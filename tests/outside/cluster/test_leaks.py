@@ -11,8 +11,7 @@ from lib.seed import TORTURE
 from cluster.questions import Crowd, prepare, wrong
 
 TAKE_OVERS = int(os.environ.get("TAKE_OVERS", 100 if TORTURE else 6))
-#: The number of take-overs after which usage is first measured; each node has then owned the data
-#: equally often.
+#: Take-overs before the first measurement; each node has then been the owner equally often.
 FIRST = 12 if TORTURE else 3
 #: Allowed growth, however many take-overs there were: idle worker threads come and go.
 MORE = {"threads": 12, "files": 16, "MiB": 64}

@@ -29,8 +29,7 @@ def execute(statement):
 
 
 def journal(keyspace):
-    """Returns the rows of the newest epoch that has any, in order: (shard, epoch, segment, n,
-    part), body."""
+    """Returns the newest epoch's rows in order: (shard, epoch, segment, n, part), body."""
     found = []
     columns = "shard, epoch, segment, n, part, body"
     for *key, body in execute(f"SELECT {columns} FROM {keyspace}.journal"):
@@ -50,8 +49,7 @@ def take(keyspace, n):
 
 
 def put_back(keyspace, taken):
-    """Inserts the rows again, with a timestamp after that of the deletion but not after that of the
-    deletion of a whole segment."""
+    """Inserts the rows again, with a timestamp after their deletion, not after a segment's."""
     for key, body in taken:
         values = ", ".join(map(str, key))
         execute(

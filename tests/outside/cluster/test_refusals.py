@@ -238,8 +238,7 @@ def test_a_call_with_another_secret(cluster):
 
 
 def test_a_caller_that_says_nothing(cluster):
-    """Silent callers do not hold connections to the link forever, and clients are forwarded
-    meanwhile."""
+    """Silent callers do not keep connections to the link, and clients are forwarded."""
     [follower, *_] = cluster.followers()
     owner = cluster.owner()
     wires = [called(owner)[0] for _ in range(50)]

@@ -1,6 +1,5 @@
-"""A cluster on a Cassandra that requires TLS, a client certificate and a login, which
-`tests/cluster/run --secure` starts: nodes serve and take over, and are refused if any of these is
-missing."""
+"""A cluster on a Cassandra with TLS, client certificates and logins (`tests/cluster/run --secure`):
+nodes serve and take over, and are refused if any of these is missing."""
 
 import subprocess
 
@@ -16,8 +15,7 @@ OF = dict(flag.removeprefix("--cassandra-").split("=", 1) for flag in FLAGS)
 
 
 def asked(**changed):
-    """Returns exit code and error text of a connection to Cassandra with these flags changed; None
-    omits a flag."""
+    """Returns exit code and error of a connection with changed flags; None omits one."""
     flags = OF | {name.replace("_", "-"): value for name, value in changed.items()}
     line = [EBB_BIN, "admin", "cluster", "init", "--cassandra-contact-points", CONTACT_POINTS]
     line += ["--cassandra-keyspace", new_keyspace()]

@@ -77,8 +77,7 @@ class Worker(threading.Thread):
         return len(self.databases[name]) + len(self.unknown[name])
 
     def check(self, name, found):
-        """Checks that a database has every acknowledged id, none twice, and none that was not
-        written."""
+        """Checks that a database has every acknowledged id, none twice, and no unknown one."""
         assert len(found) == len(set(found)), f"{name} has something twice"
         missing = self.databases[name] - set(found)
         assert not missing, f"{name} lost {sorted(missing)[:5]}"
@@ -146,8 +145,8 @@ class ItemsOf(Worker):
         self.ensure(name)
 
     def ensure(self, name):
-        """Creates the database and its container if missing: an attempt without a reply may have
-        created them."""
+        """Creates database and container if missing: an attempt without a reply may have done
+        so."""
         self.call("POST", "dbs", {"id": name}, good=(201, 409))
         key = {"paths": ["/id"], "kind": "Hash", "version": 2}
         body = {"id": "c", "partitionKey": key}
@@ -326,8 +325,7 @@ def test_a_storm_over_several_shards(clock, capsys):
 def test_documents_of_all_shards_are_gone_at_their_second():
     with Cluster(clock="manual", shards=SHARDS) as cluster:
         owned(cluster, by=SHARDS)
-        # The clock of each shard starts at the second of its own first start. The first move
-        # synchronizes them.
+        # Shards start at the seconds of their own first starts. This move aligns them.
         cluster.nodes[1].advance(60_000)
         names = [f"life{number}" for number in range(9)]
         client = Client(cluster.nodes[0].items.address)

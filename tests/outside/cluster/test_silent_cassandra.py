@@ -13,9 +13,8 @@ from lib.seed import TORTURE
 ROUNDS = int(os.environ.get("ROUNDS", 10 if TORTURE else 1))
 #: Seconds for which a node is silent: longer than a lease and its margin.
 SILENT = 12.0
-#: Limit of the seconds without an acknowledgement, on a machine that runs other work too (less than
-#: 1 on an idle one). Without a retry at another node the large write would end only when the node
-#: is back.
+#: Limit of the seconds without an acknowledgement on a busy machine (less than 1 on an idle one).
+#: Without a retry at another node, the large write would end only with the silence.
 WITHOUT = 8.0
 #: Bytes of a document whose entry has many parts.
 LARGE = 4 << 20

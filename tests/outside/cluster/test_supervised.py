@@ -16,8 +16,7 @@ NEAR = 1.0
 
 
 def ahead(cluster):
-    """Returns the seconds by which database time is ahead of the machine's, to the precision of a
-    request."""
+    """Returns by how many seconds database time is ahead of the machine's, roughly."""
     owner = cluster.owner()
     return owner.now_ms() / 1000 - time.time()
 

@@ -22,8 +22,7 @@ LONG = 1_800
 
 
 class Watched:
-    """A cluster with clients that read the time continuously, and a document that must not
-    expire."""
+    """A cluster with clients that read the time, and a document that must not expire."""
 
     def __init__(self, directory, *off):
         self.walls = Walls(directory, *off)
@@ -48,8 +47,7 @@ class Watched:
         self.stack.close()
 
     def check(self):
-        """Checks through every node that documents expire in time, and that items are stamped with
-        database time."""
+        """Checks through every node the expiry of documents and the stamps of items."""
         self.names += 1
         dies_in_time(self.cluster, f"c{self.names}")
         owner = self.cluster.owner()

@@ -38,8 +38,7 @@ class Walls:
 
 
 def dies_in_time(cluster, name):
-    """Checks through each node that a document is live before its deadline and expired from it on,
-    by the database's clock."""
+    """Checks through each node that a document expires exactly by the database's clock."""
     collections = [node.client["walls"][name] for node in cluster.nodes]
     collections[0].create_index("_ts", expireAfterSeconds=2)
     before = cluster.owner().now_ms()

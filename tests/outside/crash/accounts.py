@@ -32,8 +32,7 @@ class Role:
 
 
 class Accounts:
-    """Users and roles by name. A change returns a new object, so that two states can be legal at
-    the same time."""
+    """Users and roles by name. A change returns a new object, as both states may be legal."""
 
     def __init__(self, users=None, roles=None, shared=False):
         self.users, self.roles = dict(users or {}), dict(roles or {})
@@ -146,8 +145,7 @@ class Book:
         return []
 
     def opens_all(self, state, opens):
-        """Returns whether the passwords that differ between the legal states are those of this
-        state."""
+        """Returns whether the passwords that differ between legal states are this state's."""
         names = {name for one in self.states for name in one.users}
         changed = [
             name

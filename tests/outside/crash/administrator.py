@@ -97,8 +97,7 @@ class Administrator(OfDocuments):
         self.change(self.book.now.put_user(name, password=password), body)
 
     def whole_user(self):
-        """Changes password, roles and custom data of a user in one command, which must be
-        atomic."""
+        """Changes a user's password, roles and data in one command, which must be atomic."""
         name, password, state = self.a_user(), f"password {self.tag()}", self.book.now
         roles, number = self.some(state.roles, 0), self.tags
         after = state.put_user(name, password=password, roles=frozenset(roles), number=number)
@@ -148,8 +147,7 @@ class Administrator(OfDocuments):
             self.change(state.put_role(name, rights=had - rights), body)
 
     def inherit(self):
-        """Changes the roles that a role inherits from: only roles before it in order, which avoids
-        cycles."""
+        """Changes the roles that a role inherits, only to earlier ones, to avoid cycles."""
         state = self.book.now
         first, *rest = sorted(state.roles)
         name = self.random.choice(rest)

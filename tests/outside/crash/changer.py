@@ -1,5 +1,4 @@
-"""Creates and drops indexes and changes TTL settings, concurrently with the writers, until a
-crash."""
+"""Creates and drops indexes and changes TTL settings beside the writers, until a crash."""
 
 import random
 import threading
@@ -21,8 +20,7 @@ OPTIONS = {"retryWrites": False, "serverSelectionTimeoutMS": 2_000}
 
 
 class Changer:
-    """One client. It reads the current state before each change, since a crash may have come
-    between."""
+    """One client. It reads the state before each change, since a crash may have come."""
 
     OPTIONS = OPTIONS
 

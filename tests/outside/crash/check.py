@@ -20,8 +20,7 @@ def documents(db):
 
 
 def hinted(collection, index, within=60.0):
-    """Returns all rows by an index; waits for a build that a crash interrupted and that resumes in
-    the background."""
+    """Returns all rows by an index; waits for a build that a crash interrupted."""
     until = time.monotonic() + within
     while True:
         try:
@@ -36,17 +35,15 @@ def hinted(collection, index, within=60.0):
 
 
 def await_rules(collection):
-    """Waits for TTL indexes whose build resumes after a crash: such an index expires nothing until
-    it is built, and then everything that is due, also between two reads on a clock that stands
-    still."""
+    """Waits for TTL indexes whose build resumes after a crash: when one is built, everything due
+    expires at once, also between two reads on a clock that stands still."""
     for index in collection.list_indexes():
         if "expireAfterSeconds" in index and "_ts" not in index["key"]:
             hinted(collection, index["name"])
 
 
 def halves(db, stands):
-    """Returns rows without index entries and entries without rows, in collections where nothing can
-    expire meanwhile."""
+    """Returns rows without index entries, and the reverse, where nothing can expire meanwhile."""
     wrong = []
     for name in ALL if stands else IMMORTAL:
         await_rules(db[name])

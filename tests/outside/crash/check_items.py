@@ -1,5 +1,4 @@
-"""Compares a restarted server's items with the ledgers, read paths with each other, and both change
-feeds."""
+"""Compares a restarted server's items with the ledgers, read paths, and both change feeds."""
 
 from lib.nosql import ALL_VERSIONS, LATEST, stripped
 
@@ -11,8 +10,7 @@ IMMORTAL = ("plain", "unique", "counters")
 
 
 class Follower:
-    """Reads the change feed of all versions, round after round: every version must appear once and
-    in order."""
+    """Reads the feed of all versions in rounds: each must appear once and in order."""
 
     def __init__(self, client):
         self.live = {}
@@ -58,8 +56,7 @@ class Follower:
 
 
 def paths(container, rows):
-    """Returns rows that a query, an index or the change feed shows and the read feed does not, or
-    the reverse."""
+    """Returns rows that a query, index or change feed shows, but not the read feed, or reverse."""
     wrong, name = [], container.name
     ids = sorted(row["id"] for row in rows)
     changed, _ = container.changes(None, LATEST)

@@ -241,8 +241,7 @@ class ItemWriter(Worker):
 
 
 class ItemChanger(Worker):
-    """Changes default TTLs and indexes, and creates and drops a container, concurrently with the
-    writers."""
+    """Changes default TTLs and indexes, and creates and drops a container."""
 
     def __init__(self, seed, times):
         super().__init__("item changer", seed * 1000 + 999, times)

@@ -9,8 +9,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class State:
-    """A document, or none (`body` None), and bounds of its expiry: not before `low`, certainly by
-    `high`."""
+    """A document or none, and bounds of its expiry: not before `low`, surely by `high`."""
 
     body: dict | None
     low: float = float("inf")
@@ -63,16 +62,14 @@ class Ledger:
         return self.acked.get(key, ABSENT)
 
     def intend(self, changes, batch=(), atomic=False):
-        """Called before a send: `changes` maps each document to a function of begin and end that
-        returns its new state."""
+        """Called before a send; `changes` maps documents to functions of begin and end."""
         self.begin = self.times.low()
         self.pending = changes
         self.batch = list(batch)
         self.atomic = atomic
 
     def acknowledge(self, applied=None):
-        """Called after the reply; `applied` are the keys that it reports as changed, None for
-        all."""
+        """Called after the reply; `applied` are the changed keys, None for all."""
         end = self.times.high()
         for key, change in self.pending.items():
             if applied is None or key in applied:
@@ -81,8 +78,7 @@ class Ledger:
         self.acks += 1
 
     def gone(self, key):
-        """Called when a reply reports the document missing; it stays absent until it is written
-        again."""
+        """Called when a reply reports the document missing, as it stays until a write."""
         self.acked[key] = ABSENT
 
     def settle(self, found, begin, end, crashed):
@@ -99,8 +95,7 @@ class Ledger:
             if not fitting:
                 wrong.append(f"{key}: found {found.get(key)}, may be {states}")
             else:
-                # If both fit, either the document is absent, or the later state is the one to check
-                # next.
+                # If both fit, the document is absent, or the later state is checked next.
                 self.acked[key] = fitting[-1] if key in found else ABSENT
         wrong += self.holes(found)
         self.pending, self.batch = {}, []
@@ -119,8 +114,7 @@ class Ledger:
         return [f"half a batch: {done} done, {undone} not"] if done and undone else []
 
     def holes(self, found):
-        """Returns an error unless an ordered insertMany without a reply inserted a prefix of its
-        documents."""
+        """Returns an error unless the pending ordered insertMany inserted a prefix."""
         mortal = [key for key in self.batch if self.pending[key](self.begin, self.begin).low < 1e18]
         if mortal:
             return []

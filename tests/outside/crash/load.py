@@ -17,8 +17,7 @@ from crash.workload import WRITERS, Writer, build
 
 
 class Load:
-    """Writers of both APIs, a client of each API that changes settings, and one that moves a manual
-    clock."""
+    """Writers and a changer of settings for each API, and a mover of a manual clock."""
 
     def __init__(self, server, writers=WRITERS, item_writers=ITEM_WRITERS, times=None):
         self.server = server

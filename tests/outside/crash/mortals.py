@@ -10,8 +10,7 @@ from crash.clients import OfDocuments, OfItems, Untiring
 DATABASE = "mortals"
 #: TTL in seconds of documents without their own.
 INHERITED = 2
-#: By collection: field and seconds of the TTL index, and whether documents have a `ttl`, a date or
-#: none.
+#: By collection: field and seconds of the TTL index, and the documents' own TTL, if any.
 COLLECTIONS = {
     "inherit": ("_ts", INHERITED, "none"),
     "explicit": ("_ts", -1, "ttl"),
@@ -82,9 +81,8 @@ class Mortal(Untiring):
 
 
 class MortalDocuments(Mortal, OfDocuments):
-    """A client of the MongoDB API, whose replies do not contain `_ts`: it is not before `$$NOW` of
-    the write, and not after the time that a later request returns. In a read, `$$NOW` is taken
-    before its view opens."""
+    """A client of the MongoDB API. Replies do not contain `_ts`: it is between `$$NOW` of the write
+    and the time of a later request. A read takes `$$NOW` before its view opens."""
 
     def open(self, server):
         super().open(server)

@@ -47,8 +47,7 @@ class Registering(Untiring):
         self.pending = None
 
     def ended(self, died):
-        """Records the pending write as without a reply: it took effect before this time, when the
-        server was dead, or never."""
+        """Records the pending write: it took effect before the server was dead, or never."""
         if self.pending and self.pending[1] != "read":
             self.keep(died, UNKNOWN)
 
@@ -80,8 +79,7 @@ class DocumentRegistering(Registering, OfDocuments):
 
 
 class ItemRegistering(Registering, OfItems):
-    """A client of the NoSQL API; it swaps by a replace on condition of the ETag, which belongs to
-    one value."""
+    """A client of the NoSQL API; it swaps by a replace on condition of the ETag."""
 
     def open(self, server):
         super().open(server)

@@ -1,5 +1,4 @@
-"""Data directories that are refused: exit code 3, at once, with the reason; nothing in them
-changes."""
+"""Data directories that are refused: exit code 3, at once, with the reason, and unchanged."""
 
 import hashlib
 import os

@@ -119,8 +119,7 @@ def made(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def whole(made, tmp_path_factory):
-    """The number of each call in a whole run, the directory that a kill after it left, and its
-    script."""
+    """The calls of a whole run, the directory that a kill after it left, and its script."""
     directory = tmp_path_factory.mktemp("every-call") / "data"
     with closing(Traced(CHANGING, **OPTIONS)) as server:
         copied(made, server.data_dir)

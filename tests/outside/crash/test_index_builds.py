@@ -7,8 +7,7 @@ import pymongo
 import pytest
 from lib.server import Server
 
-#: Number of documents, so large that a build takes a while; number of scanned documents before the
-#: kill.
+#: Documents, so many that a build takes a while, and those scanned before the kill.
 DOCUMENTS, BEFORE = 100_000, 2_000
 PART = 20_000
 
@@ -20,12 +19,10 @@ def builds(server):
 
 
 def done(operation):
-    """Returns the number of documents that a build has scanned; its message and its progress must
-    agree."""
+    """Returns the number of scanned documents; message and progress must agree."""
     progress = operation.get("progress")
     if progress is None:
-        # There is no message before the build starts, and no numbers before the first documents are
-        # scanned.
+        # No message before the build starts, and no numbers before the first documents.
         assert operation.get("msg") in (None, "Index Build: scanning collection")
         return 0
     done, total = progress["done"], progress["total"]

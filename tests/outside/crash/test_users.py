@@ -23,8 +23,7 @@ VERIFIED = 10
 
 
 def make(server, clients):
-    """Creates the collections that privileges refer to, the shared user, and a role of each client
-    for it."""
+    """Creates the privileges' collections, the shared user, and a role for each client."""
     with server.root() as root:
         for client in clients:
             for name in COLLECTIONS:

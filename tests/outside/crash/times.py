@@ -1,5 +1,4 @@
-"""Bounds of the database time as seen from outside: an instant that it has certainly reached, and
-one that it cannot have passed."""
+"""Bounds of database time from outside: certainly reached, and certainly not passed."""
 
 import random
 import threading
@@ -34,8 +33,7 @@ class SystemTimes:
 
 
 class ManualTimes:
-    """A manual clock that one thread moves: bounded by the last confirmed and the last requested
-    move."""
+    """A manual clock moved by one thread: between the last confirmed and requested moves."""
 
     #: The clock does not move between rounds.
     stands = True
@@ -53,8 +51,7 @@ class ManualTimes:
         return self.asked / 1000
 
     def attach(self, server):
-        """Called after a start: the server's time must be one that was requested, and not before a
-        confirmed one."""
+        """Called after a start: the time must be a requested one, not before a confirmed one."""
         now = server.now_ms()
         assert self.done is None or self.done <= now <= self.asked, (self.done, now, self.asked)
         self.done = self.asked = now

@@ -34,15 +34,13 @@ class Oracle:
             self.known[id] = deadline, self.versions
 
     def begin(self):
-        """Called before a read: returns the known state, which holds until its end for documents
-        that are not written meanwhile."""
+        """Called before a read: returns the known state, valid for documents not written since."""
         with self.lock:
             return dict(self.known), self.newest
 
     def end(self, begun, now, rows, after=None):
-        """Called after a read, with the database time in the reply, and the deadlines of its
-        documents by id. If that time may be before the instant of the read, `after` is a time after
-        it."""
+        """Called after a read, with its database time and its documents' deadlines by id. If that
+        time may be before the instant of the read, `after` is a time after it."""
         after = now if after is None else after
         before, least = begun
         with self.lock:

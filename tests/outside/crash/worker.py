@@ -1,5 +1,4 @@
-"""The base of the writers of both APIs: a thread that works until its server stops, and a
-ledger."""
+"""The base of both APIs' writers: a thread that works until its server stops, and a ledger."""
 
 import random
 import threading

@@ -49,8 +49,7 @@ def met():
 
 
 def churn(writers, number):
-    """Creates and drops collections, whose files are created and removed; their errors are
-    ignored."""
+    """Creates and drops collections, and with them files; ignores their errors."""
     with contextlib.suppress(PyMongoError):
         writers.client["d"][f"churn{number}"].insert_one({"_id": number})
         writers.client["d"][f"churn{number - 2}"].drop()

@@ -117,8 +117,7 @@ def compared(server, writers):
 
 def read_meanwhile(told, part, least):
     """Checks that reads did not wait for syncs: this statistic ("median" or "longest") is less than
-    half of the minimum time of a sync, in seconds. Delays of a busy machine are shorter than
-    that."""
+    half of the minimum time of a sync in seconds, more than a busy machine delays."""
     for name in ("mongo", "nosql"):
         assert told[name]["problems"] == []
         assert told[name][part] < least / 2, f"point reads at {name}: {told}"

@@ -110,8 +110,7 @@ def switch(server, wanted=None):
 
 
 def look(server, token):
-    """Returns all data that a client can see, by every read path; raises `Damaged` if the server
-    reports damage."""
+    """Returns all visible data by every read path; raises `Damaged` if damage is reported."""
     try:
         found = {"token": token if holds(server, token) else "not taken"}
         return {
@@ -181,8 +180,7 @@ def judged(reply):
 
 
 def certificate(server):
-    """Returns the certificate that the NoSQL API presents to TLS clients, which may have pinned
-    it."""
+    """Returns the certificate of the NoSQL API, which TLS clients may have pinned."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
     with (

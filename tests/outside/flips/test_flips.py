@@ -89,8 +89,7 @@ def attempt(image, truth, home, number, chosen):
         flip.flip(directory, *chosen)
         said = verified(directory)
         if said == REFUSED and number % 4:
-            # A start makes the same first checks as verify, so a refusal by the server is only
-            # tested sometimes.
+            # A start makes verify's first checks too, so it is tested only sometimes.
             return "verify 3", None
         # verify may have truncated a torn write, so the server gets a copy of its own.
         shutil.rmtree(directory)

@@ -15,8 +15,7 @@ SECONDS = float(os.environ.get("FLOOD_SECONDS", "1800" if TORTURE else "1"))
 BASELINE = min(SECONDS, 3.0)
 #: Honest clients of each API.
 HONEST = 8
-#: Allowed factor of the honest clients' p99 during a flood, and allowed delay by the machine in
-#: seconds.
+#: Allowed factor of the honest clients' p99, and seconds of delay by the machine.
 TIMES, MOMENT = 3, 0.015
 #: Bytes that the server may use during a flood in addition.
 MEMORY = 256 << 20
@@ -86,8 +85,7 @@ class Field:
         return (processor(self.server) - self.spent) / (time.monotonic() - self.began)
 
     def wrong(self, memory=MEMORY):
-        """Returns the errors and delays of the honest clients, excessive memory use, and whether
-        the server exited."""
+        """Returns the honest clients' errors and delays, excess memory, and the server's exit."""
         wrong = [problem for api in APIS for problem in self.met[api]["problems"]] + self.delays()
         if memory < self.grown:
             wrong.append(f"{self.grown >> 20} MiB were held")

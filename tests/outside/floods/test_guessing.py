@@ -34,8 +34,7 @@ OF_ONE = 30
 PACE = 150
 SOURCES = itertools.count(256)
 FAILED = 18
-#: Microseconds of a difference that network jitter hides; the ordinary run has too few samples to
-#: detect less than this.
+#: Microseconds that network jitter hides; the ordinary run has fewer samples.
 HIDDEN = 25 if TORTURE else 100
 
 
@@ -189,8 +188,7 @@ def test_wrong_signatures(report):
 
 
 def test_of_checks_times():
-    """A difference of a tenth is detected, no difference is not, and a few slow samples do not
-    count."""
+    """A difference of a tenth is detected, and a few slow samples are not one."""
     rng = random.Random(1)
     quick = [rng.gauss(100, 20) for _ in range(5_000)]
     same = [rng.gauss(100, 20) for _ in range(5_000)]

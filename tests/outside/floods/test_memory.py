@@ -92,8 +92,7 @@ def answer(wire):
 
 
 def together(server, messages, count):
-    """Runs this many clients concurrently; returns how many requests succeeded and were refused,
-    and the errors."""
+    """Runs clients concurrently; returns the numbers of successes and refusals, and the errors."""
     gate = threading.Barrier(count)
     clients = [Client(server.address, messages, gate) for _ in range(count)]
     for one in clients:

@@ -1,5 +1,4 @@
-"""Runs the matrix: all paths, with one kind of expiry, at all instants, in one state of the
-data."""
+"""Runs the matrix: all paths, one kind of expiry, all instants, in one state of the data."""
 
 from lib import matrix
 from lib.command_log import CommandLog

@@ -1,5 +1,4 @@
-"""The model of expiry in its simplest form: sweep whenever time or a setting changes; expired
-documents stay expired."""
+"""A simple model of expiry: sweep whenever time or a setting changes; expired stays expired."""
 
 from dataclasses import dataclass, field
 

@@ -58,8 +58,7 @@ class Client(races.Racer):
         )
 
     def shift(self):
-        """Changes the TTL setting back and forth and switches it off and on: expired documents must
-        stay expired."""
+        """Changes the TTL setting and switches it off and on: expired stays expired."""
         seconds = [1, 2, -1] if self.kind == "seconds" else [0, 0, 1]
         while self.goes_on():
             chosen = self.random.choice(seconds)

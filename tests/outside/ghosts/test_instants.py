@@ -21,8 +21,7 @@ FIRST = -1
 
 
 class Documents:
-    """`deadline[id]` is the second in which a document expires, counted from the start of the
-    clock."""
+    """`deadline[id]` is the second of its expiry, counted from the start of the clock."""
 
     def __init__(self, server, kind):
         rng = random.Random(f"{SEED} {kind}")
@@ -136,8 +135,7 @@ class Reader(instant.Reader):
         self.judge("facet", found, seconds, self.documents.ids)
 
     def cursor(self, hint):
-        """Checks each batch against the documents live at its own instant between its first and
-        last key."""
+        """Checks each batch by its own instant, between its first and last key."""
         size = self.random.choice([7, 60, 400])
         order = self.documents.by_key if hint else range(COUNT)
         place = {id: at for at, id in enumerate(order)}

@@ -1,5 +1,4 @@
-"""The value matrix: which values of `ttl` have a meaning, under each default TTL; others are stored
-but ignored."""
+"""The value matrix: the meaning of values of `ttl` under each default TTL; others are ignored."""
 
 import re
 
@@ -9,8 +8,7 @@ from lib.server import Server, date
 
 #: The default TTL of the collection in the case of a number.
 DEFAULT = 50
-#: The last instant that is checked, in seconds after the write; after it only documents that never
-#: expire are live.
+#: The last instant checked, in seconds after the write; only documents without expiry outlive it.
 END = 2**31 + 10
 
 INHERIT, NEVER = "inherit", "never"

@@ -1,5 +1,4 @@
-"""Hostile commands: handshakes (B9), logins (B10), commands that are not for clients (B11), hashes
-(B15)."""
+"""Hostile commands: handshakes (B9), logins (B10), not for clients (B11), hashes (B15)."""
 
 import bson
 from access.scram import Exchange
@@ -14,8 +13,7 @@ TOPOLOGY = {"processId": bson.ObjectId(b"123456789012"), "counter": bson.Int64(-
 
 
 def hello(what, flags=0, **fields):
-    """A handshake, after which the connection must still reply to a ping, and not as to a
-    handshake."""
+    """A handshake; the connection must still reply to a ping, and not as to a handshake."""
 
     def run(place):
         body = command(("hello", 1), *fields.items(), db="admin")

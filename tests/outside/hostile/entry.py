@@ -95,8 +95,7 @@ def words(kind, made):
 
 
 def word(reply):
-    """Returns the word of a reply's document, where None means that the server closed the
-    connection."""
+    """Returns the word of a reply's document; None means a closed connection."""
     if reply is None:
         return "closed"
     if reply["ok"] != 1:
@@ -154,8 +153,7 @@ def asks(what, first, *fields, db=DATABASE, known=None, within=WITHIN, **more):
 
 
 def steps(what, run, known=None):
-    """An entry of several messages to the MongoDB API; `run(place)` returns the word of the last
-    reply."""
+    """An entry of several messages to the MongoDB API; `run` returns the last reply's word."""
     return Made(what, "mongodb", run, known)
 
 

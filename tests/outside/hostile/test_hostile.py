@@ -1,5 +1,4 @@
-"""Every entry of the hostile corpus at every station: its reply, and that it had no other
-effect."""
+"""Every entry of the hostile corpus at every station: its reply, and no other effect."""
 
 import pytest
 

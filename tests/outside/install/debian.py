@@ -9,8 +9,7 @@ import time
 #: Limit in seconds for the start of the machine, and for one command.
 WITHIN = 120.0
 
-#: The namespaces' first process: unpacks the root file system, mounts /proc and the like, and
-#: becomes systemd.
+#: The namespaces' first process: unpacks the root, mounts /proc and the like, becomes systemd.
 ENTER = """
 set -e
 tar=$1 root=$2 shared=$3
@@ -124,8 +123,7 @@ class Group:
         (self.path / "cgroup.procs").write_text(str(os.getpid()))
 
     def remove(self):
-        """Removes the cgroup. Its processes have been killed, but the kernel takes a moment to
-        release them."""
+        """Removes the cgroup; the kernel needs a moment to release its killed processes."""
         end = time.monotonic() + WITHIN
         for folder in sorted(self.path.rglob("*/"), reverse=True):
             self.removed(folder, end)

@@ -50,8 +50,7 @@ def verify(keyspace, directory, within=60):
 
 
 def forget(keyspace, node):
-    """Runs `ebb admin cluster forget`, which watches the node for some seconds to see whether it
-    lives."""
+    """Runs `ebb admin cluster forget`, which takes some seconds to see if the node lives."""
     return run("forget", keyspace, node, within=60)
 
 
@@ -86,8 +85,7 @@ class Node(Server):
         self.paused = False
 
     def meet(self, peers):
-        """Receives the link addresses of the other nodes; a plain node ignores them, it discovers
-        its peers itself."""
+        """Receives the other nodes' link addresses; a plain node discovers them itself."""
 
     def connect_once(self):
         """Returns a client without retries and with short timeouts."""
@@ -226,8 +224,7 @@ class Cluster:
         return {node.name: node.log.read_text(errors="replace")[-1500:] for node in self.nodes}
 
     def verify(self, *nodes, within=60):
-        """Stops nodes that still run, and verifies the copy of each against the cluster's
-        journal."""
+        """Stops nodes that still run, and verifies each copy against the cluster's journal."""
         for node in nodes:
             if node.process.poll() is None:
                 node.leave()

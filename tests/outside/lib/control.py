@@ -80,8 +80,7 @@ class Control:
         return (int(line[1]), float(line[2]), float(line[3])) if line else None
 
     def rest(self):
-        """Returns the numbers of the other records reported as durable, after the program has
-        ended."""
+        """Returns the other records reported as durable, after the program has ended."""
         lines = [line.split() for line in self.process.stdout.read().splitlines()]
         return [int(line[0]) for line in lines if len(line) == 4 and line[1] == "0"]
 

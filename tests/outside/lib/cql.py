@@ -1,5 +1,4 @@
-"""Sends a single statement to Apache Cassandra in its native protocol, for state that `ebb` can
-neither write nor show."""
+"""Sends a single statement to Apache Cassandra in its native protocol, without `ebb`."""
 
 import socket
 import struct
@@ -40,8 +39,7 @@ def execute(address, statement):
 
 
 def rows(body):
-    """Returns the rows of a result, or an empty list for another kind of result. Column types must
-    be simple ones."""
+    """Returns a result's rows; none for other kinds. Columns must have simple types."""
     kind, flags, columns = struct.unpack_from("!iii", body + bytes(12))
     if kind != ROWS:
         return []

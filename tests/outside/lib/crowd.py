@@ -46,8 +46,7 @@ def more_than_descriptors(attacked, data, served):
     finally:
         resource.prlimit(pid, resource.RLIMIT_NOFILE, (soft, hard))
     until, well = time.monotonic() + 5, 0
-    # The store checks every tenth of a second whether it can write, so five successes in a row are
-    # needed.
+    # The store checks every 0.1 s whether it can write: five successes in a row are needed.
     while well < 5:
         with attacked.wire() as wire:
             wire.send(data)

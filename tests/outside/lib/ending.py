@@ -16,8 +16,7 @@ def tells_end(text):
 
 
 def is_end(error):
-    """Returns whether a client of the MongoDB API gets this error from a server that is
-    stopping."""
+    """Returns whether this error of the MongoDB API means that the server is stopping."""
     if isinstance(error, BulkWriteError):
         return tells_end(str(error.details))
     ends = isinstance(error, AutoReconnect)

@@ -25,11 +25,9 @@ def strace():
 
 
 def injected(calls, what, out):
-    """Returns the command prefix that starts a program under strace and injects `what` into
-    `calls`; an empty `what` only traces."""
+    """Returns the prefix that runs a program under strace; an empty `what` only traces."""
     inject = ["-e", f"inject={what}"] if what else []
-    # With this flag only the traced calls stop the program, but strace 6.1 silently sends no
-    # signals.
+    # Stops the program at traced calls only, but strace 6.1 then silently sends no signals.
     quick = [] if "signal=" in what else ["--seccomp-bpf"]
     # -D: strace runs as a grandchild, so that the process to signal and wait for is the program.
     tracer = [strace(), "-D", "-f", "-qq", "-y", *quick, "-o", str(out)]

@@ -1,5 +1,4 @@
-"""Tests that a reply belongs to one instant: one thread moves the clock continuously while others
-read."""
+"""Tests that a reply belongs to one instant: one thread moves the clock while others read."""
 
 import random
 import threading

@@ -81,15 +81,13 @@ class Matrix:
         self.verified = self.server.verify() if self.server.data_dir else None
 
     def dead_entries(self):
-        """Returns the number of index entries of expired documents still on disk in collection
-        `r`."""
+        """Returns the number of entries of expired documents still on disk in `r`."""
         found = re.search(r"^r\.r: .* (\d+) entries of expired", self.verified.stdout, re.MULTILINE)
         return int(found[1])
 
 
 class Left:
-    """Tests of the data directory that a matrix leaves; test classes parametrized by state and kind
-    inherit them."""
+    """Tests of a matrix's data directory, for classes parametrized by state and kind."""
 
     def test_data_is_sound(self, matrices, state, kind):
         verified = matrices(state, kind).verified

@@ -131,8 +131,7 @@ class Client:
         self.connection = None
 
     def was_closed(self):
-        """Returns whether the server has closed the connection, as it does after four idle
-        minutes."""
+        """Returns whether the server has closed the connection, as after 4 idle minutes."""
         if self.connection.sock is None:
             return False
         # Between two responses the only thing to read is the end of the stream.

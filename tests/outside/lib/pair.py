@@ -1,12 +1,10 @@
-"""A collection or container on a server and its model: every step changes both, then they are
-compared."""
+"""A collection or container on a server and its model, changed together and compared."""
 
 from lib.server import AT_ONCE, Server
 
 
 class Pair:
-    """Each step changes both; `check` compares them. A given `server` is used instead of a new
-    one."""
+    """Each step changes both; `check` compares them. `server` replaces a new one."""
 
     #: Text long enough that expired documents are worth reaping.
     PAD = ""

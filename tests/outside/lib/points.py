@@ -1,5 +1,4 @@
-"""Chooses the system calls at which a server is killed: all that change files, or an even
-sample."""
+"""Chooses the system calls to kill a server at: all that change files, or an even sample."""
 
 import http.client
 import random

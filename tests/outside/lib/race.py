@@ -64,8 +64,7 @@ class Racer:
         return time.monotonic() < self.until
 
     def saw(self, id, life, begin, end, by):
-        """Records that `life` is live, or with None that there is none; in either case the life
-        seen before, if it is another one, has expired."""
+        """Records that `life` is live (None: none is); another life seen before has expired."""
         last = self.last.pop(id, None)
         by = f"{by} of process {self.number} found {life}"
         if last not in (None, life):
@@ -163,8 +162,7 @@ def judge(seen):
 
 
 def around(seen, life, death):
-    """Yields the observations of a life within a second of its first expired one, with times
-    relative to that."""
+    """Yields a life's observations within a second of its first expired one, relative to it."""
     yield f"life {life}"
     of = sorted((one for one in seen if one[0] == life), key=lambda one: one[2])
     for _, alive, begin, end, *by in of:

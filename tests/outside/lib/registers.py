@@ -1,6 +1,5 @@
 """Checks whether a history of one register is linearizable: some order of its operations explains
-every result, and keeps each operation that ended before another began before it (Wing and Gong's
-search).
+every result and respects their order in time (Wing and Gong's search).
 
 An operation without a reply took effect at some time between its begin and its end, or never; its
 end is when its server was certainly dead.
@@ -64,9 +63,8 @@ def is_linearizable(history, state=None):
 
 
 def nexts(operations, done):
-    """Returns the candidates for the next operation: not applied, begun before any other unapplied
-    operation ended; if without a reply, only while no operation is applied that began after its
-    end."""
+    """Returns the candidates for the next operation: begun before any other unapplied one ended;
+    without a reply, only while none is applied that began after its end."""
     found, first_end = [], FOREVER
     last = operations[done.bit_length() - 1].begin if done else -FOREVER
     for at, one in enumerate(operations):

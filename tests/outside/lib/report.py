@@ -16,8 +16,7 @@ class Report:
         self.test, self.show, self.began = test, show, time.monotonic()
 
     def __call__(self, fault, count, what, lost=0, seed=None, **figures):
-        """Reports that the fault occurred `count` times (`what` names the unit) and that `lost`
-        writes were lost."""
+        """Reports `count` occurrences of a fault (`what` names the unit) and the lost writes."""
         took = round(time.monotonic() - self.began, 1)
         row = {
             "fault": fault,

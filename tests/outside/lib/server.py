@@ -56,8 +56,7 @@ def copied(directory, to):
 
 
 def worth(expiry):
-    """Applies the reaper's own rule: at least half of the data has expired, and at least
-    REAP_LEAST_BYTES."""
+    """The reaper's own rule: at least half of the data and REAP_LEAST_BYTES have expired."""
     dead = expiry["unreaped_estimate"]["bytes"]
     return dead >= REAP_LEAST_BYTES and expiry["live"]["bytes"] <= dead
 

@@ -33,8 +33,7 @@ class Traced(Server):
 
 
 def most_calls(trace, directory):
-    """Returns for each call the maximum, over threads, of its occurrences on files of a
-    directory."""
+    """Returns how often each call was made on a directory's files, at most per thread."""
     counts = collections.Counter()
     for line in trace.splitlines():
         found = CALL.match(line)

@@ -1,5 +1,4 @@
-"""The kinds of expiry of items: how a container is set up so that an item expires at a known
-second."""
+"""The kinds of expiry of items: the set-up of a container whose items expire at a known second."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -10,8 +9,7 @@ STAY = [{"ttl": -1}, {"ttl": 1_000_000}, {"ttl": 2_147_483_647}]
 
 @dataclass(frozen=True)
 class Death:
-    """One kind. An expiring item has the fields `mortal` and expires `after` seconds from its
-    write."""
+    """One kind. An item with the fields `mortal` expires `after` seconds from its write."""
 
     name: str
     #: The default TTL of the container when the items are written.

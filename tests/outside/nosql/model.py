@@ -28,17 +28,14 @@ def runs(rows, key, name):
 
 
 def commit(event):
-    """Returns the commit of an event: its writes are unordered; every delete is a commit of its
-    own."""
+    """Returns an event's commit: its writes are unordered; a delete is its own commit."""
     return event.current["commit"] if event.current else ("delete", event.previous["write"])
 
 
 def settled(events):
-    """Returns the events in a normalized order, which keeps the required parts of the order: that
-    of writes, that of expirations, and that of each item.
-
-    An expiration is reported before any read and before its id is used again, so relative to writes
-    of other items it may be reported late. Expirations of the same second are unordered.
+    """Returns the events in a normalized order that keeps the order of writes, of expirations and
+    of each item. An expiration is reported before any read and before its id is used again, so
+    relative to other items' writes it may be late. Those of the same second are unordered.
     """
     events = list(events)
     writes = [event for event in events if event.kind != "expired"]

@@ -176,8 +176,7 @@ class Pair(pair.Pair):
             assert reply.status == 404 or stripped(reply.json) == bodies[id], f"{id}: {reply}"
 
     def check_feeds(self, choose):
-        """Compares both feeds from the start and from a position that `choose` picks; records the
-        new position."""
+        """Compares both feeds from the start and a position that `choose` picks; records one."""
         rows, after = self.container.changes(size=choose([None, 1, 2]))
         self.compare_latest(rows, 0)
         self.latest.append((after, self.commits))

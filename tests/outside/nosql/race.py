@@ -70,8 +70,7 @@ class Client(races.Racer):
             time.sleep(0.02)
 
     def shift(self):
-        """Changes the default TTL back and forth and switches it off and on: expired items must
-        stay expired."""
+        """Changes the default TTL and switches it off and on: expired stays expired."""
         while self.goes_on():
             default = self.random.choice([1, 2, -1, None])
             more = {} if default is None else {"defaultTtl": default}

@@ -1,5 +1,4 @@
-"""The same history through both APIs of one server leads to the same live documents, step by
-step."""
+"""The same history through both APIs of one server leads to the same live documents."""
 
 import os
 import random

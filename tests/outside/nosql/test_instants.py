@@ -129,8 +129,7 @@ class Reader(instant.Reader):
             self.judge("changes", found, seconds, self.items.alive)
 
     def paged(self):
-        """Checks each page against the items live at its own instant between its first and last
-        key."""
+        """Checks each page by its own instant, between its first and last key."""
         size, last, after = self.random.choice([7, 60, 400]), -1, None
         while True:
             rows, after, seconds = self.ask(

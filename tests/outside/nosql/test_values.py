@@ -185,8 +185,7 @@ def test_each_write_restarts_the_countdown(server, container, write, life):
 
 @pytest.mark.parametrize("default", DEFAULTS)
 def test_the_matrix_of_classes(server, container, default):
-    """None, -1 and n under off, -1 and n', at the second before the deadline, at it, and after
-    it."""
+    """None, -1 and n under off, -1 and n', a second before the deadline, at it and after."""
     on = {"off": None, "-1": -1, "n": 20}[default]
     assert container.define(**({} if on is None else {"defaultTtl": on})).status == 201
     start = server.now_ms() // 1000

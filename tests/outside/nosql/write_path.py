@@ -45,8 +45,7 @@ class WritePath:
         )
 
     def run(self):
-        """Returns the reply, the status of the write, and the message of its refusal if there is
-        one."""
+        """Returns the reply, the status of the write, and the message of a refusal."""
         if self.write_path.startswith(("batch", "bulk")):
             return self.batch()
         reply = {

@@ -23,8 +23,7 @@ DONE = {
     *("WatchdogSec", "LimitNOFILE", "LimitCORE", "ProtectSystem", "ProtectHome", "PrivateTmp"),
     *("NoNewPrivileges", "CapabilityBoundingSet", "TimeoutStopSec", "TimeoutStartSec"),
 }
-#: Directives that are ignored: they need more of the kernel than a test has, or concern later
-#: restarts.
+#: Ignored directives: they need more of the kernel than a test has, or concern restarts.
 LEFT = {
     *("Description", "Documentation", "Wants", "After", "WantedBy", "Restart", "RestartSec"),
     *("RestartPreventExitStatus", "OOMScoreAdjust", "PrivateDevices", "ProtectKernelTunables"),
@@ -78,8 +77,7 @@ class Unit:
                 path = pathlib.Path(base) / name
                 path.mkdir(parents=True, exist_ok=True)
                 path.chmod(int(self.value(f"{key}Mode", "0755"), 8))
-                # Like systemd, changes the owner of all its contents, if the directory has another
-                # owner.
+                # Like systemd, changes the owner of all contents if the directory has another.
                 for each in [path, *path.rglob("*")] if path.owner() != self.value("User") else []:
                     shutil.chown(each, self.value("User"), self.value("Group"))
                 made.append(str(path))

@@ -15,8 +15,7 @@ from lib.server import EBB_BIN
 ROOT = pathlib.Path(__file__).parents[3]
 #: Path of this clone on the machine: its own folder may be below /tmp, which the machine hides.
 CLONE = "/run/clone"
-#: A Python for scripts that use the standard library only; the virtual environment may be below
-#: /tmp, too.
+#: A Python for scripts without packages; the virtual environment may be below /tmp, too.
 PYTHON = pathlib.Path(sys.base_prefix, "bin", "python3")
 AS_SYSTEMD = f"'{PYTHON}' {CLONE}/tests/outside/operation/as_systemd.py"
 #: The user who builds the server and tries it.
@@ -70,8 +69,7 @@ TOOLS = {
 
 
 def packages(*functions):
-    """Runs functions of tests/lib/languages.sh, which install packages; returns the output of the
-    last one."""
+    """Runs functions of tests/lib/languages.sh; returns the output of the last one."""
     text = f"""
         set -e
         cache=${{XDG_CACHE_HOME:-$HOME/.cache}}/ebb-tests

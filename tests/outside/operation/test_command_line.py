@@ -58,8 +58,7 @@ def test_a_port_that_is_taken(tmp_path):
 
 
 def three_ports():
-    """Returns the first of three consecutive free ports, with sockets on the first and the
-    third."""
+    """Returns the first of three consecutive ports, of which the second is free."""
     while True:
         with contextlib.ExitStack() as taken:
             first = taken.enter_context(socket.create_server(("127.0.0.1", 0)))

@@ -1,7 +1,6 @@
-"""The log of slow operations: a line for each that takes at least `--slow-ms`, with the documents
-examined and the plan, the client's name and its request's id, and without values of the request.
-The admin address returns those of the last day with their shapes. SIGHUP has the log level read
-again."""
+"""The log of slow operations: a line for each that takes at least `--slow-ms`, with documents
+examined, plan, client name and request id, and without values of the request. The admin address
+shows those of the last day with their shapes. SIGHUP reloads the log level."""
 
 import json
 import signal
@@ -179,8 +178,7 @@ def test_the_level_is_read_again_at_sighup(tmp_path):
         assert lines(server) == []
 
         def until_logged(level):
-            """Has the settings read again, and waits until the log behaves according to this
-            level."""
+            """Has the settings read again, and waits until the log follows this level."""
             settings.write_text(f'log-level = "{level}"\n')
             server.process.send_signal(signal.SIGHUP)
             until = time.monotonic() + 10

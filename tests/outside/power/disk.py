@@ -1,5 +1,4 @@
-"""A file system in a file whose power can be cut: writes that were not made durable before are
-lost."""
+"""A file system in a file whose power can be cut: writes that are not durable are lost."""
 
 import contextlib
 import errno
@@ -75,8 +74,7 @@ class Disk:
             os.close(place)
 
     def is_mounted(self):
-        """Returns whether it is mounted, according to the kernel: the path itself cannot be
-        accessed after a cut."""
+        """Returns whether the kernel lists it as mounted: after a cut its path fails."""
         mounts = pathlib.Path("/proc/self/mountinfo").read_text()
         return any(line.split()[4] == str(self.path) for line in mounts.splitlines())
 

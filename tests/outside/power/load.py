@@ -128,7 +128,7 @@ class PowerLoad(Load):
         return sum(it.refusals for it in [*self.writers, *self.item_writers, *self.movers])
 
     def trails(self):
-        """Returns the last refusals that each worker got."""
+        """Returns the last recorded steps of each worker."""
         workers = [*self.writers, *self.item_writers, *self.movers, self.loader]
         return "\n".join(
             f"{worker.name}:\n  " + "\n  ".join(getattr(worker, "trail", ())) for worker in workers

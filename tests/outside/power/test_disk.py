@@ -1,5 +1,4 @@
-"""A test of the simulated disk: it is restored correctly after a cut, even if another process has
-it mounted."""
+"""A test of the simulated disk: it recovers from a cut, even if another process has it mounted."""
 
 import subprocess
 

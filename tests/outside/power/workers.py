@@ -26,13 +26,12 @@ OPTIONS = {
 }
 #: Seconds after a refusal until the next request.
 AGAIN_AFTER = 0.005
-#: Number of refusals that are recorded for each worker.
+#: Number of steps that are recorded for each worker.
 TRAIL = 60
 
 
 class Steady:
-    """A worker that continues after a refusal, and ends when it cannot know whether a write was
-    done."""
+    """A worker that continues after a refusal, and ends after an uncertain outcome."""
 
     refusals = 0
 

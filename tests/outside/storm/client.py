@@ -10,8 +10,7 @@ from storm.world import World
 
 
 class Ended(Exception):
-    """The server has died or reports that it is stopping: whether the last request was done is
-    unknown."""
+    """The server stops or has died: whether the last request was done is unknown."""
 
 
 class Refused(Exception):
@@ -81,8 +80,7 @@ class Client:
         return [f"{self.number}-{tag}" for tag in range(self.tags - count, self.tags)]
 
     def own(self, what, request, *worlds):
-        """Sends a request about the client's own names: it must succeed, whatever other clients
-        do."""
+        """Sends a request about the client's own names, which must always succeed."""
         self.world.intend(what, *worlds)
         try:
             answer = request()

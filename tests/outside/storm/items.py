@@ -112,8 +112,7 @@ class Items(Client):
             )
 
     def drop_database(self):
-        """Deletes a database. If that is interrupted, any of its containers may be gone, and
-        throughput may be reset before them."""
+        """Deletes a database. Interrupted, it may have removed containers and throughput."""
         if name := self.any_database():
             inside = [key for key in self.world.held if key[0] == "coll" and key[1] == name]
             users = [key for key in self.world.held if key[0] == "user" and key[1] == name]
@@ -374,8 +373,7 @@ class Items(Client):
         )
 
     def replace_common(self):
-        """Replaces a container; another client may have created it with another unique key, which
-        cannot be changed."""
+        """Replaces a container, with its actual unique key, which cannot be changed."""
         name = self.shared_name()
         try:
             held = self.ask("GET", self.link(name)).json

@@ -66,8 +66,7 @@ class Shared:
             entry.end, entry.acked, entry.refused = now(), done, not done
 
     def places(self, insert):
-        """Returns the names where a document may be, each with the earliest time at which it can
-        have got there."""
+        """Returns the names where a document may be, each with its earliest time there."""
         reached, more = {insert.name: insert.begin}, True
         while more:
             more = False
@@ -88,8 +87,7 @@ class Shared:
         )
 
     def is_gone(self, insert, reached):
-        """Returns whether a document was never moved, and was dropped after its insertion had
-        completed."""
+        """Returns whether a document was never moved, and dropped after its insertion."""
         return len(reached) == 1 and any(
             change.acked and change.gone and change.gone(insert.name) and insert.end < change.begin
             for change in self.changes

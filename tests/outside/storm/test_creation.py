@@ -51,8 +51,7 @@ class Makers:
         self.acked = {}
 
     def insert(self, at, database, name, count=DOCUMENTS):
-        """Returns a function that inserts a client's documents into a collection that may not exist
-        yet."""
+        """Returns a function that inserts documents into a possibly missing collection."""
         ids = [f"{at}-{i}" for i in range(count)]
 
         def work():
@@ -121,8 +120,7 @@ def both_doors(makers):
 
 
 def indexes(makers):
-    """Two clients create the same index, and others other indexes, on a collection that does not
-    exist yet."""
+    """Two clients create the same index, and others other ones, on a missing collection."""
     makers.acked["mongo", "app", "one"] = set()
     return [makers.index(at, "app", "one", field) for at, field in enumerate("aabc")]
 

@@ -21,8 +21,7 @@ MOST = 200
 
 
 class Storm:
-    """Clients that create and drop collections, and one that reads the reports, until they are
-    stopped."""
+    """Clients that create and drop collections, and one that reads the reports."""
 
     def __init__(self, server):
         self.server, self.over, self.problems = server, threading.Event(), []

@@ -45,8 +45,7 @@ class Clients:
 
 
 def maker(field, rounds):
-    """Returns a function that repeatedly creates an index and drops it, and creates it at the
-    end."""
+    """Returns a function that repeatedly creates and drops an index, which stays at the end."""
 
     def work(collection):
         for _ in range(rounds):
@@ -68,8 +67,7 @@ def reader(finds):
 
 
 def asker(over, answers):
-    """Returns a function that fetches usage counts until the others have ended, and checks each
-    reply, also against the previous one."""
+    """Returns a function that repeatedly fetches usage counts and checks each reply."""
 
     def work(collection):
         last = 0

@@ -13,8 +13,7 @@ class World:
 
     def __init__(self):
         self.held = {}
-        #: Possible results, complete or partial, of a request without a reply, and a description of
-        #: it.
+        #: Possible results of a request without a reply, and its description.
         self.perhaps, self.asked = [], None
 
     def names(self, kind):
@@ -27,8 +26,7 @@ class World:
         return {key: value for key, value in self.held.items() if key not in keys}
 
     def without_some(self, keys):
-        """Returns the worlds without any non-empty subset of `keys`, the last without all of
-        them."""
+        """Returns the worlds without some of `keys`, the last without all of them."""
         return [
             self.without(*gone) for n in range(1, len(keys) + 1) for gone in combinations(keys, n)
         ]

@@ -53,8 +53,7 @@ class Relay:
             pass
 
     def note(self, data):
-        """Records requests. A client sends the head of a request in one piece, and the next one
-        after the reply."""
+        """Records requests. A client sends a head in one piece, and the next after the reply."""
         self.requests += [
             f"{method.decode()} {path.decode()}" for method, path in REQUEST.findall(data)
         ]

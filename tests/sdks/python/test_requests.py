@@ -1,5 +1,4 @@
-"""Each operation of the SDK sends one request: each reply contains what the next operation
-needs."""
+"""Each operation of the SDK sends one request: replies contain what the next one needs."""
 
 import os
 import re

@@ -86,8 +86,7 @@ class Replay(unittest.TestCase):
         self.assertEqual([one["id"] for one in feed.json["DocumentCollections"]], ["c"])
 
     def test_links_of_resource_ids(self):
-        """The SDK reads ranges and other resources by resource ids, whose link it converts to lower
-        case."""
+        """The SDK reads ranges by resource ids, whose links it converts to lower case."""
         _, shown = self.container()
         database = self.client.send("GET", self.database).json["_rid"]
         by_rid = f"/dbs/{database}/colls/{shown['_rid']}"

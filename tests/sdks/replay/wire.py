@@ -74,8 +74,7 @@ class Client:
         )
 
     def plan(self, path, sql, parameters=()):
-        """Requests a plan as .NET does on systems other than Windows: without isquery, with
-        features of its own."""
+        """Requests a plan as .NET does except on Windows: no isquery, its own features."""
         spec = {"query": sql, "parameters": [{"name": n, "value": v} for n, v in parameters]}
         return self.send(
             "POST",

@@ -1,5 +1,4 @@
-"""Counts, distinct values, statistics, explain and the forecast: paths that return numbers instead
-of documents."""
+"""Counts, distinct values, statistics, explain and the forecast: paths that return numbers."""
 
 from ghosts.paths.table import FILLERS, READS, Path, Strange, read
 
@@ -164,8 +163,7 @@ def _(c):
 
 
 def explain_row(name, about, command):
-    """Adds an explain, which counts the documents that the command would examine: expired ones are
-    not counted."""
+    """Adds an explain, which must not count expired documents as examined."""
 
     def run(c):
         stats = explained(c, command)

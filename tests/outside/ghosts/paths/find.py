@@ -92,8 +92,7 @@ def _(c):
 
 
 def cursor_row(name, command, collection="r", show=lambda row: [row["_id"]], twice=False, **more):
-    """Adds a cursor that has returned its first batch; `show` returns the ids of the documents in a
-    row."""
+    """Adds a cursor that has returned its first batch; `show` returns a row's ids."""
 
     def prepare(c):
         cursor = c.command(command, collection, **more)["cursor"]
@@ -207,8 +206,7 @@ def _(c):
 
 @read("find by every index")
 def _(c):
-    # Including the TTL index on a date; every document of the collection is in all of these
-    # indexes.
+    # Including TTL indexes on dates; every document is in all of these indexes.
     seen = set()
     for index in c.db["r"].list_indexes():
         partial = index.get("partialFilterExpression", {})

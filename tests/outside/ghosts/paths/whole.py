@@ -90,8 +90,7 @@ def _(c):
 
 @write("drop and make again", own=True)
 def _(c):
-    # Counts the documents first; after the drop the collection is empty, whether they had expired
-    # or not.
+    # Counts the documents first; after the drop there are none, live or expired.
     seen = c.judge(c.command("count", "w")["n"], 2, 1)
     c.command("drop", "w")
     c.command("create", "w")

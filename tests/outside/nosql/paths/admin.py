@@ -12,8 +12,7 @@ def live(cell):
 
 @read("forecast: the next hour")
 def hour(cell):
-    """Checks the expirations of the next hour, which do not include items that have expired
-    already."""
+    """Checks the expirations of the next hour, without already expired items."""
     within = cell.server.expiry("r", "r")["dies_within"]["hour"]["documents"]
     return either(cell, within, cell.dies_soon)
 
@@ -36,8 +35,7 @@ def exact(cell):
 
 @read("preview")
 def preview(cell):
-    """With a default TTL of a second, all items that inherit it expire at once; expired items do
-    not count."""
+    """With a default TTL of a second, items that inherit it expire, except expired ones."""
     dies = cell.server.expiry("r", "r", {"default": 1})["dies_now"]["documents"]
     return either(cell, dies, cell.dies)
 

@@ -1,5 +1,4 @@
-"""Batches that refer to an expired item: each operation treats it as absent, and batches stay
-atomic."""
+"""Batches that refer to an expired item: it is absent for each operation; they stay atomic."""
 
 import json
 

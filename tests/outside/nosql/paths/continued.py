@@ -1,5 +1,4 @@
-"""Pages that started while all items were live and continue after the expiry, also across
-restarts."""
+"""Pages that started while all items were live and continue after expiry and restarts."""
 
 from nosql.paths.shapes import SHAPES
 from nosql.paths.table import Strange, less, plain, read

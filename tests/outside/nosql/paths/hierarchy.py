@@ -1,5 +1,4 @@
-"""Items with a hierarchical partition key: by the whole key, by its prefixes, and across
-partitions."""
+"""Items with a hierarchical partition key: by the whole key, its prefixes, and across."""
 
 from lib.nosql import of_partition
 

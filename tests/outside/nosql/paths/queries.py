@@ -1,5 +1,4 @@
-"""Queries of every shape: over all partitions, in one, in small pages, and by the rewritten
-text."""
+"""Queries of every shape: over all partitions, in one, in small pages, and rewritten."""
 
 from nosql.paths.shapes import SHAPES, every, ids, mean, per_kind
 from nosql.paths.table import Strange, plain, read
@@ -152,8 +151,7 @@ def by_text(text, known, rows_of, answer):
 
 
 def by_plan(text, known, rows_of, answer):
-    """Adds a query with the text that the plan endpoint returns; if it rewrites nothing, with the
-    text that SDKs send."""
+    """Adds a query with the plan endpoint's text, or with the one that SDKs send."""
 
     def run(cell):
         plan = cell.c.plan(text)

@@ -67,8 +67,7 @@ class Cell:
     prepared: Any = None
 
     def living(self, alive, scope=None):
-        """Returns the items of one partition (or all) while the expiring ones are live, or
-        afterwards."""
+        """Returns the items (of a partition) while the expiring ones are live, or later."""
         items = self.items if alive else [item for item in self.items if item["kind"] == "c"]
         return [item for item in items if scope in (None, item["pk"])]
 

@@ -1,5 +1,4 @@
-"""The feed of all versions and deletes: each expiry is reported once, in order, with the last
-version."""
+"""The feed of all versions and deletes: each expiry once, in order, with the last version."""
 
 from lib.nosql import ALL_VERSIONS, RANGE, RANGE_OF_A, stripped
 from lib.paths import FILLERS
@@ -8,8 +7,7 @@ from nosql.paths.table import Strange, plain, read, write
 
 
 def told(cell, headers=RANGE, size=None, own=False):
-    """Returns all events since before the items were written: of the items for reads, or with `own`
-    of those for writes."""
+    """Returns all events of the items for reads, or with `own` of those for writes."""
     container, name = (cell.c, "x") if own else (cell.v, "v")
     events = container.changes(cell.before[name], ALL_VERSIONS, size, headers)[0]
     stamps = [event["metadata"]["lsn"] for event in events]
@@ -101,8 +99,7 @@ def at_the_end(cell):
 
 @read("all versions: from the end", at_the_end)
 def from_the_end(cell):
-    """Checks that only later events come: the expirations, each just once, however often the feed
-    is read."""
+    """Checks that only later events come: the expirations, each just once."""
     rows, after = cell.v.changes(cell.prepared, ALL_VERSIONS)
     mortals = sorted(item["id"] for item in cell.living(True) if item["kind"] == "m")
     expired = sorted(id for _, id, by in map(of, rows) if by)
@@ -127,8 +124,7 @@ def events_of(cell):
 
 
 def lives(cell):
-    """Returns the events of the first life: created, and patched if its kind of expiry does
-    that."""
+    """Returns the events of the first life: created, and patched if its kind does that."""
     return ["create", "replace"] if cell.patched else ["create"]
 
 
