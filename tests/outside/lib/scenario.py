@@ -1,6 +1,7 @@
-"""Scenarios: tables of steps, with disturbances of the server between them. Each scenario is played
-once undisturbed and once with a restart, crash or reap, chosen by SEED, after half of its steps;
-with TORTURE also with each disturbance after all steps, and after each single one.
+"""Scenarios: tables of steps, with disturbances of the server between them.
+
+Each is played once undisturbed and once with random disturbances, chosen by SEED, after about half
+of its steps; with TORTURE also with each disturbance after all steps, and after each single one.
 """
 
 import random
