@@ -90,9 +90,7 @@ def main():
     watches = {
         "mongo": [Watch(documents, (mongo[0], int(mongo[1])), read_document) for _ in many],
         "nosql": [Watch(items, (cosmos[0], int(cosmos[1])), read_item) for _ in many],
-        "control": [
-            Watch(documents, (control[0], int(control[1])), read_document) for _ in many
-        ],
+        "control": [Watch(documents, (control[0], int(control[1])), read_document) for _ in many],
     }
     each = [watch for those in watches.values() for watch in those]
     while True:

@@ -123,9 +123,7 @@ class Field:
     def figures(self):
         """Returns the figures for the report."""
         return {
-            "p99_honest": ", ".join(
-                f"{api} {self.met[api]['p99'] * 1000:.0f} ms" for api in APIS
-            ),
+            "p99_honest": ", ".join(f"{api} {self.met[api]['p99'] * 1000:.0f} ms" for api in APIS),
             "usual": f"{self.baseline['mongo']['p99'] * 1000:.0f} ms",
             "unattacked_server": f"{self.met['control']['p99'] * 1000:.0f} ms",
             "memory": f"+{self.grown >> 20} MiB",
