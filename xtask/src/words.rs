@@ -8,8 +8,6 @@ use std::{
 
 use crate::tidy::Source;
 
-/// The phrases and their allowed numbers, one a line: the number, a tab, the phrase.
-const TABLE: &str = "xtask/words.txt";
 /// Folders and files with prose that is ours.
 const ROOTS: &[&str] = &[
     "ARCHITECTURE.md",
@@ -137,6 +135,9 @@ fn fragments(file: &Source) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// The phrases and their allowed numbers, one a line: the number, a tab, the phrase.
+    const TABLE: &str = "xtask/words.txt";
 
     #[test]
     fn counts_only_fall() {
