@@ -59,7 +59,7 @@ enum Request {
 /// they may be given at any position.
 pub(crate) fn command() -> Command {
     Command::new("admin")
-        .about("Look at a running server, and change what can be changed while it runs")
+        .about("Inspect a running server and change its runtime settings")
         .subcommand_required(true)
         .arg_required_else_help(true)
         .args(client::client_flags().map(|arg| arg.global(true)))
@@ -68,7 +68,7 @@ pub(crate) fn command() -> Command {
                 .long("json")
                 .action(ArgAction::SetTrue)
                 .global(true)
-                .help("Print what the server answers as it is"),
+                .help("Print the server's answer unchanged"),
         )
         .subcommand(state::health_command())
         .subcommand(Command::new("status").about("Show all of the server's state"))
@@ -81,7 +81,7 @@ pub(crate) fn command() -> Command {
         .subcommand(features::command())
         .subcommand(user::command())
         .subcommand(cluster::command())
-        .subcommand(Command::new("doctor").about("Check the settings of a server that hosts data"))
+        .subcommand(Command::new("doctor").about("Check a running server against hardening rules"))
 }
 
 /// Runs the parsed subcommand and returns the exit code.
@@ -226,10 +226,10 @@ mod tests {
         let refused =
             ask_server(&Client::new(&format!("{address}/_ebb/nowhere?"), None), &Request::Doctor)
                 .unwrap_err();
-        assert_eq!(refused, "there is no such page");
+        assert_eq!(refused, "page not found");
         for request in [Request::Cluster, Request::MakeBase { shard: 0 }] {
             let refused = ask_server(&Client::new(&address, None), &request).unwrap_err();
-            assert_eq!(refused, "this server is no node of a cluster");
+            assert_eq!(refused, "this server is not a cluster node");
         }
         runtime.block_on(running.stop()).unwrap();
         let gone = ask_server(&Client::new(&address, None), &Request::Status).unwrap_err();
@@ -237,7 +237,7 @@ mod tests {
             gone,
             format!(
                 "no answer from {address}: nothing listens there. Is the server running? 'ebb serve' \
-                 starts one; another address is given by --admin-addr"
+                 starts one; choose another address with --admin-addr"
             )
         );
     }

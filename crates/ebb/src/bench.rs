@@ -20,7 +20,7 @@ pub(crate) fn command() -> Command {
         .allow_hyphen_values(true)
         .action(ArgAction::Append);
     Command::new("bench")
-        .about("Load a server and measure it, by the binary ebb-bench beside this one")
+        .about("Benchmark a server with the ebb-bench binary in the same directory")
         .disable_help_flag(true)
         .arg(arguments)
 }
@@ -38,8 +38,8 @@ pub(crate) fn run(matches: &ArgMatches) -> ExitCode {
             .and_then(|code| u8::try_from(code).ok())
             .map_or(ExitCode::from(FAILED), ExitCode::from),
         Err(error) if error.kind() == io::ErrorKind::NotFound => complain(
-            "there is no ebb-bench beside this binary: build it with \
-             'cargo build --release -p bench'",
+            "ebb-bench not found next to this binary: build it with 'cargo build --release -p \
+             bench'",
             FAILED,
         ),
         Err(error) => complain(format!("{BINARY}: {error}"), FAILED),

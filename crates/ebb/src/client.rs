@@ -45,12 +45,12 @@ pub(crate) fn client_flags() -> [Arg; 4] {
         .long("key-file")
         .env(OsStr::from("EBB_KEY_FILE"))
         .value_name("PATH")
-        .help("The server's key file, where its admin address asks for a key");
-    let tls = Arg::new("tls").long("tls").action(ArgAction::SetTrue).help("Ask over TLS");
+        .help("The server's key file, if its admin address requires a key");
+    let tls = Arg::new("tls").long("tls").action(ArgAction::SetTrue).help("Use TLS");
     let authority =
         Arg::new("tls-ca").long("tls-ca").env(OsStr::from("EBB_TLS_CA")).value_name("PATH").help(
-            "Ask over TLS, and believe the certificates of this authority, or this one: a server \
-             keeps the one it made in DATA-DIR/nosql/certificate.pem [those that the system believes]",
+            "Use TLS, and trust this CA or certificate: a server keeps its generated one in \
+             DATA-DIR/nosql/certificate.pem [the system's CAs]",
         );
     [address, key, tls, authority]
 }
@@ -150,7 +150,7 @@ impl Client {
             Ok(answer) if answer.status() == 200 => Ok(answer.into_body().into_reader()),
             refused => match self.read_answer(refused) {
                 Err(message) => Err(message),
-                Ok(_) => Err(format!("{} answers in a way that is not known", self.address)),
+                Ok(_) => Err(format!("unexpected answer from {}", self.address)),
             },
         }
     }
@@ -211,11 +211,11 @@ impl Client {
         let text = answer.body_mut().read_to_string();
         let text = text.map_err(|error| format!("the answer of {address} ended early: {error}"))?;
         let body: Value = serde_json::from_str(&text)
-            .map_err(|_| format!("{address} answers {status}, and not as an ebb server does"))?;
+            .map_err(|_| format!("{address} answers {status}; it is not an ebb server"))?;
         match body.pointer("/error/message").and_then(Value::as_str) {
             Some(_) if status == 401 && self.bearer.is_none() => Err(format!(
-                "{address} asks for a key: give --key-file, which is the server's, or admin.key in its \
-                 data directory"
+                "{address} requires a key: give --key-file with the server's key file, or \
+                 admin.key in its data directory"
             )),
             Some(message) => Err(message.to_owned()),
             None => Ok(body),
@@ -230,14 +230,14 @@ fn no_answer(address: &str, error: &ureq::Error) -> String {
     };
     match io.kind() {
         io::ErrorKind::ConnectionRefused => format!(
-            "no answer from {address}: nothing listens there. Is the server running? 'ebb serve' starts \
-             one; another address is given by --admin-addr"
+            "no answer from {address}: nothing listens there. Is the server running? 'ebb serve' \
+             starts one; choose another address with --admin-addr"
         ),
         // The server does not speak TLS, or presents another certificate.
         io::ErrorKind::InvalidData => {
             transfer::with_advice(format!("no answer from {address}: {io}"))
         }
-        _ => format!("no answer from {address}: {io}; another address is given by --admin-addr"),
+        _ => format!("no answer from {address}: {io}; choose another address with --admin-addr"),
     }
 }
 

@@ -32,9 +32,9 @@ use crate::{
 
 /// The last lines of `ebb --help`.
 const BEGIN: &str = "\
-Begin with:
-  ebb serve        a server for this machine, with its data in ./ebb-data
-  ebb quickstart   a sample that expires within a minute, on that server or one of its own";
+Get started:
+  ebb serve        a server on loopback, with its data in ./ebb-data
+  ebb quickstart   sample data that expires within a minute, on that or a temporary server";
 
 /// Returns all subcommands with their flags, for parsing, help and shell completion.
 fn command() -> Command {
@@ -53,7 +53,7 @@ fn command() -> Command {
             Arg::new("print-config")
                 .long("print-config")
                 .action(ArgAction::SetTrue)
-                .help("Print all settings and where they came from, and end"),
+                .help("Print all settings and their sources, and exit"),
         );
     // Added last, because those two come first in `--help`.
     let serve = settings::add_flags(serve);
@@ -175,7 +175,7 @@ mod tests {
     fn help_begins_with_what_is_needed_first() {
         let mut all = command();
         let help = all.render_help().to_string();
-        assert!(help.contains("Begin with:\n  ebb serve "), "{help}");
+        assert!(help.contains("Get started:\n  ebb serve "), "{help}");
         let help = all.find_subcommand_mut("serve").unwrap().render_help().to_string();
         let at = |text: &str| help.find(text).unwrap();
         let order = ["--config <FILE>", "--print-config", "\nStorage:\n", "--data-dir", "\nLog:\n"];

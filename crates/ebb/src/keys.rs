@@ -21,29 +21,29 @@ use crate::ending::{FAILED, USAGE, complain, end_failed, print_text};
 const FORMAT: &str = "\
 A key file has a key on each line, in base64, of 16 to 256 bytes:
 
-    # anything behind '#' is a comment
-    primary            = BASE64   reads and writes; has to be there
-    secondary          = BASE64   the same: one is exchanged while the other is in use
+    # text after '#' is a comment
+    primary            = BASE64   reads and writes; required
+    secondary          = BASE64   the same, so that keys can be rotated without downtime
     primary-readonly   = BASE64   reads
     secondary-readonly = BASE64   the same
 
-A key alone on its line is the primary. A file that everybody on the machine may read is refused.
+A key alone on its line is the primary. A world-readable file is refused.
 
 Start a server with it:   ebb serve --key-file FILE
-Have its files read anew: send it SIGHUP";
+Reload its files:         send it SIGHUP";
 
 pub(crate) fn command() -> Command {
     let new = Command::new("new")
-        .about("Make four new keys")
+        .about("Generate four new keys")
         .arg(
             Arg::new("file")
                 .value_name("FILE")
                 .value_parser(clap::value_parser!(PathBuf))
-                .help("A new file, which only its owner may read [print them]"),
+                .help("File to create, readable only by its owner [print them]"),
         )
         .after_help(FORMAT);
     Command::new("keys")
-        .about("Make keys of the NoSQL API and the portal, for --key-file")
+        .about("Generate keys for the NoSQL API and the portal, for --key-file")
         .subcommand_required(true)
         .arg_required_else_help(true)
         .after_help(FORMAT)
@@ -64,11 +64,11 @@ pub(crate) fn run(matches: &ArgMatches) -> ExitCode {
     let shown = path.display();
     match write_new(path, made.bytes()) {
         Ok(()) => {
-            print_text(format!("{shown} has four new keys: ebb serve --key-file {shown}\n"));
+            print_text(format!("wrote four new keys to {shown}: ebb serve --key-file {shown}\n"));
             ExitCode::SUCCESS
         }
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => complain(
-            format!("{shown} is there already, and stays as it is: name another file"),
+            format!("{shown} already exists and was not changed: name another file"),
             FAILED,
         ),
         Err(error) => complain(format!("{shown}: {error}"), FAILED),

@@ -37,15 +37,15 @@ pub(crate) fn command() -> Command {
         Arg::new(name).long(name).action(ArgAction::SetTrue).help(help)
     };
     Command::new("quickstart")
-        .about("Make a sample whose sessions disappear within a minute, and watch it")
+        .about("Create a sample whose sessions expire within a minute, and watch it")
         .long_about(
-            "Has a running server make the sample: sessions that disappear one after another \
-             within a minute, in both APIs. Where nothing listens at the admin address a server \
-             is started that keeps nothing. Run again, it begins anew.",
+            "Creates sample sessions on a running server that expire one after another within a \
+             minute, in both APIs. If nothing listens at the admin address, an in-memory server is \
+             started. Running it again starts over.",
         )
         .args(client::client_flags())
-        .arg(flag("no-watch", "Do not show how the sessions disappear"))
-        .arg(flag("json", "Print what the server answers as it is"))
+        .arg(flag("no-watch", "Do not watch the sessions expire"))
+        .arg(flag("json", "Print the server's answer unchanged"))
 }
 
 /// Runs the parsed subcommand and returns the exit code. A server is started only if nothing
@@ -81,16 +81,16 @@ fn serve_own(client: Client, key_file: Option<&Path>, shown: Shown) -> ExitCode 
     let key_file = key_file.map(Path::to_owned);
     let config = Config { key_file, ..own_config(client.address(), shown) };
     if shown != Shown::Json {
-        print_text(format!(
-            "Nothing listens at {}: a server is started that keeps nothing.\n\n",
-            { client.address() }
-        ));
+        print_text(format!("Nothing listens at {}: starting an in-memory server.\n\n", {
+            client.address()
+        }));
     }
     let beside: server::Beside = Box::new(move |admin| {
         make_sample(&client.with_address(&admin.unwrap_or_default()), shown)?;
         if shown != Shown::Json {
             print_text(
-                "The server goes on, and forgets everything when it ends: Ctrl-C ends it.\n",
+                "The server keeps running; its data is lost when it stops. Press Ctrl-C to stop \
+                 it.\n",
             );
         }
         Ok(())
@@ -165,10 +165,10 @@ fn describe_sample(address: &str, answer: &Value, is_manual: bool) -> String {
         parts.iter().map(|part| format!("{} in the {} API", part.count, part.name)).collect();
     let when = match is_manual {
         false => {
-            format!("They disappear one after another; the last one that does in {seconds} s.")
+            format!("They expire one after another; the last one in {seconds} s.")
         }
         true => format!(
-            "The clock stands still, so none of them disappears until it is moved. All that do are gone \
+            "The clock is manual, so none of them expires until it is advanced. All have expired \
              after\n  ebb admin clock advance {seconds}s --admin-addr {address}"
         ),
     };
@@ -223,7 +223,7 @@ mod tests {
             "last_dies_ms": 60_500,
         });
         let text = describe_sample("h:1", &answer, true);
-        assert!(text.contains("stands still") && text.contains("clock advance 60s"), "{text}");
+        assert!(text.contains("clock is manual") && text.contains("clock advance 60s"), "{text}");
         let text = describe_sample("h:1", &answer, false);
         assert!(!text.contains("clock"), "{text}");
         assert!(text.contains("40 in the NoSQL API."), "{text}");

@@ -14,31 +14,34 @@ use crate::{
 
 pub(crate) fn command() -> Command {
     Command::new("verify")
-        .about("Check a data directory that no server has open, backups, or an audit log")
-        .after_help("Ends with 0 if there are no differences, with 1 if there are some.")
+        .about("Verify the data directory of a stopped server, backups, or an audit log")
+        .after_help("Exits with 0 if there are no differences, with 1 otherwise.")
         .arg(
             Arg::new("backup")
                 .value_name("BACKUP")
                 .conflicts_with_all(["data-dir", "audit-file"])
-                .help("Read a backup, or all of a directory, to the end: frames, entries, hashes"),
+                .help("Verify a backup, or all backups of a directory: frames, entries, hashes"),
         )
         .arg(
             Arg::new("data-dir")
                 .long("data-dir")
                 .value_name("PATH")
                 .required_unless_present_any(["audit-file", "backup"])
-                .help("Walk every row, index entry and count of a data directory"),
+                .help("Verify every row, index entry and count of a data directory"),
         )
         .arg(
             Arg::new("audit-file")
                 .long("audit-file")
                 .value_name("PATH")
                 .conflicts_with("data-dir")
-                .help("Check that no line of an audit log was changed, taken out or put in"),
+                .help("Verify that no line of an audit log was changed, removed or inserted"),
         )
-        .arg(Arg::new("json").long("json").action(ArgAction::SetTrue).help(
-            "Print what was found as one JSON object; 'count' is how many differences there are",
-        ))
+        .arg(
+            Arg::new("json")
+                .long("json")
+                .action(ArgAction::SetTrue)
+                .help("Print the result as one JSON object; 'count' is the number of differences"),
+        )
 }
 
 /// Runs `ebb verify`: prints the result for each collection, as text or as one JSON object. The
@@ -95,10 +98,8 @@ fn format_found(found: &[Difference]) -> String {
     let differences: u64 = found.iter().map(|it| it.count).sum();
     match differences {
         0 => out.push_str("no differences\n"),
-        1 => out.push_str("1 difference: restore a backup, or look at the documents it names\n"),
-        n => {
-            out.push_str(&format!("{n} differences: restore a backup, or look at what they name\n"))
-        }
+        1 => out.push_str("1 difference: restore a backup, or check the documents it names\n"),
+        n => out.push_str(&format!("{n} differences: restore a backup, or check what they name\n")),
     }
     out
 }
@@ -118,7 +119,7 @@ fn verify_audit(path: &str, as_json: bool) -> ExitCode {
     };
     let (text, report) = match &found {
         Ok(server::Checked { lines, begins_behind, last }) => (
-            format!("{lines} lines hold together; the last hash is {last}\n"),
+            format!("{lines} lines verified; the last hash is {last}\n"),
             json!({ "lines": lines, "begins_behind": begins_behind, "last": last }),
         ),
         Err(broken) => (format!("{broken}\n"), json!({ "line": broken.line, "why": broken.why })),

@@ -94,7 +94,7 @@ def test_what_fails_leaves_no_object(store, tmp_path):
         server.client["d"]["c"].insert_one({"_id": 1})
         asked("backup", place, *at(server), store=store)
         env = store.environment()
-        assert "there already" in refused("backup", place, *at(server), env=env)
+        assert "already exists" in refused("backup", place, *at(server), env=env)
         said = refused("backup", "s3://nobody/x.ebb", *at(server), env=env)
         assert "s3://nobody/x.ebb" in said
         for wrong in ("s3://", "ftp://kept/x"):

@@ -57,11 +57,11 @@ def test_a_pause_keeps_bytes_and_hides_what_expires(server):
     # A manual clock starts at a full second.
     server.advance(9_999)
     assert counts(server, container) == (COUNT, COUNT)
-    assert ebb(server, "ttl")[1].startswith("reaping goes on\n")
+    assert ebb(server, "ttl")[1].startswith("reaping is running\n")
     code, text = ebb(server, "ttl", "pause")
     assert (code, text.splitlines()[0]) == (
         0,
-        "reaping is paused: 'ebb admin ttl resume' ends that",
+        "reaping is paused: 'ebb admin ttl resume' resumes it",
     )
     server.advance(1)
     for _ in range(2):
@@ -80,7 +80,7 @@ def test_a_pause_keeps_bytes_and_hides_what_expires(server):
         server.kill()
         server.start()
         assert "reaping is paused" in server.log.read_text()
-    assert ebb(server, "ttl", "resume")[1].splitlines()[0] == "reaping goes on"
+    assert ebb(server, "ttl", "resume")[1].splitlines()[0] == "reaping is running"
     server.wait_until_reaped(("d", "c"))
     server.wait_until_reaped(("d", "i"), worth=server.items_worth_reaping)
     state = json.loads(ebb(server, "ttl", "--json")[1])

@@ -108,9 +108,9 @@ def test_a_wrong_line_of_a_file_of_settings(tmp_path, text, said):
         ),
         (["serve", "--in-memory", *FREE, "--key-file", "/nowhere"], "--mongo-no-auth"),
         (["serve", "--config", "/nowhere"], "--config /nowhere"),
-        (["serve", "--mongo-addr", "127.0.0.1:99999"], "ports end at 65535"),
+        (["serve", "--mongo-addr", "127.0.0.1:99999"], "the largest is 65535"),
         (["serve", "--in-memory", "--cosmos-addr", "0.0.0.0:0"], "give a --key-file"),
-        ([], "ebb serve        a server for this machine"),
+        ([], "ebb serve        a server on loopback"),
         (["serv"], "serve"),
         (["admin", "health", "--key-file", "/nowhere"], "--key-file /nowhere"),
         (["admin", "health", "--tls-ca", "/nowhere"], "--tls-ca /nowhere"),
@@ -120,7 +120,7 @@ def test_a_wrong_line_of_a_file_of_settings(tmp_path, text, said):
         (["verify"], "--data-dir"),
         (["verify", "--audit-file", "/nowhere"], "--audit-file /nowhere"),
         (["admin", "user", "add", "a", "--password-file", "/nowhere"], "--password-file <PATH>"),
-        (["keys"], "Make four new keys"),
+        (["keys"], "Generate four new keys"),
     ],
 )
 def test_wrong_usage_ends_with_2(tmp_path, words, said):
@@ -183,7 +183,7 @@ def test_what_a_server_has_is_shown_in_tables(server):
         ("features",): "per-document-ttl  on ",
         ("connections",): "MongoDB ",
         ("health",): "ok: operations are served\n",
-        ("ttl", "show"): "reaping goes on\n",
+        ("ttl", "show"): "reaping is running\n",
         ("ttl", "show", "shop", "carts"): "live: 3 documents, ",
         ("ttl", "preview", "shop", "carts", "60"): "at once: 0 documents",
     }.items():
@@ -223,6 +223,6 @@ def test_without_a_terminal_the_addresses_are_plain_lines(tmp_path, flags, is_to
         f"NoSQL: AccountEndpoint=http://{ready['cosmos']}/;AccountKey={key}",
         f"MongoDB: mongodb://{ready['mongo']}/?directConnection=true",
         f"Admin: http://{ready['admin']}/status",
-        "NoSQL: the key is the public one of Azure's emulators: it protects nothing",
+        "NoSQL: public emulator key: no access protection",
     ):
         assert (line in lines) == is_told, line

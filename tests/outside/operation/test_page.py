@@ -44,7 +44,7 @@ def test_the_way_leads_where_the_page_says(walked):
     assert "0 problems, 0 warnings" in printed["Upgrades"]
     wrong = printed["When something is wrong"]
     assert "ebb.service: active" in wrong
-    assert "lines hold together" in wrong
+    assert "lines verified" in wrong
 
 
 def test_every_command_of_the_reference_works(looked_up):

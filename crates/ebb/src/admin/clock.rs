@@ -21,21 +21,21 @@ pub(super) fn command() -> Command {
             .value_name("DURATION")
             .required(true)
             .value_parser(parse_span)
-            .help("How far: 90d, 36h, 15m or 90s; a number alone is seconds"),
+            .help("Duration: 90d, 36h, 15m or 90s; a bare number is seconds"),
     );
-    let set = Command::new("set").about("Set a manual clock; it never goes back").arg(
+    let set = Command::new("set").about("Set a manual clock; it cannot move backwards").arg(
         Arg::new("instant")
             .value_name("INSTANT")
             .required(true)
             .value_parser(parse_instant)
-            .help("A time with its zone, such as 2027-01-01T00:00:00Z"),
+            .help("Time with time zone, such as 2027-01-01T00:00:00Z"),
     );
     Command::new("clock")
         .about("Show or move the database clock")
         .subcommand(advance)
         .subcommand(set)
         .subcommand(Command::new("accept").about(
-            "Accept a step of the wall clock that waits, and remove what a jump made expire",
+            "Accept a pending wall clock step, and remove the documents that a clock jump expired",
         ))
 }
 

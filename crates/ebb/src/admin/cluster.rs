@@ -27,14 +27,17 @@ use crate::{
 
 pub(super) fn command() -> Command {
     let base = Command::new("base")
-        .about("Have the owner write a base of all data now, so that the journal before it can go")
+        .about(
+            "Have the owner write a base of all data now, so that the journal before it can be \
+             deleted",
+        )
         .arg(shard_arg());
     let hand_over = Command::new("hand-over")
-        .about("Have another node own the data of a shard")
+        .about("Move a shard to another node")
         .arg(shard_arg())
         .arg(Arg::new("to").long("to").value_name("NODE").help("Name or id of that node [any]"));
     Command::new("cluster")
-        .about("Show a cluster, or tell it something")
+        .about("Inspect and administer a cluster")
         .subcommand(init_command())
         .subcommands(copy_commands())
         .subcommand(Command::new("status").about("Show nodes and shards"))
@@ -48,18 +51,18 @@ fn shard_arg() -> Arg {
         .value_name("SHARD")
         .value_parser(value_parser!(u32))
         .required(true)
-        .help("Number of the shard, from 0 on")
+        .help("Shard number, from 0")
 }
 
 fn init_command() -> Command {
     CassandraValues::augment_args(Command::new("init"))
-        .about("Make a cluster in a keyspace of Cassandra that holds none")
+        .about("Create a cluster in a Cassandra keyspace that has none")
         .arg(
             Arg::new("replication")
                 .long("replication")
                 .value_name("[DATACENTER:]COPIES")
                 .default_value("3")
-                .help("How many nodes of Cassandra hold the data, 3 at least"),
+                .help("Replication factor in Cassandra, at least 3"),
         )
         .arg(
             Arg::new("shards")
@@ -67,7 +70,7 @@ fn init_command() -> Command {
                 .value_name("NUMBER")
                 .value_parser(value_parser!(u32).range(1..=64))
                 .default_value("1")
-                .help("Shards among which its databases are spread, for as long as the cluster lives"),
+                .help("Number of shards that databases are distributed over; fixed once created"),
         )
         .arg(
             Arg::new("clock")
@@ -76,43 +79,46 @@ fn init_command() -> Command {
                 .value_parser(["system", "manual"])
                 .default_value("system")
                 .conflicts_with("from")
-                .help("How the database clock moves, for as long as the cluster lives"),
+                .help("Mode of the database clock; fixed once created"),
         )
         .arg(
             Arg::new("from")
                 .long("from")
                 .value_name("PATH")
                 .value_parser(value_parser!(PathBuf))
-                .help("Data directory of a server that is stopped, whose data and clock it begins with"),
+                .help(
+                    "Data directory of a stopped server, whose data and clock the cluster starts \
+                     with",
+                ),
         )
 }
 
 /// Returns the commands that write or read a complete copy.
 fn copy_commands() -> [Command; 2] {
     let dump = CassandraValues::augment_args(Command::new("dump"))
-        .about("Write what a cluster has as the data directory of a server of its own")
+        .about("Write a cluster's data into a new data directory for a stand-alone server")
         .arg(
             Arg::new("directory")
                 .value_name("PATH")
                 .value_parser(value_parser!(PathBuf))
                 .required(true)
-                .help("A directory that is empty or not there"),
+                .help("Target directory; must be empty or not exist"),
         )
         .arg(
             Arg::new("shard")
                 .long("shard")
                 .value_name("SHARD")
                 .value_parser(value_parser!(u32))
-                .help("Which shard's databases, where there are several"),
+                .help("Shard to dump, if the cluster has several"),
         );
     let verify = CassandraValues::augment_args(Command::new("verify"))
-        .about("Compare the copy of a node that is stopped with what the cluster has")
+        .about("Compare a stopped node's copy with the cluster's data")
         .arg(
             Arg::new("directory")
                 .value_name("PATH")
                 .value_parser(value_parser!(PathBuf))
                 .required(true)
-                .help("The node's data directory; it needs room for the data twice"),
+                .help("The node's data directory; its disk needs free space for a second copy"),
         );
     [dump, verify]
 }
@@ -120,17 +126,14 @@ fn copy_commands() -> [Command; 2] {
 /// Returns the commands for permanent failures.
 fn repair_commands() -> [Command; 2] {
     let forget = CassandraValues::augment_args(Command::new("forget"))
-        .about("Take a node that is gone for good out of the lists; it may come back as a new one")
+        .about("Remove a permanently lost node from the cluster; it can rejoin as a new node")
         .arg(Arg::new("node").value_name("NODE").required(true).help("Name or id of that node"));
     let accept_loss = CassandraValues::augment_args(Command::new("accept-loss"))
-        .about("Go on without a committed entry that is missing for good, and all behind it")
+        .about("Resume a shard without a permanently lost entry and all entries after it")
         .arg(shard_arg())
-        .arg(
-            Arg::new("yes")
-                .long("yes")
-                .action(ArgAction::SetTrue)
-                .help("Do it; without this it says what is missing and what would be given up"),
-        );
+        .arg(Arg::new("yes").long("yes").action(ArgAction::SetTrue).help(
+            "Apply the change; without this, only print what is missing and would be discarded",
+        ));
     [forget, accept_loss]
 }
 
@@ -167,7 +170,7 @@ pub(super) fn run_init(matches: &ArgMatches) -> ExitCode {
         Err(wrong) => return complain(wrong.0, USAGE),
     };
     match server::init_cluster(&new, &mut Progress::new("pieces").tell()) {
-        Ok(id) => print_text(format!("made cluster {id} in keyspace {}\n", new.at.keyspace)),
+        Ok(id) => print_text(format!("created cluster {id} in keyspace {}\n", new.at.keyspace)),
         Err(failure) => return end_failed(failure),
     }
     ExitCode::SUCCESS
@@ -184,7 +187,7 @@ pub(super) fn run_dump(matches: &ArgMatches) -> ExitCode {
     match server::dump_cluster(&at, shard, &directory, &mut Progress::new("entries").tell()) {
         Ok(entries) => {
             let directory = directory.display();
-            print_text(format!("{directory} has what the cluster had behind entry {entries}\n"));
+            print_text(format!("{directory} has the cluster's data up to entry {entries}\n"));
         }
         Err(failure) => return end_failed(failure),
     }
@@ -207,8 +210,7 @@ pub(super) fn run_verify(matches: &ArgMatches) -> ExitCode {
         let of = if several { format!("shard {shard}, ") } else { String::new() };
         let differences = &compared.differences;
         print_text(format!(
-            "{of}up to entry {entry}: {} rows, {} differences, {} expired ones that only one of both \
-             has\n",
+            "{of}up to entry {entry}: {} rows, {} differences, {} expired rows in only one copy\n",
             compared.rows, differences.count, compared.expired
         ));
         differences.listed.iter().for_each(|difference| print_text(format!("  {difference}\n")));
@@ -226,7 +228,7 @@ pub(super) fn run_forget(matches: &ArgMatches) -> ExitCode {
     };
     match server::forget_node(&at, called) {
         Ok(server::Forgotten { name, node }) => {
-            print_text(format!("node {name} ({node}) is forgotten\n"));
+            print_text(format!("removed node {name} ({node})\n"));
         }
         Err(failure) => return end_failed(failure),
     }
@@ -243,7 +245,7 @@ pub(super) fn run_accept_loss(matches: &ArgMatches) -> ExitCode {
     let mut tell = |loss: &Loss| print_text(format_loss(loss));
     match server::accept_loss(&at, shard, yes, &mut tell) {
         Ok(()) => {
-            print_text(format!("shard {shard} goes on; a node takes it over within seconds\n"))
+            print_text(format!("shard {shard} resumed; a node takes it over within seconds\n"))
         }
         Err(failure) => return end_failed(failure),
     }
@@ -259,8 +261,8 @@ fn format_loss(loss: &Loss) -> String {
     };
     let (first, end) = (missing.end + 1, missing.end);
     format!(
-        "{missing}\nread from {from}: all up to entry {end} is there\n\
-         given up: entry {first} and all behind it, {given_up} that are known to be committed\n"
+        "{missing}\nread from {from}: all entries up to {end} exist\ndiscarded: entry {first} and \
+         all after it, {given_up} of them known to be committed\n"
     )
 }
 

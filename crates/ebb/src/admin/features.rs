@@ -16,15 +16,20 @@ use crate::{
 
 /// Command-line names of the switches, with their descriptions.
 const SWITCHES: [(&str, &str); 2] = [
-    ("per-document-ttl", "Whether a ttl in MongoDB documents counts that are written from then on"),
-    ("carry-timestamps", "Whether dumps carry _ts, until the server ends"),
+    (
+        "per-document-ttl",
+        "Whether the ttl field of MongoDB documents written from now on takes effect",
+    ),
+    ("carry-timestamps", "Whether dumps include _ts, until the server stops"),
 ];
 
 pub(super) fn command() -> Command {
     let state =
         || Arg::new("state").value_name("on|off").required(true).value_parser(["on", "off"]);
     let switches = SWITCHES.map(|(name, about)| Command::new(name).about(about).arg(state()));
-    Command::new("features").about("Show or turn the switches of a server").subcommands(switches)
+    Command::new("features")
+        .about("Show or change the feature switches of a server")
+        .subcommands(switches)
 }
 
 /// Executes the subcommand and returns the server's answer; fails with the message to show.
@@ -39,7 +44,7 @@ pub(super) fn run(client: &Client, matches: &ArgMatches) -> Result<Value, String
 pub(super) fn format_answer(answer: &Value) -> String {
     let rows = answer.as_object().into_iter().flatten().map(|(name, switch)| {
         let why = match switch["source"].as_str() {
-            None => "until the server ends",
+            None => "until the server stops",
             Some("stored") => "kept in the data directory",
             Some("flag") => "by --per-document-ttl",
             Some(_) => "by default",
@@ -67,7 +72,7 @@ mod tests {
             format_answer(&run(&client, &typed).unwrap())
         };
         let shown = ask(&[]);
-        assert!(shown.contains("carry-timestamps  off    until the server ends\n"), "{shown}");
+        assert!(shown.contains("carry-timestamps  off    until the server stops\n"), "{shown}");
         assert!(shown.contains("per-document-ttl  on     by default\n"), "{shown}");
         let turned = ask(&["per-document-ttl", "off"]);
         assert!(

@@ -14,9 +14,9 @@ pub(super) fn databases_command() -> Command {
 }
 
 pub(super) fn collections_command() -> Command {
-    let database = Arg::new("database").value_name("DB").help("Only those of this database");
+    let database = Arg::new("database").value_name("DB").help("Only this database");
     Command::new("collections")
-        .about("Show collections and containers: their default, what is live, what expires when")
+        .about("Show collections and containers: default TTL, live documents, expiry times")
         .arg(database)
 }
 
@@ -59,7 +59,7 @@ pub(super) fn text(value: &Value) -> String {
 pub(super) fn format_databases(answer: &Value) -> String {
     let databases = answer["databases"].as_array().map_or(&[][..], Vec::as_slice);
     if databases.is_empty() {
-        return "there is no database; 'ebb quickstart' makes a sample\n".to_owned();
+        return "there is no database; 'ebb quickstart' creates a sample\n".to_owned();
     }
     let row = |entry: &Value| {
         let collections = entry["collections"].as_array().map_or(0, Vec::len);
@@ -127,8 +127,8 @@ pub(super) fn format_collections(answer: &Value) -> String {
         Column::Number("IN 7 D"),
         Column::Number("NOT REMOVED"),
     ];
-    let note = "IN: how many expire within that time. NOT REMOVED: about how many have expired, are seen by \
-                nobody, and still take room.\n";
+    let note = "IN: how many expire within that time. NOT REMOVED: about how many have expired, \
+                are invisible, and still use disk space.\n";
     format_table(&columns, &collections.iter().map(row).collect::<Vec<_>>()) + note
 }
 
@@ -146,7 +146,7 @@ mod tests {
         let client = Client::new(running.admin().unwrap(), None);
         let none = databases_command().try_get_matches_from(["databases"]).unwrap();
         let empty = format_databases(&ask_databases(&client, &none).unwrap());
-        assert_eq!(empty, "there is no database; 'ebb quickstart' makes a sample\n");
+        assert_eq!(empty, "there is no database; 'ebb quickstart' creates a sample\n");
         client.post("/_ebb/quickstart").unwrap();
         let databases = format_databases(&ask_databases(&client, &none).unwrap());
         assert_eq!(

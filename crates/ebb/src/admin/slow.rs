@@ -10,7 +10,7 @@ use crate::{
 };
 
 pub(super) fn command() -> Command {
-    Command::new("slow").about("Show the slow operations of the last day, the newest first")
+    Command::new("slow").about("Show the slow operations of the last day, newest first")
 }
 
 pub(super) fn ask(client: &Client, _: &ArgMatches) -> Result<Value, String> {
@@ -19,7 +19,7 @@ pub(super) fn ask(client: &Client, _: &ArgMatches) -> Result<Value, String> {
 
 pub(super) fn format_answer(answer: &Value) -> String {
     let Some(limit) = answer["threshold_ms"].as_u64() else {
-        return "no operation is looked at: the server runs with --slow-ms off\n".to_owned();
+        return "slow operations are not recorded: the server runs with --slow-ms off\n".to_owned();
     };
     let operations = answer["operations"].as_array().map_or(&[][..], Vec::as_slice);
     if operations.is_empty() {
@@ -62,7 +62,7 @@ mod tests {
     #[test]
     fn rows_and_the_lack_of_them() {
         let off = format_answer(&json!({ "threshold_ms": null, "operations": [] }));
-        assert_eq!(off, "no operation is looked at: the server runs with --slow-ms off\n");
+        assert_eq!(off, "slow operations are not recorded: the server runs with --slow-ms off\n");
         let none = format_answer(&json!({ "threshold_ms": 100, "operations": [] }));
         assert_eq!(none, "no operation of the last day took 100 ms\n");
         let one = format_answer(&json!({ "threshold_ms": 100, "operations": [{

@@ -11,7 +11,7 @@ use crate::{
 
 pub(super) fn health_command() -> Command {
     Command::new("health")
-        .about("Show whether the server serves operations; ends with 1 where it does not")
+        .about("Show whether the server serves operations; exits with 1 if it does not")
 }
 
 pub(super) fn connections_command() -> Command {

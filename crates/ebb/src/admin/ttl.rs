@@ -27,36 +27,40 @@ pub(super) fn command() -> Command {
             .alias("door")
             .value_name("mongo|nosql")
             .value_parser(["mongo", "nosql"])
-            .help("Which API's, where both have one of that name")
+            .help("API, if both have a collection of that name")
     };
     let show = Command::new("show")
-        .about("Show the same, or when what is in a collection expires")
+        .about("Show that state, or when documents of a collection expire")
         .arg(Arg::new("database").value_name("DB").requires("collection"))
         .arg(Arg::new("collection").value_name("COLLECTION"))
         .arg(api());
-    let preview = Command::new("preview")
-        .about("Show what a default would make expire; it changes nothing")
-        .arg(Arg::new("database").value_name("DB").required(true))
-        .arg(Arg::new("collection").value_name("COLLECTION").required(true))
-        .arg(
-            Arg::new("default")
-                .value_name("DEFAULT")
-                .required(true)
-                .allow_hyphen_values(true)
-                .value_parser(parse_default)
-                .help("Seconds or a span such as 30d, -1 (on, and documents live on by themselves) or off"),
-        )
-        .arg(Arg::new("index").long("index").value_name("NAME").help(
-            "Show the same for a date index: DEFAULT is how long after the date documents expire",
-        ))
-        .arg(api());
+    let preview =
+        Command::new("preview")
+            .about("Show which documents a default would expire, without changing it")
+            .arg(Arg::new("database").value_name("DB").required(true))
+            .arg(Arg::new("collection").value_name("COLLECTION").required(true))
+            .arg(
+                Arg::new("default")
+                    .value_name("DEFAULT")
+                    .required(true)
+                    .allow_hyphen_values(true)
+                    .value_parser(parse_default)
+                    .help(
+                        "Seconds, a duration such as 30d, -1 (on, but documents do not expire by \
+                         default) or off",
+                    ),
+            )
+            .arg(Arg::new("index").long("index").value_name("NAME").help(
+                "Preview for a date index: DEFAULT is how long after the date documents expire",
+            ))
+            .arg(api());
     Command::new("ttl")
-        .about("Show how the removal of expired documents stands")
+        .about("Show the state of the removal of expired documents")
         .subcommand(show)
         .subcommand(Command::new("pause").about(
-            "Remove no expired documents until 'resume', also after restarts; they stay invisible",
+            "Stop removing expired documents until 'resume', across restarts; they stay invisible",
         ))
-        .subcommand(Command::new("resume").about("Remove expired documents again"))
+        .subcommand(Command::new("resume").about("Resume the removal of expired documents"))
         .subcommand(preview)
 }
 
@@ -134,12 +138,12 @@ pub(super) fn format_answer(answer: &Value) -> String {
         return first + &within.concat();
     }
     let mut out = match answer["paused"].as_bool() {
-        Some(true) => "reaping is paused: 'ebb admin ttl resume' ends that\n".to_owned(),
-        _ => "reaping goes on\n".to_owned(),
+        Some(true) => "reaping is paused: 'ebb admin ttl resume' resumes it\n".to_owned(),
+        _ => "reaping is running\n".to_owned(),
     };
     if !answer["held_behind_ms"].is_null() {
         out.push_str(
-            "what a jump of the clock made expire is kept until 'ebb admin clock accept', or for \
+            "documents that a clock jump expired are kept until 'ebb admin clock accept', or for \
              24 hours\n",
         );
     }
@@ -179,7 +183,7 @@ mod tests {
         for words in [&["resume"][..], &["resume"], &[]] {
             let answer = ask(words).unwrap();
             assert_eq!(answer["paused"], false, "{words:?}");
-            assert!(format_answer(&answer).starts_with("reaping goes on\n"));
+            assert!(format_answer(&answer).starts_with("reaping is running\n"));
         }
         client.post("/_ebb/quickstart").unwrap();
         let of_sample = ["show", "quickstart", "sessions"];

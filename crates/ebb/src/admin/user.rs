@@ -49,9 +49,9 @@ pub(super) fn command() -> Command {
         .subcommand_required(true)
         .arg_required_else_help(true)
         .subcommand(Command::new("list").about("Show all users and their roles"))
-        .subcommand(of_user("add", "Make a user").args([roles(false), readable()]))
-        .subcommand(of_user("password", "Give a user another password").arg(readable()))
-        .subcommand(of_user("roles", "Give a user these roles instead of its own").arg(roles(true)))
+        .subcommand(of_user("add", "Create a user").args([roles(false), readable()]))
+        .subcommand(of_user("password", "Change a user's password").arg(readable()))
+        .subcommand(of_user("roles", "Replace the roles of a user").arg(roles(true)))
         .subcommand(of_user("remove", "Remove a user"))
 }
 

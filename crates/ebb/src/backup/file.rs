@@ -42,13 +42,13 @@ impl BackupFile {
         let (folder, stem) = match &target {
             Target::Folder(folder) => {
                 let made = fs::create_dir_all(folder);
-                made.map_err(|error| format!("cannot make {}: {error}", folder.display()))?;
+                made.map_err(|error| format!("cannot create {}: {error}", folder.display()))?;
                 (folder.clone(), "backup".to_owned())
             }
             Target::File(path) => {
                 if path.exists() {
                     return Err(format!(
-                        "{} is there already: remove it, or give another name",
+                        "{} already exists: remove it, or choose another name",
                         path.display()
                     ));
                 }

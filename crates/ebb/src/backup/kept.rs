@@ -58,7 +58,7 @@ pub(super) fn backups_at(place: &Place) -> Result<Vec<(Place, Link)>, String> {
 
 /// Returns the header of the newest backup of a chain, which an incremental one continues.
 pub(super) fn newest_in(place: &Place) -> Result<Header, String> {
-    let none = || format!("there is no full backup in {place}: make one first");
+    let none = || format!("there is no full backup in {place}: take one first");
     let links: Vec<Link> = backups_at(place)?.into_iter().map(|(_, link)| link).collect();
     if links.is_empty() {
         return Err(none());
@@ -79,7 +79,7 @@ fn look_at(path: &Path) -> Result<Link, String> {
 
 /// Reads the summary of a backup object; the object is downloaded for that.
 fn look_at_object(store: &Bucket, place: &Place) -> Result<Link, String> {
-    let Place::Object { key, .. } = place else { return Err(format!("{place} is no object")) };
+    let Place::Object { key, .. } = place else { return Err(format!("{place} is not an object")) };
     let object = store.read(key).map_err(|error| format!("{place}: {error}"))?;
     let skip = |input: &mut Download, bytes: u64| {
         io::copy(&mut input.take(bytes), &mut io::sink()).map(drop)
@@ -109,7 +109,7 @@ pub(super) fn source_of(place: &Place, bar: &Progress, interrupt: &Interrupt) ->
             }
             Place::Standard => Box::new(bar.reading(io::stdin(), &interrupt)),
             Place::Folder(_) | Place::Prefix { .. } => {
-                return Err(io::Error::other("it is not one backup"));
+                return Err(io::Error::other("it is not a single backup"));
             }
         })
     };

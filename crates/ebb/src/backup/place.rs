@@ -65,7 +65,7 @@ impl Place {
             });
         }
         if let Some((scheme, _)) = text.split_once("://") {
-            return Err(format!("{text}: backups are not kept in places of kind '{scheme}'"));
+            return Err(format!("{text}: unsupported backup location '{scheme}'"));
         }
         let path = Path::new(text);
         match text.ends_with('/') || path.is_dir() {

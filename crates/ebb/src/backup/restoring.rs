@@ -20,10 +20,10 @@ use crate::{
 
 pub(crate) fn restore_command() -> Command {
     Command::new("restore")
-        .about("Make a data directory of a backup")
+        .about("Restore a backup into a new data directory")
         .arg(Arg::new("source").value_name("SOURCE").required(true).help(
-            "A backup; a directory of them, of which the newest full one and those that follow it are \
-             taken; or - for standard input",
+            "A backup; a directory of backups, of which the newest full one and its incrementals \
+             are used; or - for standard input",
         ))
         .arg(
             Arg::new("data-dir")
@@ -31,25 +31,24 @@ pub(crate) fn restore_command() -> Command {
                 .value_name("PATH")
                 .value_parser(clap::value_parser!(PathBuf))
                 .required(true)
-                .help("The directory that is made; empty or not there"),
+                .help("Directory to create; must be empty or not exist"),
         )
         .arg(
-            Arg::new("to")
-                .long("to")
-                .value_name("INSTANT")
-                .help("Restore what was written up to this instant, such as 2027-01-01T00:00:00.000Z"),
+            Arg::new("to").long("to").value_name("INSTANT").help(
+                "Restore what was written up to this instant, such as 2027-01-01T00:00:00.000Z",
+            ),
         )
         .arg(
             Arg::new("rebase-ttl")
                 .long("rebase-ttl")
                 .action(ArgAction::SetTrue)
-                .help("Leave the time since the backup out of all lifetimes"),
+                .help("Do not count the time since the backup against any TTL"),
         )
         .arg(
             Arg::new("json")
                 .long("json")
                 .action(ArgAction::SetTrue)
-                .help("Print what was restored as JSON"),
+                .help("Print the result as JSON"),
         )
 }
 
@@ -65,7 +64,7 @@ pub(crate) fn run_restore(matches: &ArgMatches) -> ExitCode {
         Err(message) => return usage(message),
     };
     if to.is_some() && !place.is_folder() {
-        return usage("--to needs the directory of a full backup and those that follow it");
+        return usage("--to needs a directory with a full backup and its incrementals");
     }
     let directory = matches.get_one::<PathBuf>("data-dir").cloned().unwrap_or_default();
     let interrupt = match Interrupt::watch(|| {}) {
@@ -118,7 +117,7 @@ fn report(restored: &Restored, directory: &str, as_json: bool) {
     print_text(format!("{directory}: {documents} as of {}\n", instant(at_ms)));
     if 0 < expired {
         print_text(format!(
-            "{expired} of them have expired since then: at {} they are gone\n",
+            "{expired} of them have expired since then and are not visible at {}\n",
             instant(now_ms)
         ));
     }

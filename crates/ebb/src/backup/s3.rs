@@ -59,7 +59,7 @@ impl Bucket {
             match self.store.head(&path).await {
                 Err(object_store::Error::NotFound { .. }) => {}
                 Err(error) => return Err(error.to_string()),
-                Ok(_) => return Err("it is there already: give another name".to_owned()),
+                Ok(_) => return Err("it already exists: choose another name".to_owned()),
             }
             self.store.put_multipart(&path).await.map_err(|error| error.to_string())
         });
@@ -95,10 +95,10 @@ async fn backups_in(
     while let Some(found) = listed.try_next().await.map_err(|error| error.to_string())? {
         objects += 1;
         if OBJECTS_MAX < objects || BACKUPS_MAX < keys.len() {
-            return Err("there are too many objects below it: use another prefix".to_owned());
+            return Err("too many objects under this prefix: use another prefix".to_owned());
         }
         if first.as_ref() == Some(&found.location) {
-            return Err("the store lists the same objects again and again".to_owned());
+            return Err("the object store keeps listing the same objects".to_owned());
         }
         let key = found.location.to_string();
         first.get_or_insert(found.location);
@@ -197,7 +197,7 @@ mod tests {
         let keys = ["p/b.ebb", "p/a.ebb", "p/c/d.ebb", "p/e.txt", "q/f.ebb"].map(str::to_owned);
         assert_eq!(listed(keys.into_iter()).unwrap(), ["p/a.ebb", "p/b.ebb"]);
         let same = std::iter::repeat("p/a.ebb".to_owned());
-        assert!(listed(same).unwrap_err().contains("again and again"));
+        assert!(listed(same).unwrap_err().contains("same objects"));
         for ending in [".ebb", ".txt"] {
             let endless = (0_u64..).map(move |n| format!("p/{n}{ending}"));
             assert!(listed(endless).unwrap_err().contains("too many objects"));

@@ -60,7 +60,7 @@ impl HttpConnector for Connector {
 fn follow(attempt: Attempt<'_>) -> reqwest::redirect::Action {
     let Some(first) = attempt.previous().first() else { return attempt.stop() };
     if REDIRECTS < attempt.previous().len() {
-        return attempt.error("it redirects again and again");
+        return attempt.error("too many redirects");
     }
     match is_same_host(first, attempt.url()) {
         true => attempt.follow(),

@@ -64,8 +64,8 @@ impl Sink {
             Place::Object { bucket, key } => Kind::Object(Bucket::open(bucket)?.upload(key)?),
             Place::Prefix { bucket, prefix } => {
                 let named = header.map(|header| format!("{prefix}{}", name_of(header)));
-                let key =
-                    named.ok_or("give the backup of a directory a whole name: s3://BUCKET/KEY")?;
+                let key = named
+                    .ok_or("the backup of a directory needs a full object name: s3://BUCKET/KEY")?;
                 Kind::Object(Bucket::open(bucket)?.upload(&key)?)
             }
         };

@@ -29,9 +29,9 @@ const ROUTE: &str = "/_ebb/backup";
 
 pub(crate) fn backup_command() -> Command {
     Command::new("backup")
-        .about("Back up a running server, or a data directory that no server has open")
+        .about("Back up a running server, or the data directory of a stopped one")
         .arg(Arg::new("target").value_name("TARGET").required(true).help(
-            "A directory, in which the file gets a name by its time; a file; s3://BUCKET/KEY, or \
+            "A directory, where the file is named by its time; a file; s3://BUCKET/KEY, or \
              s3://BUCKET/PREFIX/ as a directory; or - for standard output",
         ))
         .arg(
@@ -39,7 +39,7 @@ pub(crate) fn backup_command() -> Command {
                 .long("incremental")
                 .action(ArgAction::SetTrue)
                 .conflicts_with("data-dir")
-                .help("Back up what was written since the newest backup in the directory TARGET"),
+                .help("Back up only changes since the newest backup in the directory TARGET"),
         )
         .arg(
             Arg::new("data-dir")
@@ -52,7 +52,7 @@ pub(crate) fn backup_command() -> Command {
             Arg::new("json")
                 .long("json")
                 .action(ArgAction::SetTrue)
-                .help("Print what was written as JSON"),
+                .help("Print the result as JSON"),
         )
         .args(client::client_flags())
 }
@@ -73,7 +73,7 @@ pub(crate) fn run_backup(matches: &ArgMatches) -> ExitCode {
         Err(message) => return complain(message, USAGE),
     };
     if matches.get_flag("incremental") && !place.is_folder() {
-        return usage("--incremental needs the directory that has the backups before it");
+        return usage("--incremental needs the directory that has the previous backups");
     }
     match take(matches, &place) {
         Ok(taken) => {
@@ -165,7 +165,7 @@ fn report(taken: &Taken, place: &Place, as_json: bool) {
     // For users who meant a directory that does not exist yet.
     let note = match place {
         Place::File(path) if path.extension().is_none() => {
-            "; it is one file: a TARGET that ends with / is a directory of backups"
+            "; written to a single file: end TARGET with / for a directory of backups"
         }
         _ => "",
     };

@@ -98,7 +98,7 @@ fn report(read: &[(String, BackupChecked)], chain: &[String], as_json: bool) {
         let (what, at) = (kind(found), instant(found.clock_ms));
         let rows = counted(found.rows, "row");
         let mib = found.bytes >> 20;
-        print_text(format!("{name}: {what} as of {at}, {rows}, {mib} MiB: whole\n"));
+        print_text(format!("{name}: {what} as of {at}, {rows}, {mib} MiB: intact\n"));
     }
     if 1 < chain.len() {
         print_text(format!("{} of them follow each other: {}\n", chain.len(), chain.join(", ")));

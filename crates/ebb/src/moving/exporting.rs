@@ -14,32 +14,35 @@ use crate::ending::{FAILED, USAGE, complain, counted, print_text};
 
 pub(crate) fn export_command() -> Command {
     Command::new("export")
-        .about("Write a collection or container into a file; what has expired is never in it")
+        .about("Export a collection or container to a file; expired documents are never included")
         .args(common_flags())
         .arg(
-            Arg::new("query").short('q').long("query").value_name("QUERY").help(
-                "Which documents: a filter in Extended JSON, or a query of the NoSQL API [all]",
-            ),
+            Arg::new("query")
+                .short('q')
+                .long("query")
+                .value_name("QUERY")
+                .help("Documents to export: a filter in Extended JSON, or a NoSQL API query [all]"),
         )
         .arg(
             fields_flag()
-                .help("Which fields; the columns of csv, with dots for fields of documents inside"),
+                .help("Fields to export; for csv the columns, with dotted paths for nested fields"),
         )
         .arg(Arg::new("sort").long("sort").value_name("DOCUMENT").help(
-            "The order, as {\"at\":-1}; such an export cannot be resumed [by _id, MongoDB API]",
+            "Sort order, such as {\"at\":-1}; such an export cannot be resumed [by _id, MongoDB \
+             API]",
         ))
         .arg(
             Arg::new("limit")
                 .long("limit")
                 .value_name("COUNT")
                 .value_parser(value_parser!(u64).range(1..))
-                .help("No more documents than this"),
+                .help("Maximum number of documents"),
         )
         .arg(
             Arg::new("relaxed")
                 .long("relaxed")
                 .action(ArgAction::SetTrue)
-                .help("Relaxed Extended JSON: numbers and dates as people read them"),
+                .help("Relaxed Extended JSON: human-readable numbers and dates"),
         )
         .arg(
             Arg::new("out")
@@ -47,7 +50,7 @@ pub(crate) fn export_command() -> Command {
                 .long("out")
                 .value_name("FILE")
                 .default_value("-")
-                .help("The file, which must not be there; - is standard output"),
+                .help("Output file; must not exist; - is standard output"),
         )
 }
 
@@ -74,7 +77,7 @@ fn prepare(matches: &ArgMatches) -> Result<Common, String> {
         return Err("--format csv needs --fields, the columns".to_owned());
     }
     if has_sort && matches.get_flag("resume") {
-        return Err("--resume needs the order of _id: leave out --sort".to_owned());
+        return Err("--resume works only in _id order: remove --sort".to_owned());
     }
     if matches!(common.server, Server::NoSql(_)) {
         if has_sort {
@@ -140,7 +143,7 @@ fn report(file: &str, done: Exported, as_json: bool) {
             format!("{report}\n")
         }
         (false, true) => format!(
-            "{file}: an earlier run had written all of it, {}, {bytes} bytes\n",
+            "{file}: already complete from an earlier run, {}, {bytes} bytes\n",
             counted(documents, "document")
         ),
         (false, false) => {
@@ -166,12 +169,12 @@ mod tests {
             (&["--format", "csv"], Some("needs --fields")),
             (&["--format", "jsonl", "--relaxed"], Some("--relaxed")),
             (&["--nosql", "http://h:1", "--relaxed"], Some("--relaxed")),
-            (&["--sort", "{\"a\":1}", "--out", "x", "--resume"], Some("leave out --sort")),
+            (&["--sort", "{\"a\":1}", "--out", "x", "--resume"], Some("remove --sort")),
             (&["--resume"], Some("needs --out")),
             (&["--nosql", "http://h:1", "--sort", "{}"], Some("ORDER BY")),
             (&["--nosql", "http://h:1", "-f", "a.b"], Some("at the root")),
-            (&["--uri", "mongodb://h", "--nosql", "http://h"], Some("two servers")),
-            (&["--nosql", "h:1"], Some("does not begin with http")),
+            (&["--uri", "mongodb://h", "--nosql", "http://h"], Some("exclude each other")),
+            (&["--nosql", "h:1"], Some("must start with http")),
             (&["--nosql", "https://h:1"], None),
             (&["--uri", "mongodb+srv://h"], Some("mongodb+srv")),
             (&["--uri", "mongodb://ann@h", "--password-file", "/none"], Some("--password-file")),

@@ -42,16 +42,16 @@ pub(super) fn common_flags() -> Vec<Arg> {
              tlsCAFile=PATH] [default: mongodb://127.0.0.1:27017]",
         ),
         value("nosql", "URL")
-            .help("Speak to the server's NoSQL API instead: http://HOST:PORT or https://HOST:PORT"),
-        key.help("File with the key of the NoSQL API [the key that emulators have]"),
+            .help("Use the server's NoSQL API instead: http://HOST:PORT or https://HOST:PORT"),
+        key.help("File with the key of the NoSQL API [the public emulator key]"),
         password_flag().help(
-            "File with the password of the user in --uri [it is read from standard input if it is \
-             not in --uri]",
+            "File with the password of the user in --uri [read from standard input if --uri has \
+             none]",
         ),
-        tls.help("Speak TLS with the MongoDB API"),
+        tls.help("Use TLS for the MongoDB API"),
         authority.help(
-            "Speak TLS, and believe the certificates of this authority, or this one: a server keeps \
-             the one it made in DATA-DIR/nosql/certificate.pem [those that the system believes]",
+            "Use TLS, and trust this CA or certificate: a server keeps its generated one in \
+             DATA-DIR/nosql/certificate.pem [the system's CAs]",
         ),
         value("db", "DATABASE").short('d').required(true).help("The database"),
         value("collection", "COLLECTION")
@@ -60,17 +60,15 @@ pub(super) fn common_flags() -> Vec<Arg> {
             .required(true)
             .help("The collection or container"),
         value("format", "FORMAT").value_parser(["extended-json", "jsonl", "csv"]).help(
-            "extended-json: Extended JSON v2, a document a line, all types survive [default for the \
-             MongoDB API]; jsonl: plain JSON, a document a line [default for the NoSQL API]; csv: a \
-             table. A file of JSON that is imported may also be one array",
+            "extended-json: Extended JSON v2, one document per line, preserves all types [default \
+             for the MongoDB API]; jsonl: plain JSON, one document per line [default for the NoSQL \
+             API]; csv: a table. JSON files to import may also be one array",
         ),
-        Arg::new("resume").long("resume").action(ArgAction::SetTrue).help(
-            "Go on with what an earlier run with the same arguments has begun, if there is something",
-        ),
-        Arg::new("json")
-            .long("json")
+        Arg::new("resume")
+            .long("resume")
             .action(ArgAction::SetTrue)
-            .help("Print what was done as JSON"),
+            .help("Resume an interrupted run with the same arguments, if there is one"),
+        Arg::new("json").long("json").action(ArgAction::SetTrue).help("Print the result as JSON"),
     ]
 }
 
@@ -102,7 +100,7 @@ impl Common {
         let authority = authority.map(PathBuf::from);
         let nosql = text(matches, "nosql");
         if !nosql.is_empty() && matches.value_source("uri") == Some(ValueSource::CommandLine) {
-            return Err("--uri and --nosql name two servers: leave out one".to_owned());
+            return Err("--uri and --nosql exclude each other".to_owned());
         }
         let (server, shown) = if nosql.is_empty() {
             let address = mongo_address(matches, authority, from_standard)?;
@@ -149,7 +147,7 @@ fn mongo_address(
     }
     let has_file = matches.contains_id("password-file");
     if address.wants_password() && from_standard && !has_file {
-        return Err("the documents come from standard input: give --password-file".to_owned());
+        return Err("standard input is used for the documents: give --password-file".to_owned());
     }
     if address.wants_password() || has_file {
         address.set_password(Secret::from_text(typed_password(matches)?));

@@ -27,8 +27,8 @@ pub(crate) fn import_command() -> Command {
     let flag = |id: &'static str| Arg::new(id).long(id).action(ArgAction::SetTrue);
     Command::new("import")
         .about(
-            "Write the documents of a file into a collection or container. Their time to live starts \
-             again at the time of the import",
+            "Import the documents of a file into a collection or container. Their time to live \
+             starts at the time of the import",
         )
         .arg(
             Arg::new("file")
@@ -44,31 +44,31 @@ pub(crate) fn import_command() -> Command {
                 .value_parser(["insert", "upsert", "merge"])
                 .default_value("insert")
                 .help(
-                    "Where a document's id is there: insert refuses it, upsert replaces what is \
-                     there, merge sets its fields in it (MongoDB API)",
+                    "If a document's id exists: insert refuses the document, upsert replaces the \
+                     existing one, merge sets its fields in the existing one (MongoDB API)",
                 ),
         )
-        .arg(flag("stop-on-error").help("End with the first document that is refused"))
+        .arg(flag("stop-on-error").help("Stop at the first refused document"))
         .arg(
             Arg::new("batch")
                 .long("batch")
                 .value_name("COUNT")
                 .value_parser(value_parser!(u32).range(1..=100_000))
                 .default_value("1000")
-                .help("Documents that are sent and acknowledged together"),
+                .help("Documents per batch"),
         )
         .arg(
             Arg::new("refusals")
                 .long("refusals")
                 .value_name("FILE")
-                .help("Where refused documents go, with line and reason [FILE.refused]"),
+                .help("File for refused documents, with line and reason [FILE.refused]"),
         )
-        .arg(fields_flag().help("The columns of csv, if the file has no header line"))
+        .arg(fields_flag().help("Columns of csv, if the file has no header line"))
         .arg(flag("columns-have-types").help(
-            "Names of columns end with a type, as age.int32(): auto, string, int32, int64, double, \
-             decimal, boolean, date, objectId",
+            "Column names end with a type, such as age.int32(): auto, string, int32, int64, \
+             double, decimal, boolean, date, objectId",
         ))
-        .arg(flag("ignore-blanks").help("Leave out fields that are empty in csv"))
+        .arg(flag("ignore-blanks").help("Omit fields that are empty in csv"))
 }
 
 /// Runs the parsed subcommand and returns the exit code.
@@ -99,7 +99,7 @@ fn prepare(matches: &ArgMatches) -> Result<(Common, Import), String> {
     let is_table = matches!(common.format, Format::Csv(_));
     if !is_table && (rules.typed || rules.ignore_blanks || !fields(matches).is_empty()) {
         return Err(
-            "--fields, --columns-have-types and --ignore-blanks go with --format csv".to_owned()
+            "--fields, --columns-have-types and --ignore-blanks need --format csv".to_owned()
         );
     }
     let mode = match text(matches, "mode").as_str() {
@@ -176,26 +176,26 @@ fn report(asked: &Import, done: Imported, as_json: bool) {
         format!("{read} read, {created} inserted, {replaced} replaced, {refused} refused");
     if 0 < existing {
         line.push_str(&format!(
-            " ({existing} of them as their ids exist; --mode upsert replaces what is there)"
+            " ({existing} of them because their ids exist; --mode upsert replaces them)"
         ));
     }
     if let Some(dead) = dead {
         line.push_str(&format!(", {dead} expired on arrival"));
     }
     if 0 < refused {
-        line.push_str(&format!("; {refusals} says which and why"));
+        line.push_str(&format!("; see {refusals}"));
     }
     match earlier {
         Some(Earlier { was_finished: true, .. }) => {
-            line.push_str("; an earlier run had finished this import, and nothing was left to do");
+            line.push_str("; an earlier run finished this import; nothing to do");
         }
         Some(Earlier { read, line: at, .. }) => {
-            line.push_str(&format!("; {read} of them by earlier runs, so it went on at line {at}"));
+            line.push_str(&format!("; {read} of them by earlier runs, resumed at line {at}"));
         }
         None => {}
     }
     if let Some(stopped) = stopped {
-        line.push_str(&format!("; stopped at line {stopped}, where --resume goes on"));
+        line.push_str(&format!("; stopped at line {stopped}; continue with --resume"));
     }
     print_text(format!("{line}\n"));
 }

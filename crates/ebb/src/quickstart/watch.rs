@@ -44,7 +44,7 @@ pub(super) fn watch_expiry(client: &Client, parts: &[Part]) -> Result<(), String
         pause_second();
     }
     bars.iter().for_each(|(_, bar)| bar.abandon());
-    print_text("\nRun it again to begin anew.\n");
+    print_text("\nRun it again to start over.\n");
     Ok(())
 }
 

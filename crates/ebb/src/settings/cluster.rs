@@ -14,31 +14,31 @@ use super::{
 /// Where the data of a cluster are. A doc comment is the help of its flag.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct CassandraValues {
-    /// Nodes of Cassandra to begin with
+    /// Contact points: Cassandra nodes to connect to first
     #[arg(long, env = "EBB_CASSANDRA_CONTACT_POINTS", value_name = "HOST:PORT,...", value_delimiter = ',', value_parser = parse_point)]
     cassandra_contact_points: Vec<String>,
-    /// Keyspace that the cluster is in
+    /// Keyspace of the cluster
     #[arg(long, env = "EBB_CASSANDRA_KEYSPACE", value_name = "NAME", default_value = "ebb")]
     cassandra_keyspace: String,
-    /// Datacenter of Cassandra whose nodes are asked [any]
+    /// Cassandra datacenter whose nodes are queried [any]
     #[arg(long, env = "EBB_CASSANDRA_DATACENTER", value_name = "NAME", default_value = "", value_parser = optional(parse_text))]
     cassandra_datacenter: Optional<String>,
-    /// User of Cassandra [it asks for none]
+    /// Cassandra user [no authentication]
     #[arg(long, env = "EBB_CASSANDRA_USER", value_name = "NAME", default_value = "", value_parser = optional(parse_text))]
     cassandra_user: Optional<String>,
     /// File with that user's password
     #[arg(long, env = "EBB_CASSANDRA_PASSWORD_FILE", value_name = "PATH", default_value = "", value_parser = optional(parse_path))]
     cassandra_password_file: Optional<PathBuf>,
-    /// Authority of the certificates that nodes of Cassandra show [no TLS to it]
+    /// CA of the Cassandra nodes' certificates [no TLS to Cassandra]
     #[arg(long, env = "EBB_CASSANDRA_CA", value_name = "PATH", default_value = "", value_parser = optional(parse_path))]
     cassandra_ca: Optional<PathBuf>,
-    /// Certificate that is shown to Cassandra [it asks for none]
+    /// Client certificate for Cassandra [none]
     #[arg(long, env = "EBB_CASSANDRA_CERT", value_name = "PATH", default_value = "", value_parser = optional(parse_path))]
     cassandra_cert: Optional<PathBuf>,
     /// Private key of that certificate
     #[arg(long, env = "EBB_CASSANDRA_CERT_KEY", value_name = "PATH", default_value = "", value_parser = optional(parse_path))]
     cassandra_cert_key: Optional<PathBuf>,
-    /// Start although Cassandra acknowledges what it has not synced to its disks
+    /// Start although Cassandra acknowledges writes before syncing them to disk
     #[arg(long, env = "EBB_ACCEPT_UNSYNCED", value_name = "BOOL", default_value = "false", value_parser = parse_bool, num_args = 0..=1, require_equals = true, default_missing_value = "true", action = ArgAction::Set)]
     accept_unsynced: bool,
 }
@@ -49,19 +49,19 @@ pub(super) struct PeerValues {
     /// Address of the link between nodes
     #[arg(long, env = "EBB_PEER_ADDR", value_name = "HOST:PORT", default_value = "127.0.0.1:8090", value_parser = parse_address)]
     peer_addr: Address,
-    /// Where other nodes reach it [at that address]
+    /// Address that other nodes connect to [that address]
     #[arg(long, env = "EBB_PEER_ADVERTISE", value_name = "HOST:PORT", default_value = "", value_parser = optional(parse_point))]
     peer_advertise: Optional<String>,
-    /// Authority of the certificates that nodes show each other [none: nodes of one machine]
+    /// CA of the nodes' certificates [none: only for nodes on one machine]
     #[arg(long, env = "EBB_PEER_CA", value_name = "PATH", default_value = "", value_parser = optional(parse_path))]
     peer_ca: Optional<PathBuf>,
-    /// Certificate that this node shows
+    /// Certificate of this node
     #[arg(long, env = "EBB_PEER_CERT", value_name = "PATH", default_value = "", value_parser = optional(parse_path))]
     peer_cert: Optional<PathBuf>,
     /// Private key of that certificate
     #[arg(long, env = "EBB_PEER_KEY", value_name = "PATH", default_value = "", value_parser = optional(parse_path))]
     peer_key: Optional<PathBuf>,
-    /// What people call this node [the machine's name]
+    /// Name of this node [the host name]
     #[arg(long, env = "EBB_NODE_NAME", value_name = "NAME", default_value = "", value_parser = optional(parse_text))]
     node_name: Optional<String>,
 }
@@ -78,12 +78,16 @@ impl CassandraValues {
         let login = match (self.cassandra_user.0, self.cassandra_password_file.0) {
             (Some(user), Some(file)) => Some((user, file)),
             (None, None) => None,
-            _ => return wrong("--cassandra-user and --cassandra-password-file belong together"),
+            _ => {
+                return wrong(
+                    "--cassandra-user and --cassandra-password-file must be given together",
+                );
+            }
         };
         let own = match (self.cassandra_cert.0, self.cassandra_cert_key.0) {
             (Some(certificate), Some(key)) => Some((certificate, key)),
             (None, None) => None,
-            _ => return wrong("--cassandra-cert and --cassandra-cert-key belong together"),
+            _ => return wrong("--cassandra-cert and --cassandra-cert-key must be given together"),
         };
         let cassandra_tls = match (self.cassandra_ca.0, own) {
             (Some(authority), own) => Some(Certificates { authority, own }),
@@ -110,14 +114,14 @@ impl PeerValues {
     pub(super) fn add_to(self, mut config: ClusterConfig) -> Result<ClusterConfig, Wrong> {
         let wrong = |text: &str| Err(Wrong(text.to_owned()));
         let Some(address) = self.peer_addr.0 else {
-            return wrong("--peer-addr cannot be off: nodes pass clients on to each other there");
+            return wrong("--peer-addr cannot be off: nodes forward clients to each other over it");
         };
         config.peer_tls = match (self.peer_ca.0, self.peer_cert.0, self.peer_key.0) {
             (Some(authority), Some(certificate), Some(key)) => {
                 Some(PeerCertificates { authority, certificate, key })
             }
             (None, None, None) => None,
-            _ => return wrong("--peer-ca, --peer-cert and --peer-key belong together"),
+            _ => return wrong("--peer-ca, --peer-cert and --peer-key must be given together"),
         };
         config.peer_addr = address;
         config.peer_advertise = self.peer_advertise.0;

@@ -15,16 +15,17 @@ impl Settings {
             ),
             (
                 0 < given.backup_journal && (given.in_memory || in_cluster),
-                "--backup-journal is for a server that keeps its data in files of its own",
+                "--backup-journal needs a server with a data directory of its own",
             ),
             (
                 given.tls_cert.0.is_some() != given.tls_key.0.is_some(),
-                "--tls-cert and --tls-key belong together",
+                "--tls-cert and --tls-key must be given together",
             ),
             (given.in_memory && in_cluster, "--in-memory and --store cassandra exclude each other"),
             (
                 given.max_forward_jump.0.is_some() && in_cluster,
-                "--max-forward-jump is of a server of its own: in a cluster the time of the owner before counts",
+                "--max-forward-jump is for a stand-alone server: a cluster continues from the \
+                 previous owner's time",
             ),
         ];
         match wrong.iter().find(|(is_wrong, _)| *is_wrong) {

@@ -11,22 +11,22 @@ use super::values::{
 /// Limits, typed. A doc comment is the help of its flag.
 #[derive(Clone, Debug, Args)]
 pub(super) struct LimitValues {
-    /// How many milliseconds an operation takes at least that the log names at info; 0: all, off: none
+    /// Log operations that take at least this many milliseconds at info; 0: all, off: none
     #[arg(long, env = "EBB_SLOW_MS", value_name = "MS|off", default_value = "100", value_parser = parse_slow)]
     slow_ms: Optional<u64>,
-    /// How long a read may take that does not say itself; NoSQL requests end after a minute in any case [any time]
+    /// Time limit in milliseconds of reads that set none; NoSQL requests time out after a minute in any case [no limit]
     #[arg(long, env = "EBB_MAX_TIME_MS", value_name = "MS", default_value = "", value_parser = optional(parse_ms))]
     max_time_ms: Optional<Duration>,
-    /// How many connections both APIs hold together; those beyond are closed [as descriptors allow]
+    /// Maximum number of connections of both APIs together; further ones are closed [as descriptors allow]
     #[arg(long, env = "EBB_MAX_CONNECTIONS", value_name = "COUNT", default_value = "", value_parser = optional(parse_count))]
     max_connections: Optional<usize>,
-    /// How many cursors of the MongoDB API are open at once [100000]
+    /// Maximum number of open cursors of the MongoDB API [100000]
     #[arg(long, env = "EBB_MAX_CURSORS", value_name = "COUNT", default_value = "", value_parser = optional(parse_count))]
     max_cursors: Optional<usize>,
-    /// The largest message of the MongoDB API, from 64k; drivers are told, with the document that has room in it [48000000]
+    /// Maximum message size of the MongoDB API, from 64k; announced to drivers with the matching document size [48000000]
     #[arg(long, env = "EBB_MAX_MESSAGE", value_name = "BYTES", default_value = "", value_parser = optional(parse_message))]
     max_message: Optional<usize>,
-    /// The largest body of a request of the NoSQL API, from 64k; beyond is 413 [2176k]
+    /// Maximum request body of the NoSQL API, from 64k; larger ones get 413 [2176k]
     #[arg(long, env = "EBB_MAX_BODY", value_name = "BYTES", default_value = "", value_parser = optional(parse_body))]
     max_body: Optional<usize>,
 }

@@ -19,7 +19,7 @@ const OTHER_NAMES: &[(&str, &str)] = &[
 
 /// Variables of Azure's emulator without a counterpart, and the reason.
 const WITHOUT_MEANING: &[(&str, &str)] = &[
-    ("PROTOCOL", "HTTP and HTTPS are spoken at the same address"),
+    ("PROTOCOL", "HTTP and HTTPS are served at the same address"),
     ("CERT_PATH", "give --tls-cert and --tls-key, files in PEM"),
     ("ENABLE_EXPLORER", "the portal is at --admin-addr; --explorer-dir serves another explorer"),
     ("EXPLORER_PORT", "the portal is at --admin-addr"),

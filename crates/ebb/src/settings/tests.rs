@@ -109,7 +109,7 @@ fn wrong_values_name_their_setting() {
         (&["--memory", "99999999999999999g"], None, "--memory"),
         (&[], Some("clock = \"lunar\""), "--clock"),
         (&[], Some("\nclock = \"lunar\""), "--config ebb.toml:2: invalid value 'lunar'"),
-        (&["--mongo-addr", "127.0.0.1:99999"], None, "ports end at 65535"),
+        (&["--mongo-addr", "127.0.0.1:99999"], None, "the largest is 65535"),
         (&[], Some("in-memory = 7"), "--in-memory"),
         (&[], Some("admin-host = [\"a\", \"b:1\"]"), "--admin-host"),
         (&[], Some("in-memory = true\ndata-dir = \"x\""), "--data-dir"),

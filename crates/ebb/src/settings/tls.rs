@@ -14,7 +14,7 @@ use super::{
 /// The settings, typed. A doc comment is the help of its flag.
 #[derive(Clone, Debug, Args)]
 pub(super) struct TlsValues {
-    /// Whether the MongoDB API speaks TLS: with nobody, with clients that begin with it, or with all
+    /// Whether the MongoDB API uses TLS: off, only for clients that start it, or for all
     #[arg(long, env = "EBB_MONGO_TLS", value_name = "off|allow|require", default_value = "allow", value_parser = parse_mode)]
     mongo_tls: TlsMode,
     /// The same for the portal, health and metrics
@@ -23,10 +23,10 @@ pub(super) struct TlsValues {
     /// The same for the NoSQL API
     #[arg(long, env = "EBB_COSMOS_TLS", value_name = "off|allow|require", default_value = "allow", value_parser = parse_mode)]
     cosmos_tls: TlsMode,
-    /// Authority of the certificates that clients of the MongoDB API may show [they are asked for none]
+    /// CA of client certificates for the MongoDB API [none requested]
     #[arg(long, env = "EBB_TLS_CLIENT_CA", value_name = "PATH", default_value = "", value_parser = optional(parse_path))]
     tls_client_ca: Optional<PathBuf>,
-    /// Whether each of them has to show one
+    /// Whether client certificates are required
     #[arg(long, env = "EBB_TLS_CLIENT_CERT", value_name = "allow|require", default_value = "allow", value_parser = parse_certificates)]
     tls_client_cert: ClientCertificates,
 }

@@ -56,7 +56,7 @@ pub(super) fn parse_address(text: &str) -> Result<Address, String> {
     match port.parse::<u16>() {
         Ok(_) if port.len() < text.len() => Ok(Address(Some(text.to_owned()))),
         Err(_) if !port.is_empty() && port.bytes().all(|digit| digit.is_ascii_digit()) => {
-            Err(format!("there is no port {port}: ports end at 65535"))
+            Err(format!("invalid port {port}: the largest is 65535"))
         }
         _ => Err("it is not HOST:PORT or 'off'".to_owned()),
     }
@@ -117,7 +117,7 @@ pub(super) fn parse_size(text: &str) -> Result<usize, String> {
     match usize::try_from(parse_bytes(text)?) {
         Err(_) => Err("it is more than this machine can address".to_owned()),
         Ok(bytes) if bytes < LEAST_MEMORY => {
-            Err(format!("it is too little: at least {}m", LEAST_MEMORY >> 20))
+            Err(format!("it is too small: at least {}m", LEAST_MEMORY >> 20))
         }
         Ok(bytes) => Ok(bytes),
     }
@@ -181,7 +181,7 @@ pub(crate) fn parse_span(text: &str) -> Result<Duration, String> {
     };
     let seconds = digits.trim().parse::<f64>().ok().zip(unit).map(|(count, unit)| count * unit);
     let span = seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
-    span.ok_or_else(|| "it is not a span of time such as 90s, 15m, 36h or 30d".to_owned())
+    span.ok_or_else(|| "it is not a duration such as 90s, 15m, 36h or 30d".to_owned())
 }
 
 /// Parses whole days, at least one.
@@ -196,7 +196,7 @@ pub(super) fn parse_old_views(text: &str) -> Result<OldViewsBound, String> {
         return parse_bytes(text).map(OldViewsBound::Bytes);
     };
     let percent = percent.parse().ok().filter(|percent| (1..=100).contains(percent));
-    let wrong = || "it is not a part from 1% to 100%".to_owned();
+    let wrong = || "it is not a percentage from 1% to 100%".to_owned();
     percent.map(OldViewsBound::Percent).ok_or_else(wrong)
 }
 
