@@ -26,8 +26,8 @@ pub(crate) async fn check_addresses(config: &Config) -> Result<(), Failure> {
     {
         tracing::warn!(
             address,
-            "other machines can reach --mongo-addr without TLS: documents can be read on the way; say \
-             --mongo-tls require once all clients speak it"
+            "other machines can reach --mongo-addr without TLS: documents are sent in clear text; \
+             set --mongo-tls require once all clients use TLS"
         );
     }
     match &config.mongo_addr {
@@ -37,9 +37,9 @@ pub(crate) async fn check_addresses(config: &Config) -> Result<(), Failure> {
                 && !listen::is_loopback(address).await =>
         {
             Err(Failure::Usage(format!(
-                "--mongo-addr {address} can be reached by other machines, and the MongoDB API asks \
-                 nobody who they are: say --mongo-auth and have clients log in, listen on \
-                 127.0.0.1, or say --mongo-no-auth if whoever reaches it may do everything"
+                "--mongo-addr {address} can be reached by other machines, and the MongoDB API \
+                 requires no authentication: set --mongo-auth to require logins, listen on \
+                 127.0.0.1, or set --mongo-no-auth to allow unauthenticated full access"
             )))
         }
         // The keys would protect nothing: the same data are reachable here without one.

@@ -131,7 +131,7 @@ fn write_checkpoint(clock: &Clock, file: Option<&CheckpointFile>, failing: &mut 
         }
         Err(error) => {
             if !*failing {
-                tracing::error!(%error, "write the clock's checkpoint; operations will wait");
+                tracing::error!(%error, "cannot write the clock's checkpoint; operations will wait");
             }
             *failing = true;
         }
@@ -180,13 +180,13 @@ async fn watch_store(engine: &Engine<AnyStore>, mut stop: watch::Receiver<bool>)
         if let Health::Anew = engine.store().health()
             && let Err(error) = engine.recover_reopened().await
         {
-            note_failure(error.kind == Kind::Moved, &error, "read the catalog again");
+            note_failure(error.kind == Kind::Moved, &error, "cannot reload the catalog");
         }
         // Poll again: reloading the catalog may just have made it healthy.
         let health = engine.store().health();
         match (&health, refusing) {
             (Health::Refusing(why), false) => tracing::error!(%why, "writes are refused"),
-            (Health::Good, true) => tracing::info!("writes are taken again"),
+            (Health::Good, true) => tracing::info!("writes are accepted again"),
             _ => {}
         }
         refusing = health != Health::Good;
@@ -205,7 +205,7 @@ async fn keep_store(engine: &Engine<AnyStore>, mut stop: watch::Receiver<bool>) 
         let ticked = tokio::task::spawn_blocking(move || ticked.store().tick()).await;
         // An outer error is a panic or the end of the runtime.
         if let (Ok(Err(error)), Health::Good) = (ticked, engine.store().health()) {
-            note_failure(error.kind == store::Kind::Moved, &error, "housekeeping of the store");
+            note_failure(error.kind == store::Kind::Moved, &error, "store maintenance failed");
         }
         tokio::select! {
             () = wait_for(TICK_EVERY) => {}
@@ -220,7 +220,7 @@ async fn build_indexes(engine: Engine<AnyStore>, mut stop: watch::Receiver<bool>
     tokio::select! {
         built = engine.resume_builds() => {
             if let Err(error) = built {
-                note_failure(error.kind == Kind::Moved, &error, "finish the builds of indexes");
+                note_failure(error.kind == Kind::Moved, &error, "cannot finish index builds");
             }
         }
         _ = stop.changed() => {}
@@ -242,7 +242,11 @@ async fn tend_paths(
         if let (Err(error), Health::Good) =
             (engine.tend_paths(unused_days).await, engine.store().health())
         {
-            note_failure(error.kind == Kind::Moved, &error, "look after the paths of containers");
+            note_failure(
+                error.kind == Kind::Moved,
+                &error,
+                "cannot maintain the path indexes of containers",
+            );
         }
     }
 }

@@ -17,11 +17,11 @@ type Fact = (&'static str, String);
 fn portal(config: &Config, url: &str, admin: &str) -> Fact {
     let everybody_has_the_key = config.key_file.is_none() && !config.mongo_auth;
     let text = if is_reached(admin) && everybody_has_the_key {
-        format!("off: others can reach {url}, so give a --key-file")
+        format!("off: other machines can reach {url}; give a --key-file to enable it")
     } else if ::portal::BUILT {
         url.to_owned()
     } else {
-        format!("not in this build; {url} says how to get it")
+        format!("not in this build; see {url}")
     };
     ("Portal", text)
 }
@@ -42,8 +42,8 @@ fn facts(config: &Config, ready: &Ready, is_paused: bool) -> Vec<Fact> {
         let tls = if config.mongo_tls == TlsMode::Require { "&tls=true" } else { "" };
         facts.push(("MongoDB", format!("mongodb://{mongo}/?directConnection=true{tls}")));
         let asks = match config.mongo_auth {
-            true => "clients have to log in",
-            false => "open: whoever reaches this address may do everything",
+            true => "authentication required",
+            false => "open: no authentication required",
         };
         facts.push(("", asks.to_owned()));
     }
@@ -54,10 +54,10 @@ fn facts(config: &Config, ready: &Ready, is_paused: bool) -> Vec<Fact> {
         match config.cosmos_tls {
             TlsMode::Off => {}
             TlsMode::Allow => facts.push(("", format!("https://{cosmos}/ {with}"))),
-            TlsMode::Require => facts.push(("", format!("https alone, {with}"))),
+            TlsMode::Require => facts.push(("", format!("https only, {with}"))),
         }
         if config.key_file.is_none() {
-            let text = "the key is the public one of Azure's emulators: it protects nothing";
+            let text = "public emulator key: no access protection";
             facts.push(("", text.to_owned()));
         }
     }
@@ -65,21 +65,21 @@ fn facts(config: &Config, ready: &Ready, is_paused: bool) -> Vec<Fact> {
         let scheme = config.admin_tls.http_scheme();
         facts.push(portal(config, &format!("{scheme}://{admin}/"), admin));
         if let Some(path) = own_key::path(config) {
-            facts.push(("", format!("asks for the key in {}", path.display())));
+            facts.push(("", format!("requires the key in {}", path.display())));
         }
         facts.push(("Admin", format!("{scheme}://{admin}/status")));
     }
     let data = config
         .data_dir
         .as_ref()
-        .map_or_else(|| "in memory: nothing is kept".to_owned(), |path| path.display().to_string());
+        .map_or_else(|| "in memory only".to_owned(), |path| path.display().to_string());
     facts.push(("Data", data));
     if config.clock == ClockMode::Manual {
-        let text = "manual: it stands still until it is told to move";
+        let text = "manual: moves only by command";
         facts.push(("Clock", text.to_owned()));
     }
     if is_paused {
-        facts.push(("Reaping", "paused: ebb admin ttl resume ends that".to_owned()));
+        facts.push(("Reaping", "paused: resume with ebb admin ttl resume".to_owned()));
     }
     facts
 }
@@ -108,10 +108,10 @@ fn examples(config: &Config, ready: &Ready) -> Vec<Fact> {
     if let Some(admin) = &ready.admin {
         let url = format!("{}://{admin}/", config.admin_tls.http_scheme());
         if portal(config, &url, admin).1 == url {
-            let text = format!("programs in Java, Go, Rust and C# are at {url}");
+            let text = format!("examples in Java, Go, Rust and C#: {url}");
             examples.push(("More", text));
         }
-        let text = "ebb quickstart makes a sample that expires within a minute";
+        let text = "ebb quickstart creates sample data that expires within a minute";
         examples.push(("Sample", text.to_owned()));
     }
     examples
@@ -146,7 +146,7 @@ pub(crate) fn print_banner(config: &Config, ready: &Ready, is_paused: bool, took
     let mut out = std::io::stdout().lock();
     let text = text_of(config, ready, is_paused, took);
     if let Err(error) = out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
-        tracing::debug!(%error, "the banner could not be printed");
+        tracing::debug!(%error, "cannot print the banner");
     }
 }
 
@@ -169,13 +169,13 @@ mod tests {
         let key = cosmos::WELL_KNOWN_KEY;
         for line in [
             "MongoDB: mongodb://127.0.0.1:1/?directConnection=true",
-            "MongoDB: open: whoever reaches this address may do everything",
+            "MongoDB: open: no authentication required",
             &format!("NoSQL: AccountEndpoint=http://127.0.0.1:2/;AccountKey={key}"),
             "NoSQL: https://127.0.0.1:2/ with the certificate at /_explorer/emulator.pem",
-            "NoSQL: the key is the public one of Azure's emulators: it protects nothing",
+            "NoSQL: public emulator key: no access protection",
             "Admin: http://127.0.0.1:3/status",
-            "Data: in memory: nothing is kept",
-            "Clock: manual: it stands still until it is told to move",
+            "Data: in memory only",
+            "Clock: manual: moves only by command",
         ] {
             assert!(text.lines().any(|printed| printed == line), "{line}: {text}");
         }
@@ -194,7 +194,7 @@ mod tests {
              ConnectionMode = ConnectionMode.Gateway }})\n"
         );
         assert!(text.contains(&csharp), "{text}");
-        let more = "  More          programs in Java, Go, Rust and C# are at http://127.0.0.1:3/\n";
+        let more = "  More          examples in Java, Go, Rust and C#: http://127.0.0.1:3/\n";
         assert_eq!(text.contains(more), ::portal::BUILT, "{text}");
         assert!(text.ends_with("\n\nready in 0.2 s\n"), "{text}");
     }
@@ -206,7 +206,7 @@ mod tests {
             let text = printed(Config { banner, key_file, ..Config::for_tests() });
             assert!(text.contains("AccountKey=(the first of --key-file)"), "{text}");
             assert!(!text.contains(cosmos::WELL_KNOWN_KEY), "{text}");
-            assert!(!text.contains("public one"), "{text}");
+            assert!(!text.contains("public emulator"), "{text}");
         }
     }
 }

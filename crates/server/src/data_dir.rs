@@ -45,8 +45,8 @@ impl fmt::Display for Refused {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::OtherClock => {
-                "the data directory was used with the other kind of clock; start with the --clock \
-                 it was made with, or use another --data-dir"
+                "the data directory was created with the other clock mode; start with that \
+                 --clock, or use another --data-dir"
             }
             Self::Unusable(why) => why,
         })
@@ -68,7 +68,10 @@ impl DataDir {
     /// files is refused unchanged.
     pub(crate) fn open(path: &Path, must_exist: bool) -> Result<Self, Refused> {
         if must_exist && !path.join(FORMAT_FILE).exists() {
-            return Err(Refused::Unusable(format!("{} holds no data of ebb", path.display())));
+            return Err(Refused::Unusable(format!(
+                "{} is not an ebb data directory",
+                path.display()
+            )));
         }
         refuse_foreign(path)?;
         let directory = Self::lock(path)?;
@@ -144,7 +147,7 @@ fn refuse_unless_only(path: &Path, ours: impl Fn(&OsStr) -> bool) -> Result<(), 
     let refused = |why: String| Err(Refused::Unusable(why));
     match holds_only(path, ours) {
         Ok(true) => Ok(()),
-        Ok(false) => refused(format!("{} is not empty: give a new directory", path.display())),
+        Ok(false) => refused(format!("{} is not empty: choose a new directory", path.display())),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
         Err(error) => refused(format!("cannot read {}: {error}", path.display())),
     }
@@ -185,19 +188,19 @@ fn check_format(path: &Path) -> Result<(), Refused> {
     match fs::read_to_string(&file) {
         Ok(text) if text == FORMAT => Ok(()),
         Ok(text) if text == FILLING => Err(Refused::Unusable(format!(
-            "a restore or a dump into {} was interrupted, so that not all of it is there: remove it, and \
-             begin again",
+            "a restore or dump into {} was interrupted and is incomplete: remove it, and start \
+             again",
             path.display()
         ))),
         Ok(text) if text.starts_with("ebb data directory") => Err(Refused::Unusable(format!(
-            "{} was written by another version ({}), and this one reads {}: start it with that version, \
-             and take a backup there to restore with this one",
+            "{} was written by another version ({}), and this one reads {}: start it with that \
+             version, and take a backup to restore with this one",
             path.display(),
             text.trim(),
             FORMAT.trim().trim_start_matches("ebb data directory, ")
         ))),
         Ok(_) => Err(Refused::Unusable(format!(
-            "{} is not a data directory of ebb; choose another --data-dir",
+            "{} is not an ebb data directory; choose another --data-dir",
             path.display()
         ))),
         Err(error) if error.kind() == io::ErrorKind::NotFound => make_folder(path, &file),
@@ -234,7 +237,7 @@ fn refuse_foreign(path: &Path) -> Result<(), Refused> {
 
 fn foreign(path: &Path) -> Refused {
     Refused::Unusable(format!(
-        "{} holds files of something else; choose an empty --data-dir",
+        "{} contains other files; choose an empty --data-dir",
         path.display()
     ))
 }
@@ -272,7 +275,7 @@ mod tests {
         assert!(DataDir::open_to_fill(restored.path()).is_err());
         let foreign = tempfile::tempdir().unwrap();
         fs::write(foreign.path().join("thesis.txt"), "x").unwrap();
-        assert!(refusal(foreign.path()).contains("something else"));
+        assert!(refusal(foreign.path()).contains("other files"));
         // Nothing was created in it.
         assert_eq!(fs::read_dir(foreign.path()).unwrap().count(), 1);
         let missing = foreign.path().join("none");

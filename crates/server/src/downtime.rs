@@ -19,8 +19,8 @@ pub(crate) fn check_jump(clock: &Clock, most: Option<Duration>) -> Result<(), Re
     }
     Err(Refused::Unusable(format!(
         "by the machine's clock the database was off for {}, which is more than --max-forward-jump \
-         allows: set the clock right if it is wrong (what expires by it is gone from every read for \
-         good), or start with a larger --max-forward-jump, or without it",
+         allows: correct the clock if it is wrong (documents that expire by it never become \
+         visible again), or start with a larger --max-forward-jump, or without it",
         in_words(off_ms)
     )))
 }
@@ -37,7 +37,7 @@ pub(crate) async fn tell_downtime(engine: Engine<AnyStore>) {
     let (documents, about) = match engine.expired_since(last).await {
         Ok((amount, is_exact)) => (amount.documents, if is_exact { "" } else { "up to " }),
         Err(error) => {
-            tracing::warn!(%error, off, "the database was off; count what has expired meanwhile");
+            tracing::warn!(%error, off, "cannot count the documents that expired meanwhile");
             return;
         }
     };

@@ -168,7 +168,7 @@ impl Features {
         }
         if on {
             tracing::warn!(
-                "documents of the MongoDB API carry '_ts': a dump shows it, and an insert may set it"
+                "documents of the MongoDB API carry '_ts': dumps include it, and inserts may set it"
             );
         } else {
             tracing::info!("documents of the MongoDB API no longer carry '_ts'");
@@ -232,7 +232,7 @@ fn switch_of(body: &Document) -> Option<bool> {
 fn read_switch(file: &Path) -> Result<Option<bool>, Refused> {
     let refused = |why: String| {
         Refused::Unusable(format!(
-            "{} {why}; remove it to begin with all features on",
+            "{} {why}; remove it to start with all features on",
             file.display()
         ))
     };

@@ -145,8 +145,8 @@ impl Places {
         let taken = Arc::clone(&self.descriptors).try_acquire_owned().ok();
         if !self.out_of_descriptors.swap(taken.is_none(), Ordering::Relaxed) && taken.is_none() {
             tracing::warn!(
-                "no descriptor is left to pass clients on to other nodes; they are closed: raise the \
-                 limit of descriptors (LimitNOFILE, ulimit -n)"
+                "out of file descriptors to forward clients to other nodes; they are closed: raise \
+                 the descriptor limit (LimitNOFILE, ulimit -n)"
             );
         }
         taken
@@ -189,7 +189,7 @@ pub(crate) async fn accept_connections<F: Future<Output = ()> + Send + 'static>(
             Ok((stream, peer)) => {
                 let place = places.take();
                 if place.is_none() && !full {
-                    tracing::warn!("all places for connections are taken; new ones are closed");
+                    tracing::warn!("the connection limit is reached; new connections are closed");
                 }
                 full = place.is_none();
                 let Some(place) = place else { continue };
@@ -205,7 +205,7 @@ pub(crate) async fn accept_connections<F: Future<Output = ()> + Send + 'static>(
             Err(error) => {
                 // Out of descriptors, or the client has already left. Other clients are unaffected;
                 // the pause prevents a busy loop while there is no descriptor.
-                tracing::warn!(%error, "accept a connection");
+                tracing::warn!(%error, "cannot accept a connection");
                 background::wait_for(Duration::from_millis(20)).await;
             }
         }
@@ -214,6 +214,6 @@ pub(crate) async fn accept_connections<F: Future<Output = ()> + Send + 'static>(
     drop(listener);
     let drained = async { while clients.join_next().await.is_some() {} };
     if tokio::time::timeout(DRAIN, drained).await.is_err() {
-        tracing::warn!("requests were still running at the end");
+        tracing::warn!("requests were still running at shutdown");
     }
 }

@@ -19,7 +19,7 @@ fn level_of(config: &Config) -> LevelFilter {
 /// Changes the level of the process's logger to the configured one.
 pub(crate) fn change_level(config: &Config) {
     if let Some(Err(error)) = LEVEL.get().map(|level| level.reload(level_of(config))) {
-        tracing::error!(%error, "the level of the log stays as it was");
+        tracing::error!(%error, "the log level was not changed");
     }
 }
 

@@ -41,7 +41,7 @@ pub(crate) async fn answer_http(
     };
     let answered: Result<io::Result<u64>, _> = tokio::time::timeout(ANSWER_TIME, answered).await;
     if let Ok(Err(error)) = answered {
-        tracing::debug!(%error, "a client that speaks HTTP at the MongoDB API left early");
+        tracing::debug!(%error, "a client that sent HTTP to the MongoDB API disconnected early");
     }
 }
 

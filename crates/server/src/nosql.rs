@@ -57,13 +57,13 @@ pub(crate) async fn read_settings(
     let keys = account.load();
     if keys.are_well_known() && !listen::is_loopback(address).await {
         return Err(Failure::Usage(format!(
-            "--cosmos-addr {address} can be reached by other machines, and everybody knows the key \
-             that is used when none is given: give a --key-file, or listen on 127.0.0.1"
+            "--cosmos-addr {address} can be reached by other machines, and the default key is \
+             public: give a --key-file, or listen on 127.0.0.1"
         )));
     }
     let folder = config.data_dir.as_ref().map(|path| path.join(SECRETS_FOLDER));
     if let Some(folder) = &folder {
-        fs::create_dir_all(folder).map_err(|error| failed("make the folder of keys", error))?;
+        fs::create_dir_all(folder).map_err(|error| failed("create the key directory", error))?;
     }
     let hosts = keys.are_well_known().then(|| allowed_hosts(config, address));
     let secret = match secret {
@@ -105,7 +105,7 @@ pub(crate) async fn open_door(
         Door::new(engine, settings).map_err(|error| failed("the secret of tokens", error))?;
     // On a full disk this has to wait for another start; this one serves what exists.
     if let Err(error) = door.mend().await {
-        tracing::warn!(%error, "mend the offers of containers");
+        tracing::warn!(%error, "repair the offers of containers");
     }
     Ok(door)
 }
@@ -133,7 +133,7 @@ pub(crate) fn read_keys(file: Option<&Path>) -> Result<Keys, Failure> {
     };
     let mode = fs::metadata(file).map_err(|error| wrong(&error))?.permissions().mode();
     if mode & OTHERS != 0 {
-        return Err(wrong(&"others may read it: chmod o-rwx it, and make new keys"));
+        return Err(wrong(&"it is readable by other users: chmod o-rwx it, and generate new keys"));
     }
     let text = fs::read_to_string(file).map(Secret::from_text).map_err(|error| wrong(&error))?;
     Keys::parse(text.text().unwrap_or_default()).map_err(|error| wrong(&error))
@@ -147,13 +147,13 @@ pub fn first_key(file: &Path) -> Result<Secret, Failure> {
 /// Returns the text of a key file with four new keys, as `--key-file` reads it.
 pub fn new_key_file() -> Result<Secret, Failure> {
     let mut text = String::from(
-        "# Keys of the account, for --key-file. Let nobody but the server's user read this file.\n",
+        "# Keys of the account, for --key-file. Only the server's user may read this file.\n",
     );
     for (name, for_whom) in [
         ("primary", "reads and writes"),
-        ("secondary", "the same, for when the first is exchanged"),
+        ("secondary", "the same, for key rotation"),
         ("primary-readonly", "reads"),
-        ("secondary-readonly", "the same, for when the first is exchanged"),
+        ("secondary-readonly", "the same, for key rotation"),
     ] {
         let mut bytes = [0; NEW_KEY_BYTES];
         fill_randomly(&mut bytes).map_err(|error| failed("a new key", error))?;
@@ -174,7 +174,7 @@ fn read_secret(folder: Option<&Path>) -> io::Result<Secret> {
             Ok(made)
         }
         Err(error) if error.kind() == io::ErrorKind::InvalidData => {
-            let text = format!("{error}: restore it, or remove it to have all tokens end");
+            let text = format!("{error}: restore it, or remove it to invalidate all tokens");
             Err(io::Error::new(error.kind(), text))
         }
         read => read,

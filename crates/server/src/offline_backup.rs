@@ -30,15 +30,15 @@ pub fn backup_directory(
     let directory = DataDir::open(path, true).map_err(Failure::Refused)?;
     if path.join(NODE_FILE).exists() {
         return refused(
-            "belongs to a node of a cluster: write what the cluster has into a directory with 'ebb \
-             admin cluster dump', and back that up",
+            "belongs to a cluster node: dump the cluster's data into a directory with 'ebb admin \
+             cluster dump', and back that up",
         );
     }
     if !path.join("store").exists() {
         return refused("has no data yet");
     }
     let Ok((_, Some(last))) = CheckpointFile::open(path, false) else {
-        return refused("has no whole checkpoint of its clock, so that time could go back");
+        return refused("has no valid clock checkpoint, so time could move backwards");
     };
     let config = Config { data_dir: Some(path.to_owned()), ..Config::for_tests() };
     let options = store_options(&config, plan_memory(&config), path);

@@ -69,7 +69,7 @@ pub(crate) fn open_clock_of(config: &Config, must_exist: bool) -> Result<Timed, 
     let (file, last) = match &data_dir {
         Some(directory) if directory.path.join(NODE_FILE).exists() => {
             return Err(Failure::Refused(Refused::Unusable(format!(
-                "{} belongs to a node of a cluster: start it with --store cassandra",
+                "{} belongs to a cluster node: start it with --store cassandra",
                 directory.path.display()
             ))));
         }
@@ -85,8 +85,8 @@ pub(crate) fn open_clock_of(config: &Config, must_exist: bool) -> Result<Timed, 
     check_jump(&clock, config.max_forward_jump).map_err(Failure::Refused)?;
     if clock.status().boot_disagrees {
         tracing::warn!(
-            "the machine's boot clock is not the one of the last run, as in a container that was \
-             moved: time goes on from the last checkpoint and follows the wall clock"
+            "the machine's boot clock differs from the last run's, as in a container that was \
+             moved: time continues from the last checkpoint and follows the wall clock"
         );
     }
     let clock = Arc::new(clock);
@@ -124,7 +124,7 @@ impl Timed {
         let engine = Engine::open(store, options).await.map_err(|error| match error.kind {
             engine::Kind::Corrupt => Failure::Refused(Refused::Unusable(format!(
                 "the data directory is damaged: {error}; restore a backup, or start with \
-                 --accept-loss to go on with what is there"
+                 --accept-loss to continue with the remaining data"
             ))),
             _ => failed(error),
         })?;
@@ -175,8 +175,8 @@ fn open_clock(
     let fresh = !path.join("store").exists();
     let missing = || {
         Failure::Refused(Refused::Unusable(format!(
-            "the clock's checkpoint in {} is missing or damaged, so that time could go back; \
-             restore a backup, or start with --accept-loss to begin with the wall clock's time",
+            "the clock's checkpoint in {} is missing or damaged, so time could move backwards; \
+             restore a backup, or start with --accept-loss to start from the wall clock",
             path.join("clock").display()
         )))
     };
@@ -194,7 +194,7 @@ pub(crate) fn refused_store(error: store::Error) -> Failure {
         store::Kind::Refused | store::Kind::Corrupt => {
             Failure::Refused(Refused::Unusable(format!(
                 "the data directory is damaged or in use: {error}; restore a backup, or start with \
-                 --accept-loss to go on without what is missing"
+                 --accept-loss to continue without the missing data"
             )))
         }
         store::Kind::Full

@@ -43,7 +43,7 @@ impl Spans {
     pub(crate) fn open(endpoint: &str, name: String) -> Result<Arc<Self>, Failure> {
         let endpoint = address(endpoint);
         let made = thread::scope(|scope| scope.spawn(|| make_provider(&endpoint, name)).join());
-        let made = made.map_err(|_| failed("--otlp-endpoint: its thread failed"))?;
+        let made = made.map_err(|_| failed("--otlp-endpoint: the exporter thread failed"))?;
         let provider = made.map_err(|why| Failure::Usage(format!("--otlp-endpoint: {why}")))?;
         let tracer = provider.tracer("ebb");
         Ok(Arc::new(Self { tracer, provider }))

@@ -96,7 +96,7 @@ pub fn serve_beside(config: &Config, reread: &Reread<'_>, beside: Beside) -> Res
 /// its own, because the start may keep its thread busy.
 async fn end_while_starting(mut signals: Signals) {
     signals.wait_for_end(|| ()).await;
-    tracing::info!("stopped before the start was complete");
+    tracing::info!("stopped before startup was complete");
     std::process::exit(0);
 }
 
@@ -106,7 +106,7 @@ fn reload(running: &Running, reread: &Reread<'_>) {
     match reread() {
         // The log level is the only setting that a running server adopts.
         Ok(config) => logging::change_level(&config),
-        Err(error) => tracing::error!(%error, "the level of the log stays as it was"),
+        Err(error) => tracing::error!(%error, "the log level was not changed"),
     }
     running.reload();
     supervised::tell_ready();
@@ -120,11 +120,11 @@ fn end_in_time(only_closes: Arc<AtomicBool>) -> std::io::Result<()> {
         background::pause_thread(LONGEST_END);
         if only_closes.load(Ordering::SeqCst) {
             tracing::warn!(
-                "the disk is too slow to write all into tables in time: the next start reads the journal"
+                "the disk is too slow to flush all data in time: the next start replays the journal"
             );
             std::process::exit(0);
         }
-        tracing::error!("the end took too long; what was acknowledged is durable");
+        tracing::error!("shutdown timed out; all acknowledged writes are durable");
         std::process::exit(1);
     };
     std::thread::Builder::new().name("end".to_owned()).spawn(overdue).map(|_| ())
@@ -177,6 +177,6 @@ fn raise_descriptor_limit() {
     let limit = getrlimit(Resource::Nofile);
     let raised = Rlimit { current: limit.maximum, maximum: limit.maximum };
     if let Err(error) = setrlimit(Resource::Nofile, raised) {
-        tracing::debug!(%error, "raise the limit of descriptors");
+        tracing::debug!(%error, "cannot raise the descriptor limit");
     }
 }

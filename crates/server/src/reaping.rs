@@ -50,8 +50,8 @@ impl Reaping {
         if pause.is_some() {
             engine.set_reaping_paused(true);
             tracing::warn!(
-                "reaping is paused: what expires is invisible, and its bytes stay until \
-                 'ebb admin ttl resume'"
+                "reaping is paused: expired documents are invisible but stay on disk until 'ebb \
+                 admin ttl resume'"
             );
         }
     }
@@ -88,7 +88,7 @@ impl Reaping {
         *pause = wanted;
         match paused {
             true => tracing::warn!("reaping is paused"),
-            false => tracing::info!("reaping goes on"),
+            false => tracing::info!("reaping resumed"),
         }
         Ok(())
     }

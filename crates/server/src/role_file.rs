@@ -57,11 +57,11 @@ fn read_rules(file: &Path) -> Result<TokenRules, String> {
     let read: RoleFile = toml::from_str(&text).map_err(|error| error.to_string())?;
     let issuer = match &read.keys {
         None if !read.audience.is_empty() || read.issuer.is_some() => {
-            return Err("audience and issuer say nothing without keys".to_owned());
+            return Err("audience and issuer need keys".to_owned());
         }
         None => None,
         Some(_) if read.audience.is_empty() => {
-            return Err("keys need an audience, for which tokens have to be".to_owned());
+            return Err("keys need an audience".to_owned());
         }
         Some(keys) => {
             let path = file.parent().unwrap_or(Path::new("")).join(keys);
@@ -100,7 +100,7 @@ mod tests {
             ("[[assignment]]\nprincipal = \"ann\"\n", "role"),
             (&assigned.replace("scope", "scopes"), "scopes"),
             (&assigned.replace("reader", "owner"), "no role called 'owner'"),
-            ("issuer = \"x\"\n", "without keys"),
+            ("issuer = \"x\"\n", "need keys"),
             ("keys = \"shared.json\"\n", "need an audience"),
             ("keys = \"none.json\"\naudience = [\"x\"]\n", "none.json"),
             ("keys = \"shared.json\"\naudience = [\"x\"]\n", "shared secret"),

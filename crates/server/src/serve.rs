@@ -98,11 +98,11 @@ impl Running {
         self.site.reload_keys();
         self.site.reload_roles();
         if let Some(Err(error)) = self.site.audit.as_ref().map(|audit| audit.reopen()) {
-            tracing::error!(%error, "the audit log is written where it was");
+            tracing::error!(%error, "cannot reopen the audit log; still writing to the old file");
         }
         match &self.site.tls {
             Some(tls) => tls.reload(),
-            None => tracing::info!("nothing to be read again: no address speaks TLS"),
+            None => tracing::info!("nothing to reload: no address uses TLS"),
         }
     }
 

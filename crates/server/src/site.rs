@@ -76,7 +76,7 @@ fn open_audit(path: &Path) -> Result<Arc<AuditLog>, Failure> {
     let opened = AuditLog::open(path);
     opened.map(Arc::new).map_err(|error| match error.kind() {
         io::ErrorKind::InvalidData => Failure::Refused(Refused::Unusable(format!(
-            "--audit-file: {error}: move it away to begin another"
+            "--audit-file: {error}: move it away to start a new one"
         ))),
         _ => Failure::Usage(format!("--audit-file {}: {error}", path.display())),
     })
@@ -99,14 +99,16 @@ impl Site {
         match nosql::read_keys(Some(path)) {
             Ok(keys) if keys.are_well_known() && !self.account.load().are_well_known() => {
                 tracing::error!(
-                    "the keys stay as they were: the file has the key that everybody knows"
+                    "account keys not reloaded: the file contains the public emulator key"
                 );
             }
             Ok(keys) => {
                 self.account.replace(keys);
-                tracing::info!("the keys of the account were read again");
+                tracing::info!("account keys reloaded");
             }
-            Err(error) => tracing::error!(%error, "the keys stay as they were"),
+            Err(error) => {
+                tracing::error!(%error, "account keys not reloaded; the old ones stay in use")
+            }
         }
     }
 
@@ -116,9 +118,11 @@ impl Site {
         match read_roles(Some(file)) {
             Ok(rules) => {
                 nosql.tokens.store(Arc::new(rules));
-                tracing::info!("the roles of the NoSQL API were read again");
+                tracing::info!("NoSQL API roles reloaded");
             }
-            Err(error) => tracing::error!(%error, "the roles stay as they were"),
+            Err(error) => {
+                tracing::error!(%error, "NoSQL API roles not reloaded; the old ones stay in use")
+            }
         }
     }
 

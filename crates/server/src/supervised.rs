@@ -10,7 +10,7 @@ use crate::background;
 /// Sends states to the supervisor, if there is one. Failures are ignored.
 fn tell(states: &[NotifyState<'_>]) {
     if let Err(error) = sd_notify::notify(states) {
-        tracing::debug!(%error, "tell the supervisor");
+        tracing::debug!(%error, "cannot notify the service manager");
     }
 }
 

@@ -117,7 +117,7 @@ fn to_difference(
             api: None,
             rows: 0,
             dead_entries: 0,
-            differences: vec![format!("the walk ended at damage: {error}")],
+            differences: vec![format!("verification stopped at damaged data: {error}")],
             count: 1,
         }),
         Err(error) => Err(Failure::Failed(error.to_string())),

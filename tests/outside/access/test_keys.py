@@ -48,11 +48,11 @@ def test_a_key_is_exchanged(server):
     assert lets_in(server, OLD)
     assert not lets_in(server, NEW)
     write(server.key_file, OLD, NEW)
-    read_again(server, "were read again")
+    read_again(server, "account keys reloaded")
     assert lets_in(server, OLD)
     assert lets_in(server, NEW)
     write(server.key_file, NEW)
-    read_again(server, "were read again")
+    read_again(server, "account keys reloaded")
     assert not lets_in(server, OLD)
     assert lets_in(server, NEW)
 
@@ -60,12 +60,12 @@ def test_a_key_is_exchanged(server):
 @pytest.mark.parametrize("text", ["", "primary = no base64\n", "secondary = " + NEW + "\n"])
 def test_a_file_that_is_wrong_changes_nothing(server, text):
     server.key_file.write_text(text)
-    read_again(server, "the keys stay as they were")
+    read_again(server, "account keys not reloaded")
     assert lets_in(server, OLD)
 
 
 def test_nor_does_one_that_others_may_read(server):
     write(server.key_file, NEW)
     server.key_file.chmod(0o644)
-    read_again(server, "the keys stay as they were")
+    read_again(server, "account keys not reloaded")
     assert lets_in(server, OLD)

@@ -128,7 +128,7 @@ def test_sighup_has_the_certificate_read_again(authority, tmp_path):
             assert before.admin.command("hello")["connectionId"] == number
         used.write_text("noise")
         server.process.send_signal(signal.SIGHUP)
-        while "stay as they were" not in server.log.read_text():
+        while "not reloaded" not in server.log.read_text():
             assert time.monotonic() < until, server.log.read_text()
             time.sleep(0.01)
         with connect(server, other.path) as client:

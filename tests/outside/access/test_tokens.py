@@ -220,7 +220,7 @@ def test_tokens_that_a_key_of_the_account_signs(tmp_path, service):
             assert reply.status == 401
             assert "emulator_tokens" in reply.error
         write_roles(tmp_path, [service], ASSIGNED, "emulator_tokens = true\n" + ROLES)
-        read_again(server, "the roles of the NoSQL API were read again")
+        read_again(server, "NoSQL API roles reloaded")
         assert ask(server, emulator_token(reader), "POST", docs, item, of_a).status == 403
         assert ask(server, emulator_token(primary), "POST", docs, item, of_a).status == 201
         assert ask(server, emulator_token(reader), "GET", f"{docs}/1", None, of_a).status == 200
@@ -235,13 +235,13 @@ def test_keys_and_roles_are_read_again(server, service, tmp_path):
     newer = Service(tmp_path, "two")
     assert ask(server, newer.token(), "GET", "dbs").status == 401
     write_roles(server.folder, [service, newer], ASSIGNED)
-    read_again(server, "the roles of the NoSQL API were read again")
+    read_again(server, "NoSQL API roles reloaded")
     assert ask(server, newer.token(), "GET", "dbs").status == 200
     write_roles(server.folder, [newer], [("ann", "reader", "/dbs/d")])
-    read_again(server, "the roles of the NoSQL API were read again")
+    read_again(server, "NoSQL API roles reloaded")
     assert ask(server, service.token(), "GET", "dbs").status == 401
     assert ask(server, newer.token(), "GET", "dbs").code == (403, 5301)
     assert ask(server, newer.token(), "GET", "dbs/d").status == 200
     write_roles(server.folder, [newer], [("ann", "owner", "/")])
-    read_again(server, "the roles stay as they were")
+    read_again(server, "NoSQL API roles not reloaded")
     assert ask(server, newer.token(), "GET", "dbs/d").status == 200

@@ -45,7 +45,7 @@ def test_other_formats_are_refused_with_the_way_out(directory):
         for words in (["serve", "--data-dir"], ["verify", "--data-dir"]):
             said = refused(*words, directory, code=3)
             assert other in said and "format 2" in said, said
-            assert "take a backup there to restore with this one" in said, said
+            assert "take a backup to restore with this one" in said, said
     mark.write_text(text)
     sound(directory)
 

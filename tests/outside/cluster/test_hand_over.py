@@ -126,7 +126,7 @@ def test_each_node_serves_as_many_clients_as_it_may(beyond):
                 assert time.monotonic() < until, (node.name, served)
                 time.sleep(0.2)
             if beyond:
-                assert "all places for connections are taken" in node.log.read_text()
+                assert "the connection limit is reached" in node.log.read_text()
 
 
 def all_served(node, number):

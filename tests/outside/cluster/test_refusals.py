@@ -70,7 +70,7 @@ def empty_keyspace(copies):
 def test_a_second_cluster_in_a_keyspace(cluster):
     again = init(cluster.keyspace)
     assert (again.returncode, again.stdout) == (REFUSED, "")
-    assert "holds a cluster already" in again.stderr
+    assert "already holds a cluster" in again.stderr
 
 
 def test_a_keyspace_that_is_not_there(tmp_path):
@@ -100,8 +100,8 @@ def test_a_directory_of_another_cluster(cluster, other):
     assert node.stop() == 0
     try:
         code, text = as_node(node.data_dir, other)
-        assert (code, "is of cluster" in text) == (REFUSED, True), text
-        # Its own cluster accepts it as before.
+        assert (code, "belongs to cluster" in text) == (REFUSED, True), text
+        # And it is as it was.
     finally:
         node.start()
     cluster.whole()
@@ -112,7 +112,7 @@ def test_a_directory_of_a_server_of_its_own(tmp_path, cluster):
         server.client["d"]["c"].insert_one({"_id": 1})
         server.leave()
         code, text = as_node(server.data_dir, cluster.keyspace)
-        assert (code, "a server of its own" in text) == (REFUSED, True), text
+        assert (code, "a stand-alone server" in text) == (REFUSED, True), text
         server.start()
         assert server.client["d"]["c"].find_one() == {"_id": 1}
         server.end()
@@ -123,7 +123,7 @@ def test_a_directory_of_a_node_without_its_cluster(cluster):
     assert node.stop() == 0
     try:
         code, text = serve(node.data_dir)
-        assert (code, "belongs to a node" in text) == (REFUSED, True), text
+        assert (code, "belongs to a cluster node" in text) == (REFUSED, True), text
         verified = node.verify()
         assert verified.returncode == REFUSED, verified
     finally:

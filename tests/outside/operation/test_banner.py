@@ -35,5 +35,5 @@ def banner(folder, *flags):
 @pytest.mark.parametrize(("flags", "is_off"), [([], True), (["--mongo-auth"], False)])
 def test_whether_the_portal_is_there(tmp_path, flags, is_off):
     text = banner(tmp_path, *flags)
-    assert ("Portal        off: others can reach" in text) == is_off
-    assert ("asks for the key in" in text) != is_off
+    assert ("Portal        off: other machines can reach" in text) == is_off
+    assert ("requires the key in" in text) != is_off

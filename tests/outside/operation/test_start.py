@@ -87,4 +87,4 @@ def test_it_ends_when_it_is_told_to(starting, signum):
     starting.until_it_answers()
     starting.process.send_signal(signum)
     assert starting.process.wait(WITHIN) == 0
-    assert "stopped before the start was complete" in starting.said()
+    assert "stopped before startup was complete" in starting.said()

@@ -84,8 +84,8 @@ pub(crate) async fn get_backup(
             let switches = || Features::stored_bytes(&folder).map_err(Failure::Refused);
             let goes_on = || !*stopping.borrow();
             match taking.write(out, clock_of_end, switches, goes_on, &mut |_, _| {}) {
-                Ok(trailer) => tracing::info!(bytes = trailer.bytes, "a backup was taken"),
-                Err(failure) => tracing::warn!(%failure, "a backup was not finished"),
+                Ok(trailer) => tracing::info!(bytes = trailer.bytes, "backup finished"),
+                Err(failure) => tracing::warn!(%failure, "backup failed"),
             }
         });
         stream.map_err(crate::failure::failed)
@@ -93,7 +93,7 @@ pub(crate) async fn get_backup(
     let stream = begun.await.unwrap_or_else(|error| Err(crate::failure::failed(error)));
     let stream = stream.map_err(|failure| match failure {
         Failure::Refused(why) => Error::conflict(why.to_string()),
-        failure => Error::failed(format!("no backup can be taken: {failure}")),
+        failure => Error::failed(format!("cannot take a backup: {failure}")),
     })?;
     let kind = [(header::CONTENT_TYPE, "application/octet-stream")];
     Ok((kind, Body::new(stream)).into_response())
@@ -103,16 +103,16 @@ async fn source_of(shared: &Shared) -> Result<Source> {
     let config = &shared.subject.config;
     if config.cluster.is_some() {
         return Err(Error::conflict(
-            "this is a node of a cluster, which is not backed up this way: write what the cluster has \
-             into a directory with 'ebb admin cluster dump', and back that up with --data-dir",
+            "a cluster node cannot be backed up this way: dump the cluster's data into a directory \
+             with 'ebb admin cluster dump', and back that up with --data-dir",
         ));
     }
     let (Some(images), Some(folder)) = (shared.images.clone(), config.data_dir.clone()) else {
-        return Err(Error::conflict("this server keeps nothing on disk that could be backed up"));
+        return Err(Error::conflict("an in-memory server cannot be backed up"));
     };
     let turn = tokio::time::timeout(TURN, Arc::clone(&shared.backups).acquire_owned()).await;
     let Ok(Ok(_turn)) = turn else {
-        return Err(Error::conflict("another backup is being taken: wait for its end"));
+        return Err(Error::conflict("another backup is running: wait until it ends"));
     };
     // Before the image is taken: nothing in it may be reaped from here on.
     let hold = shared.engine.hold_reaping();

@@ -78,7 +78,7 @@ pub(crate) async fn move_clock(
             let now = time_text(now.ms);
             Error::conflict(format!("the clock never goes back; it stands at {now}"))
         }
-        ClockRefusal::OtherMode => Error::conflict("the clock is of the other kind"),
+        ClockRefusal::OtherMode => Error::conflict("wrong clock mode"),
         ClockRefusal::NotDurable => {
             Error::failed("the move of the clock could not be made durable")
         }

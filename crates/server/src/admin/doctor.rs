@@ -121,13 +121,14 @@ fn check_logins(shared: &Shared) -> Finding {
     let subject = &shared.subject;
     match (&subject.ready.mongo, subject.config.mongo_auth) {
         (None, _) => good("the MongoDB API is off"),
-        (Some(_), true) => good("clients of the MongoDB API have to log in"),
+        (Some(_), true) => good("the MongoDB API requires authentication"),
         (address, false) if is_open_to_others(address.as_ref()) => {
-            problem("other machines may do everything without a login", "--mongo-auth")
+            problem("other machines have full access without authentication", "--mongo-auth")
         }
-        (Some(_), false) => {
-            warning("everybody on this machine may do everything without a login", "--mongo-auth")
-        }
+        (Some(_), false) => warning(
+            "all users of this machine have full access without authentication",
+            "--mongo-auth",
+        ),
     }
 }
 
@@ -135,11 +136,11 @@ fn check_logins(shared: &Shared) -> Finding {
 fn check_tls(address: Option<&String>, mode: TlsMode, remedy: &'static str) -> Finding {
     match (address, mode) {
         (None, _) => good("the address is off"),
-        (Some(_), TlsMode::Require) => good("clients have to speak TLS"),
+        (Some(_), TlsMode::Require) => good("TLS is required"),
         (address, _) if is_open_to_others(address) => {
-            problem("other machines are served without TLS", remedy)
+            problem("other machines can connect without TLS", remedy)
         }
-        (Some(_), _) => good("this machine alone reaches it"),
+        (Some(_), _) => good("reachable from this machine only"),
     }
 }
 
@@ -157,7 +158,7 @@ fn check_nosql_tls(shared: &Shared) -> Finding {
     let subject = &shared.subject;
     match (&subject.ready.cosmos, subject.config.cosmos_tls) {
         (address, TlsMode::Allow) if is_open_to_others(address.as_ref()) => warning(
-            "other machines may use http, over which items travel as they are",
+            "other machines can use http, which sends items in clear text",
             "--cosmos-tls require",
         ),
         (address, mode) => check_tls(address.as_ref(), mode, "--cosmos-tls require"),
@@ -169,7 +170,7 @@ fn check_account_key(shared: &Shared) -> Finding {
     match (&subject.ready.cosmos, &subject.config.key_file) {
         (None, _) => good("the NoSQL API is off"),
         (Some(_), Some(_)) => good("the account has keys of its own"),
-        (Some(_), None) => warning("everybody knows the key of the account", "--key-file"),
+        (Some(_), None) => warning("the account key is the public emulator key", "--key-file"),
     }
 }
 
@@ -177,62 +178,64 @@ fn check_certificate(shared: &Shared) -> Finding {
     let ready = &shared.subject.ready;
     let reached = [&ready.mongo, &ready.cosmos, &ready.admin].map(Option::as_ref);
     match shared.subject.config.tls_cert {
-        Some(_) => good("the certificate is the operator's"),
+        Some(_) => good("the certificate was given by the operator"),
         None if reached.into_iter().any(is_open_to_others) => {
-            warning("the server has signed its certificate itself", "--tls-cert and --tls-key")
+            warning("the certificate is self-signed", "--tls-cert and --tls-key")
         }
-        None => good("no other machine is shown the certificate that the server has made"),
+        None => good("the self-signed certificate is used on this machine only"),
     }
 }
 
 fn check_private_key(shared: &Shared) -> Finding {
     let Some(path) = &shared.subject.config.tls_key else {
-        return good("the server keeps the key that it has made with its data");
+        return good("the generated private key is in the data directory");
     };
     match path.metadata() {
         // Group access is allowed: the owner may be root, and the group the server's.
-        Ok(about) if about.permissions().mode() & 0o007 == 0 => good("others may not read it"),
+        Ok(about) if about.permissions().mode() & 0o007 == 0 => good("not readable by other users"),
         Ok(_) => problem(
-            "everybody on this machine may read the key of the certificate",
-            "chmod o-rwx the file of --tls-key, and have another certificate made",
+            "the private key is readable by all users of this machine",
+            "chmod o-rwx the file of --tls-key, and replace the certificate",
         ),
-        Err(error) => problem(error, "see that the server may read --tls-key"),
+        Err(error) => problem(error, "let the server read --tls-key"),
     }
 }
 
 fn check_audit(shared: &Shared) -> Finding {
     match shared.subject.config.audit_file {
-        Some(_) => good("logins, refusals and changes are written down"),
-        None => warning("nobody writes down who logs in and who changes what", "--audit-file"),
+        Some(_) => good("logins, refusals and changes are logged"),
+        None => warning("there is no audit log of logins and changes", "--audit-file"),
     }
 }
 
 fn check_system_user(_: &Shared) -> Finding {
     match geteuid().is_root() {
-        true => problem("the server runs as root", "run it as a user of its own"),
+        true => problem("the server runs as root", "run it as a dedicated user"),
         false => good("the server does not run as root"),
     }
 }
 
 fn check_data_directory(shared: &Shared) -> Finding {
     let Some(path) = &shared.subject.config.data_dir else {
-        return warning("nothing is kept: the server has no data directory", "--data-dir");
+        return warning("data is kept in memory only: there is no data directory", "--data-dir");
     };
     match path.metadata() {
-        Ok(about) if about.permissions().mode() & 0o077 == 0 => good("its owner alone may read it"),
-        Ok(_) => problem("others than its owner may get at it", "chmod 700 the data directory"),
-        Err(error) => problem(error, "see that the server may read its data directory"),
+        Ok(about) if about.permissions().mode() & 0o077 == 0 => good("readable by its owner only"),
+        Ok(_) => {
+            problem("accessible to users other than its owner", "chmod 700 the data directory")
+        }
+        Err(error) => problem(error, "let the server read its data directory"),
     }
 }
 
 fn check_room(shared: &Shared) -> Finding {
     let path = shared.subject.config.data_dir.as_deref().unwrap_or_else(|| Path::new("/"));
     let Ok(device) = rustix::fs::statvfs(path) else {
-        return problem("the device does not say how much room it has", "look at the device");
+        return problem("cannot read the free space of the device", "check the device");
     };
     let free = device.f_bavail.saturating_mul(100) / device.f_blocks.max(1);
     match free < LITTLE_ROOM {
-        true => warning(format!("{free} % of the device is free"), "make room"),
+        true => warning(format!("{free} % of the device is free"), "free disk space"),
         false => good(format!("{free} % of the device is free")),
     }
 }
@@ -240,16 +243,16 @@ fn check_room(shared: &Shared) -> Finding {
 fn check_descriptors(_: &Shared) -> Finding {
     match listen::descriptor_limit() {
         Some(limit) if limit < FEW_DESCRIPTORS => {
-            warning(format!("the process may have {limit} descriptors"), "LimitNOFILE, ulimit -n")
+            warning(format!("the descriptor limit is {limit}"), "LimitNOFILE, ulimit -n")
         }
-        Some(limit) => good(format!("the process may have {limit} descriptors")),
-        None => good("the process may have any number of descriptors"),
+        Some(limit) => good(format!("the descriptor limit is {limit}")),
+        None => good("there is no descriptor limit"),
     }
 }
 
 fn check_core_dumps(_: &Shared) -> Finding {
     match getrlimit(Resource::Core).current {
-        Some(0) => good("there are none"),
+        Some(0) => good("core dumps are disabled"),
         _ => warning("a core dump would hold documents and keys", "LimitCORE=0, ulimit -c 0"),
     }
 }
@@ -257,17 +260,19 @@ fn check_core_dumps(_: &Shared) -> Finding {
 fn check_clock(shared: &Shared) -> Finding {
     let clock = shared.engine.clock().status();
     if shared.subject.config.test_wall.is_some() || shared.subject.config.test_boot.is_some() {
-        let remedy = "leave out --test-wall and --test-boot";
-        return problem("a file moves the machine's clocks, for tests", remedy);
+        let remedy = "remove --test-wall and --test-boot";
+        return problem("test files override the machine's clocks", remedy);
     }
     match clock.mode {
-        ClockMode::Manual => warning("time moves only when told, for tests", "--clock system"),
+        ClockMode::Manual => {
+            warning("the manual clock moves only on command, for tests", "--clock system")
+        }
         ClockMode::System if !clock.running || !clock.keeps_pace => {
             problem("the database clock does not keep pace", "see the clocks in docs/operations.md")
         }
         ClockMode::System if clock.unconfirmed => warning(
             "the wall clock has taken a large step",
-            "ebb admin clock accept, if it is right",
+            "ebb admin clock accept, if the time is right",
         ),
         ClockMode::System => good("the database clock keeps pace"),
     }
@@ -276,35 +281,35 @@ fn check_clock(shared: &Shared) -> Finding {
 fn check_reaping(shared: &Shared) -> Finding {
     if shared.reaping.pause().is_some() {
         return warning(
-            "reaping is paused: the bytes of what expires stay",
+            "reaping is paused: expired documents stay on disk",
             "ebb admin ttl resume",
         );
     }
     match shared.engine.clock().status().reap_until {
         Some(_) => warning(
-            "what expired by a jump of the clock is kept until that is accepted, or for a day",
+            "documents that a clock jump expired are kept until it is accepted, or for 24 hours",
             "ebb admin clock accept, if the time is right",
         ),
-        None => good("what has expired is removed"),
+        None => good("expired documents are removed"),
     }
 }
 
 fn check_store(shared: &Shared) -> Finding {
     match shared.engine.store().health() {
-        Health::Good => good("writes are taken"),
+        Health::Good => good("writes are accepted"),
         Health::Refusing(why) => {
-            problem(format!("writes are refused: {why}"), "make room, or see the log")
+            problem(format!("writes are refused: {why}"), "free disk space, or see the log")
         }
-        Health::Anew => problem("the store is being opened again after an error", "see the log"),
+        Health::Anew => problem("the store is being reopened after an error", "see the log"),
     }
 }
 
 fn check_cluster(shared: &Shared) -> Finding {
     let Some(cluster) = shared.elsewhere.get() else {
-        return good("the server is no node of a cluster");
+        return good("the server is not a cluster node");
     };
     match cluster.problems()[..] {
-        [] => good("each node runs once"),
+        [] => good("no node runs twice"),
         ref problems => problem(
             problems.join("; "),
             "stop the process on the copied directory and remove that directory",
@@ -315,7 +320,7 @@ fn check_cluster(shared: &Shared) -> Finding {
 /// Old views keep replaced versions of documents on disk until they end.
 fn check_old_views(shared: &Shared) -> Finding {
     let Some(measured) = &shared.measured else {
-        return good("the server keeps nothing on a disk");
+        return good("the server keeps no data on disk");
     };
     judge_old_views(measured.old_views())
 }
@@ -323,8 +328,8 @@ fn check_old_views(shared: &Shared) -> Finding {
 fn judge_old_views(views: OldViews) -> Finding {
     let (seconds, memory) = (views.age.as_secs(), views.memory >> 20);
     let text = format!(
-        "the oldest view of a read or backup is {seconds} s old and keeps at most {} MiB on the disk; \
-         all hold {memory} MiB of memory and at most {} MiB on the disk; {} were ended for that since \
+        "the oldest snapshot of a read or backup is {seconds} s old and keeps at most {} MiB on disk; \
+         all hold {memory} MiB of memory and at most {} MiB on disk; {} were aborted for that since \
          the start",
         views.kept >> 20,
         views.tables >> 20,

@@ -244,7 +244,8 @@ pub(crate) async fn get_preview(
         .map_err(|error| Error::bad_request(format!("the body is not JSON: {error}")))?;
     let preview = match request.get("index") {
         Some(index) => {
-            let index = index.as_str().ok_or_else(|| Error::bad_request("index is no text"))?;
+            let index =
+                index.as_str().ok_or_else(|| Error::bad_request("index is not a string"))?;
             let after = request.get("expire_after_seconds").and_then(Value::as_i64);
             let after = after.filter(|after| (0..=i64::from(i32::MAX)).contains(after));
             let after = after.ok_or_else(|| {

@@ -13,6 +13,6 @@ use crate::explorer::At;
 pub(crate) async fn get_page(State(shared): State<Shared>, request: Request) -> Response {
     match shared.explorer.answer(At::Admin, &request.into_parts().0) {
         Some(page) => page.await.map(Body::from),
-        None => Error::not_found("there is no such page").into_response(),
+        None => Error::not_found("page not found").into_response(),
     }
 }

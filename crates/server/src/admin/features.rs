@@ -57,11 +57,11 @@ pub(crate) async fn change_features(
         ))
     })?;
     if wanted.per_document_ttl.is_none() && wanted.carry_timestamps.is_none() {
-        return Err(Error::bad_request("the body names no switch"));
+        return Err(Error::bad_request("the body contains no switch"));
     }
     if let Some(on) = wanted.per_document_ttl {
         let turned = shared.features.turn_per_document_ttl(on).await;
-        turned.map_err(|error| Error::failed(format!("the switch cannot be kept: {error}")))?;
+        turned.map_err(|error| Error::failed(format!("cannot persist the switch: {error}")))?;
     }
     if let Some(on) = wanted.carry_timestamps {
         shared.features.set_carrying(on);

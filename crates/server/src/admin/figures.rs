@@ -30,7 +30,7 @@ pub(crate) fn gathered(shared: &Shared) -> Gathered {
 pub(crate) async fn get_figures(State(shared): State<Shared>) -> Result<Json<Value>> {
     if shared.subject.config.cluster.is_some() {
         return Err(Error::conflict(
-            "a node of a cluster keeps no samples: gather /metrics of all nodes instead",
+            "a cluster node keeps no samples: collect /metrics of all nodes instead",
         ));
     }
     let samples = shared.figures.samples(&gathered(&shared));

@@ -37,17 +37,15 @@ pub(crate) fn why_unready(shared: &Shared) -> Option<String> {
         return Some("stopping".to_owned());
     }
     if !clock.running {
-        return Some("clock: it waits for its checkpoint".to_owned());
+        return Some("clock: waiting for its checkpoint".to_owned());
     }
     if !clock.keeps_pace {
-        return Some("clock: it does not keep pace".to_owned());
+        return Some("clock: does not keep pace".to_owned());
     }
     match shared.engine.store().health() {
         Health::Good => None,
         Health::Refusing(why) => Some(format!("disk: writes are refused: {why}")),
-        Health::Anew => {
-            Some("replay: writes are refused, the store is being opened again".to_owned())
-        }
+        Health::Anew => Some("replay: writes are refused, the store is being reopened".to_owned()),
     }
 }
 

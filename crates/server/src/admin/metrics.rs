@@ -39,7 +39,7 @@ pub(crate) async fn get_metrics(State(shared): State<Shared>) -> Response {
 /// Registers the readiness.
 pub(crate) fn register_readiness(registry: &mut Registry, is_ready: bool) {
     let ready = ConstGauge::new(i64::from(is_ready));
-    registry.register("ready", "Operations would be served, as /readyz says", ready);
+    registry.register("ready", "Whether operations are served, as in /readyz", ready);
 }
 
 /// Encodes a registry as a response.
@@ -62,7 +62,7 @@ pub(crate) fn registry_of_all(all: &[Shared]) -> Registry {
     let mut registry = Registry::with_prefix("ebb");
     registry.register(
         "build",
-        "The program that runs",
+        "Version of the running server",
         Info::new(vec![("version", env!("CARGO_PKG_VERSION"))]),
     );
     let Some(first) = all.first() else { return registry };
@@ -75,13 +75,13 @@ pub(crate) fn registry_of_all(all: &[Shared]) -> Registry {
         ConstGauge::new(offset),
     );
     let unconfirmed = ConstGauge::new(i64::from(clock.unconfirmed));
-    registry.register("clock_unconfirmed", "A step of the wall clock waits", unconfirmed);
+    registry.register("clock_unconfirmed", "A wall clock step is pending", unconfirmed);
     let keeps_pace = ConstGauge::new(i64::from(clock.keeps_pace));
-    registry.register("clock_keeps_pace", "The database clock is not slow", keeps_pace);
+    registry.register("clock_keeps_pace", "The database clock keeps pace", keeps_pace);
     let held = ConstGauge::new(i64::from(clock.reap_until.is_some()));
     registry.register(
         "clock_jump_unaccepted",
-        "What a jump of the clock made expire is kept until somebody accepts it",
+        "Documents that a clock jump expired are kept until it is accepted",
         held,
     );
     of_expiry(all, &mut registry);
@@ -106,19 +106,19 @@ fn of_expiry(all: &[Shared], registry: &mut Registry) {
     let is_paused = all.iter().any(|shared| shared.engine.is_reaping_paused());
     registry.register(
         "ttl_reaping_paused",
-        "Reaping is paused: what expires is invisible, and its bytes stay",
+        "Reaping is paused: expired documents are invisible but stay on disk",
         ConstGauge::new(i64::from(is_paused)),
     );
     let backlogs: Vec<_> = all.iter().map(|shared| shared.engine.reap_backlog()).collect();
     registry.register(
         "ttl_purge_backlog",
-        "Documents that have expired, are invisible and not yet compacted away, about",
+        "Approximate number of expired, invisible documents not yet compacted away",
         ConstGauge::new(backlogs.iter().map(|backlog| backlog.amount.documents).sum::<i64>()),
     );
     let oldest = backlogs.iter().map(|backlog| backlog.oldest_expired_seconds).max();
     registry.register_with_unit(
         "ttl_purge_lag",
-        "How long ago the oldest of them expired, about; none of them is ever seen",
+        "Approximate time since the oldest of them expired; all of them are invisible",
         Unit::Seconds,
         ConstGauge::new(oldest.unwrap_or_default()),
     );
@@ -134,7 +134,7 @@ fn of_store(all: &[Shared], registry: &mut Registry) {
     let stores = || all.iter().map(|shared| shared.engine.store());
     registry.register_with_unit(
         "storage",
-        "Bytes of the store, its journal too",
+        "Bytes of the store, including its journal",
         Unit::Bytes,
         gauge_of(stores().map(|store| store.disk_bytes())),
     );
@@ -154,13 +154,13 @@ fn of_store(all: &[Shared], registry: &mut Registry) {
     }
     let stored: Vec<_> = measured.iter().map(|measured| measured.stored_bytes()).collect();
     for (kind, what, bytes) in [
-        ("storage_journal", "Bytes of the store's journal, spare room too", {
+        ("storage_journal", "Bytes of the store's journal, including preallocated space", {
             gauge_of(stored.iter().map(|stored| stored.journal))
         }),
         ("storage_tables", "Bytes of the store's tables", {
             gauge_of(stored.iter().map(|stored| stored.tables))
         }),
-        ("storage_garbage", "Bytes of tables that are to be deleted", {
+        ("storage_garbage", "Bytes of tables waiting for deletion", {
             gauge_of(stored.iter().map(|stored| stored.garbage))
         }),
     ] {
@@ -176,7 +176,7 @@ fn of_store(all: &[Shared], registry: &mut Registry) {
     );
     registry.register(
         "group_commit_size",
-        "Commits that shared one such wait",
+        "Commits in one such batch",
         Measurement::sum(measured.iter().map(|it| it.group_size.read_distribution()), 1.0),
     );
 }
@@ -186,28 +186,30 @@ fn of_views(measured: &[&Arc<TreeMetrics>], registry: &mut Registry) {
     let views: Vec<_> = measured.iter().map(|measured| measured.old_views()).collect();
     registry.register_with_unit(
         "storage_oldest_view",
-        "How long ago the oldest view of a read or backup was the newest",
+        "Age of the oldest snapshot held by a read or backup",
         Unit::Seconds,
         ConstGauge::new(views.iter().map(|views| views.age.as_secs_f64()).fold(0.0, f64::max)),
     );
     for (kind, what, bytes) in [
-        ("storage_held_memory", "Bytes of flushed memory that a read still holds", {
+        ("storage_held_memory", "Bytes of flushed memtables that reads still hold", {
             gauge_of(views.iter().map(|views| views.memory))
         }),
         (
             "storage_oldest_view_kept",
-            "Bytes of tables that are kept for the oldest view, at most",
+            "Upper bound of the bytes of tables kept for the oldest snapshot",
             { gauge_of(views.iter().map(|views| views.kept)) },
         ),
-        ("storage_held_tables", "Bytes of tables with replaced versions of documents, at most", {
-            gauge_of(views.iter().map(|views| views.tables))
-        }),
+        (
+            "storage_held_tables",
+            "Upper bound of the bytes of tables with replaced versions of documents",
+            { gauge_of(views.iter().map(|views| views.tables)) },
+        ),
     ] {
         registry.register_with_unit(kind, what, Unit::Bytes, bytes);
     }
     registry.register(
         "storage_ended_views",
-        "Views that were ended because too much of the disk was kept for them",
+        "Snapshots ended because too much disk space was kept for them",
         ConstCounter::new(views.iter().map(|views| views.ended).sum::<u64>()),
     );
 }
@@ -217,24 +219,28 @@ fn of_views(measured: &[&Arc<TreeMetrics>], registry: &mut Registry) {
 fn of_memory(shared: &Shared, registry: &mut Registry) {
     let account = &shared.memory;
     let gauges = [
-        ("memory_limit", "Memory that the process may hold", shared.plan.process),
-        ("memory_operations_limit", "Memory that operations may hold", account.limit()),
-        ("memory_operations", "Memory that operations hold", account.used_bytes()),
+        ("memory_limit", "Memory limit of the process", shared.plan.process),
+        ("memory_operations_limit", "Memory limit of operations", account.limit()),
+        ("memory_operations", "Memory reserved by operations", account.used_bytes()),
         (
             "memory_operations_withheld",
-            "Memory that operations do not get for now",
+            "Memory currently withheld from operations",
             account.withheld_bytes(),
         ),
-        ("memory_operations_peak", "The most that they ever held", account.peak_bytes()),
+        (
+            "memory_operations_peak",
+            "Peak of the memory reserved by operations",
+            account.peak_bytes(),
+        ),
     ];
-    let resident = ("memory_resident", "Memory of the process that is in the machine's");
+    let resident = ("memory_resident", "Resident memory of the process");
     let resident = machine::resident_bytes().map(|bytes| (resident.0, resident.1, bytes));
     for (name, help, bytes) in gauges.into_iter().chain(resident) {
         let bytes = ConstGauge::new(i64::try_from(bytes).unwrap_or(i64::MAX));
         registry.register_with_unit(name, help, Unit::Bytes, bytes);
     }
     let refused = ConstCounter::new(account.refused_count());
-    registry.register("memory_refused", "Times that there was not enough", refused);
+    registry.register("memory_refused", "Memory reservations that failed", refused);
 }
 
 /// Registers connections, cursors and counters of the MongoDB API. The counters are named as in
@@ -289,7 +295,7 @@ fn register_operations(all: &[Shared], registry: &mut Registry) {
     }
     registry.register_with_unit(
         "operation",
-        "How long commands and requests took",
+        "Duration of commands and requests",
         Unit::Seconds,
         Measurement { of, parts: NANOSECONDS },
     );

@@ -164,5 +164,5 @@ pub(crate) fn routes(shared: Shared) -> Router {
 
 /// Rejects routes that only cluster nodes support.
 async fn no_cluster() -> error::Error {
-    error::Error::not_found("this server is no node of a cluster")
+    error::Error::not_found("this server is not a cluster node")
 }

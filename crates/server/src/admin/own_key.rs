@@ -60,7 +60,7 @@ fn read_own(config: &Config) -> Result<Keys, Failure> {
     let text = match kept.as_ref().map(|path| sealed::read_text(path)) {
         Some(Ok(text)) => text,
         Some(Err(error)) if error.kind() != io::ErrorKind::NotFound => {
-            let text = format!("{error}: remove it to have another key made");
+            let text = format!("{error}: remove it to generate a new key");
             return Err(Failure::Refused(Refused::Unusable(text)));
         }
         _ => {
@@ -71,8 +71,8 @@ fn read_own(config: &Config) -> Result<Keys, Failure> {
                     sealed::write_text(folder, FILE, text.as_bytes()).map_err(failed)?
                 }
                 None => tracing::warn!(
-                    "the MongoDB API asks for logins and nothing is kept: the admin address serves \
-                     health and metrics only; give a --key-file"
+                    "an in-memory server with authentication has no key of its own: the admin \
+                     address serves health and metrics only; give a --key-file"
                 ),
             }
             text

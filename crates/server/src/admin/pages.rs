@@ -60,8 +60,8 @@ pub(crate) fn build_portal(
     let login = Login::of(only_here, &keys.load(), ready.cosmos.is_some() || config.mongo_auth);
     if login == Login::Refused {
         tracing::warn!(
-            "others can reach --admin-addr, and everybody knows the key: it serves health and \
-             metrics only; give a --key-file"
+            "other machines can reach --admin-addr, and the key is the public one: it serves \
+             health and metrics only; give a --key-file"
         );
     }
     let settings = portal::Settings {
@@ -81,7 +81,7 @@ pub(crate) fn build_portal(
         ended: open_ended_sessions(config.data_dir.as_deref()).map_err(|error| {
             match error.kind() {
                 io::ErrorKind::InvalidData => Failure::Refused(Refused::Unusable(format!(
-                    "{error}; remove it, and give the account other keys to end all sessions"
+                    "{error}; remove it, and replace the account's keys to end all sessions"
                 ))),
                 _ => failed(&error),
             }

@@ -54,11 +54,11 @@ async fn set_paused(shared: &Shared, paused: bool) -> Result<Json<Value>> {
     if shared.subject.config.cluster.is_some() {
         // Copies on other nodes reap by floors that are already in their journals.
         return Err(Error::conflict(
-            "reaping cannot be paused in a cluster: copies on other nodes drop what expired by \
-             themselves",
+            "reaping cannot be paused in a cluster: the other nodes remove expired documents \
+             independently",
         ));
     }
     let set = shared.reaping.set(&shared.engine, paused).await;
-    set.map_err(|error| Error::failed(format!("the pause cannot be kept: {error}")))?;
+    set.map_err(|error| Error::failed(format!("cannot persist the pause: {error}")))?;
     Ok(reaping_body(shared))
 }

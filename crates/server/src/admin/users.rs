@@ -75,7 +75,7 @@ async fn run(shared: &Shared, database: &str, command: Document) -> Result<DocBu
     };
     let ran = door.relay(sender, database, command.to_buf().bytes()).await;
     let reply = ran.map_err(|error| Error::failed(error.to_string()))?;
-    document::validate(&reply).map_err(|_| Error::failed("the reply is damaged"))?;
+    document::validate(&reply).map_err(|_| Error::failed("malformed reply"))?;
     let reply = DocRef::Raw(&reply).to_buf();
     match reply.get("errmsg").and_then(ValueRef::as_str) {
         Some(text) => Err(Error::bad_request(text)),
@@ -137,7 +137,7 @@ pub(crate) async fn change_user(
 ) -> Result<Json<Value>> {
     let wanted = Wanted::parse(&body)?;
     if wanted.user.is_some() || wanted.database.is_some() {
-        return Err(Error::bad_request("a user keeps its name"));
+        return Err(Error::bad_request("a user cannot be renamed"));
     }
     run(&shared, &database, command("updateUser", &user, wanted.arguments())).await?;
     Ok(Json(json!({ "user": user, "database": database })))

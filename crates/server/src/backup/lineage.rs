@@ -20,7 +20,7 @@ pub(crate) fn lineage_of(folder: &Path) -> Result<Uuid, Failure> {
     let path = folder.join(FILE);
     let damaged = || {
         Failure::Refused(Refused::Unusable(format!(
-            "{} is damaged: remove it, and begin with a full backup",
+            "{} is damaged: remove it, and start with a full backup",
             path.display()
         )))
     };

@@ -84,7 +84,7 @@ impl Taking {
                 (Pieces::Image(reader), entry, stamp)
             }
             Wanted::After { lineage: of, .. } if of != lineage => {
-                return Err(refused("the backup before is of another database: make a full one"));
+                return Err(refused("the previous backup is of another database: take a full one"));
             }
             Wanted::After { entry, stamp, .. } => {
                 let stamp = store::Stamp { seq: stamp.seq, at_ms: stamp.at_ms };
@@ -178,7 +178,7 @@ fn pack<W: Write>(
         written.map_err(failed)?;
         tell(writer.bytes().0);
         if !goes_on() {
-            return Err(Failure::Failed("the server stops".to_owned()));
+            return Err(Failure::Failed("the server is stopping".to_owned()));
         }
     }
     Ok(())

@@ -92,7 +92,9 @@ impl Explorer {
         let reads = matches!(request.method, Method::GET | Method::HEAD);
         let is_head = request.method == Method::HEAD;
         let made = match (&place, &self.root) {
-            _ if !reads => plain_text(StatusCode::METHOD_NOT_ALLOWED, "pages are only read"),
+            _ if !reads => {
+                plain_text(StatusCode::METHOD_NOT_ALLOWED, "only GET and HEAD are allowed")
+            }
             (Err(why), _) => plain_text(StatusCode::BAD_REQUEST, why),
             (Ok(place), None) => match below {
                 "" | "index.html" => place.to_portal(),

@@ -23,7 +23,7 @@ pub(super) struct Place {
 impl Place {
     /// Returns the addresses for a request, or an error text for an invalid host.
     pub(super) fn of(at: At, ports: Ports, request: &Parts) -> Result<Self, &'static str> {
-        let host = host(request).filter(|host| is_host(host)).ok_or("the host is not one")?;
+        let host = host(request).filter(|host| is_host(host)).ok_or("invalid host")?;
         let name = match host.rsplit_once(':') {
             Some((name, port)) if !port.contains(']') => name,
             _ => host,
@@ -106,7 +106,7 @@ pub(super) fn plain_text(status: StatusCode, text: &str) -> Response<Bytes> {
 
 /// Returns 404 for a missing page.
 pub(super) fn no_page() -> Response<Bytes> {
-    plain_text(StatusCode::NOT_FOUND, "there is no such page")
+    plain_text(StatusCode::NOT_FOUND, "page not found")
 }
 
 /// Adds the security headers. `policy` is for pages of the explorer; without it nothing may be

@@ -61,8 +61,8 @@ async fn files_of_the_directory_and_no_others_are_served() {
             ("/_explorer/main.js", 200, "text/javascript", "run()"),
             ("/_explorer/a%20b.css", 200, "text/css", "p {}"),
             ("/_explorer/same.js", 200, "text/javascript", "run()"),
-            ("/_explorer/none.js", 404, "text/plain", "there is no such page\n"),
-            ("/_explorer/sub/empty/", 404, "text/plain", "there is no such page\n"),
+            ("/_explorer/none.js", 404, "text/plain", "page not found\n"),
+            ("/_explorer/sub/empty/", 404, "text/plain", "page not found\n"),
             // No path leads outside, however it is encoded.
             ("/_explorer/../secret.txt", 404, "", ""),
             ("/_explorer/%2e%2e/secret.txt", 404, "", ""),

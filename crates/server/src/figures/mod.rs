@@ -85,7 +85,7 @@ impl Figures {
         if let Some(file) = &self.file
             && let Err(error) = file.append(&sample, KEPT)
         {
-            tracing::debug!(%error, "a sample of the server's figures was not written");
+            tracing::debug!(%error, "cannot write a sample of the server's metrics");
         }
     }
 }

@@ -27,9 +27,9 @@ pub(super) async fn accept_loss<L: Ledger>(
     tell(&loss);
     if !yes {
         return refused(
-            "nothing was changed: repair Cassandra ('nodetool repair -full' on all nodes), and start all \
-             nodes of the cluster, as one whose copy goes further has all of it; if nothing helps, --yes \
-             goes on without what is missing"
+            "nothing was changed: repair Cassandra ('nodetool repair -full' on all nodes), and \
+             start all nodes of the cluster, since a node with a longer copy has the missing \
+             entries; if nothing helps, --yes continues without them"
                 .to_owned(),
         );
     }

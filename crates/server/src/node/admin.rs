@@ -201,7 +201,7 @@ async fn named_shard(request: Request) -> Result<(Request, u32)> {
     }
     let (head, body) = request.into_parts();
     let body = axum::body::to_bytes(body, NAMED_MAX).await;
-    let body = body.map_err(|_| Error::bad_request("the body is too long".to_owned()))?;
+    let body = body.map_err(|_| Error::bad_request("the body is too large".to_owned()))?;
     let shard = serde_json::from_slice(&body).map_or(0, |Named { shard }| shard);
     Ok((Request::from_parts(head, Body::from(body)), shard))
 }

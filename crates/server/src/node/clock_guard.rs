@@ -57,7 +57,10 @@ impl ClockGuard {
                 } else if !self.handed_over && self.beats.has_other(self.route.facts.node, now) {
                     self.handed_over = true;
                     let offset_ms = status.offset_ms;
-                    tracing::warn!(offset_ms, "the wall clock stepped: another node is to go on");
+                    tracing::warn!(
+                        offset_ms,
+                        "the wall clock stepped: handing over to another node"
+                    );
                     self.route.hand_over().await;
                 }
             }
@@ -78,7 +81,7 @@ impl ClockGuard {
             (was_off, true) => {
                 self.route.facts.shard.hold_back(HELD_BACK);
                 if !was_off {
-                    tracing::warn!(off_ms, "the wall clock is not the cluster's: set it right");
+                    tracing::warn!(off_ms, "the wall clock differs from the cluster's: correct it");
                 }
             }
         }

@@ -18,9 +18,13 @@ pub(super) async fn tend(reaper: &mut CopyReaper, shard: &SharedShard) -> Infall
         background::wait_for(EVERY).await;
         match reaper.look(&**shard.tree()).await {
             Ok(0) => {}
-            Ok(collections) => tracing::debug!(collections, "compacted what the owner has reaped"),
+            Ok(collections) => {
+                tracing::debug!(collections, "compacted the documents that the owner has reaped")
+            }
             // For example while the store is reopened or loads a base.
-            Err(error) => tracing::debug!(%error, "what the owner has reaped stays for now"),
+            Err(error) => {
+                tracing::debug!(%error, "cannot compact what the owner has reaped; will retry")
+            }
         }
     }
 }

@@ -35,5 +35,5 @@ async fn run(facts: Facts, mut stop: watch::Receiver<bool>) {
 }
 
 /// Description of the problem, and the remedy.
-pub(super) const WHAT: &str = "two processes run as one node, on a data directory and on a copy of it: stop one \
-    of them and remove its directory";
+pub(super) const WHAT: &str = "two processes run as the same node, on a data directory and a copy \
+                               of it: stop one and remove its directory";

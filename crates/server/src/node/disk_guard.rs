@@ -51,7 +51,7 @@ impl DiskGuard {
                 if !self.handed_over && self.beats.has_other(self.route.facts.node, now) =>
             {
                 self.handed_over = true;
-                tracing::warn!(%error, "the disk is full: another node is to go on");
+                tracing::warn!(%error, "the disk is full: handing over to another node");
                 self.route.hand_over().await;
             }
             Some(_) => {}

@@ -68,9 +68,8 @@ pub(super) fn clock_of(record: &ShardRecord, nodes: &[NodeRecord]) -> Result<Che
         (Phase::Released, Some(last)) => last,
         (_, last) => {
             let all = last.into_iter().chain(of_terms).map(owed);
-            all.max_by_key(|last| last.ms).ok_or_else(|| {
-                Failure::Failed("no record of the cluster has a checkpoint of its clock".to_owned())
-            })?
+            all.max_by_key(|last| last.ms)
+                .ok_or_else(|| Failure::Failed("the cluster has no clock checkpoint".to_owned()))?
         }
     };
     // Not of this machine's boot, so the boot clock is meaningless.

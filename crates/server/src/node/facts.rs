@@ -190,7 +190,7 @@ impl Facts {
         let waits = self.seen_shard().waits_since.map(since)?;
         (WAITS_LONG < waits).then(|| {
             let seconds = waits.as_secs();
-            format!("lag: the oldest write waits for Cassandra for {seconds} s")
+            format!("lag: the oldest write has waited for Cassandra for {seconds} s")
         })
     }
 

@@ -51,8 +51,8 @@ pub(super) async fn forget<L: Ledger>(
         let record = shard_record(ledger, shard).await?;
         if record.is_some_and(|record| record.node == node && record.phase != Phase::Released) {
             return refused(format!(
-                "node {name} is still the owner of shard {shard}: another node has to take over \
-                 first, which it does within seconds where one runs"
+                "node {name} still owns shard {shard}: another running node must take over first, \
+                 which takes seconds"
             ));
         }
     }
@@ -73,13 +73,15 @@ fn find(all: &[NodeRecord], called: &str) -> Result<NodeRecord, Failure> {
     };
     match found.as_slice() {
         [one] => Ok((*one).clone()),
-        [] if all.is_empty() => refused(format!("there is no node {called}, nor any other")),
+        [] if all.is_empty() => {
+            refused(format!("there is no node {called}; the cluster has no nodes"))
+        }
         [] => refused(format!(
             "there is no node {called}; there are {}",
             list(&mut all.iter()).join(", ")
         )),
         several => refused(format!(
-            "{} nodes are called {called}, say which by its id: {}",
+            "{} nodes are called {called}; give the id of one: {}",
             several.len(),
             list(&mut several.iter().copied()).join(", ")
         )),
@@ -99,7 +101,7 @@ fn moment(record: &NodeRecord) -> (u64, u64) {
 
 fn is_alive(name: &str) -> Failure {
     Failure::Refused(Refused::Unusable(format!(
-        "node {name} is alive: stop it first, and wait until another has taken over what it owns"
+        "node {name} is alive: stop it first, and wait until another node has taken over its shards"
     )))
 }
 
@@ -115,14 +117,14 @@ async fn ask<L: Ledger>(ledger: &L, request: Request) -> Result<Reply, Failure> 
 async fn nodes<L: Ledger>(ledger: &L) -> Result<Vec<NodeRecord>, Failure> {
     match ask(ledger, Request::ReadNodes).await? {
         Reply::Nodes(all) => Ok(all.into_iter().filter(|node| !node.is_forgotten()).collect()),
-        _ => Err(Failure::Failed("the ledger answers something else".to_owned())),
+        _ => Err(Failure::Failed("unexpected answer of the ledger".to_owned())),
     }
 }
 
 async fn shard_record<L: Ledger>(ledger: &L, shard: u32) -> Result<Option<ShardRecord>, Failure> {
     match ask(ledger, Request::ReadShardSerial { shard }).await? {
         Reply::Shard(record) => Ok(record),
-        _ => Err(Failure::Failed("the ledger answers something else".to_owned())),
+        _ => Err(Failure::Failed("unexpected answer of the ledger".to_owned())),
     }
 }
 
@@ -197,7 +199,7 @@ mod tests {
         assert_eq!(forget_now(&ledger, "a").await.unwrap(), a);
         ledger.set_faults(|_| LedgerFault::None);
         let nobody = forget_now(&ledger, "a").await.unwrap_err();
-        assert!(nobody.contains("nor any other"), "{nobody}");
+        assert!(nobody.contains("no nodes"), "{nobody}");
         // The running node finds its term ended, and joins again.
         let beat = Request::Beat { node: a, incarnation: 1, beat: 0, terms: Vec::new() };
         let refusal = ledger.execute(beat).await.unwrap();

@@ -65,13 +65,13 @@ fn read_directory(directory: &DataDir) -> Result<(FirstBase, Checkpoint), Failur
     let refused =
         |why: &str| Err(Failure::Refused(Refused::Unusable(format!("{} {why}", path.display()))));
     if path.join(NODE_FILE).exists() {
-        return refused("belongs to a node of a cluster already");
+        return refused("already belongs to a cluster node");
     }
     if !path.join("store").exists() {
-        return refused("has no data yet: make a cluster without it");
+        return refused("has no data yet: create a cluster without it");
     }
     let Ok((_, Some(last))) = CheckpointFile::open(path, false) else {
-        return refused("has no whole checkpoint of its clock, so that time could go back");
+        return refused("has no valid clock checkpoint, so time could move backwards");
     };
     let switch = Features::stored_in(path).map_err(Failure::Refused)?;
     let config = Config { data_dir: Some(path.clone()), ..Config::for_tests() };
@@ -97,7 +97,7 @@ async fn begin<L: Ledger>(
     };
     if shown.format != UNFINISHED {
         return Err(Failure::Refused(Refused::Unusable(format!(
-            "the keyspace {keyspace} holds a cluster already: give another keyspace"
+            "the keyspace {keyspace} already holds a cluster: choose another keyspace"
         ))));
     }
     // Left by an interrupted attempt; if that is still running, its next swaps are refused.
@@ -110,12 +110,12 @@ async fn begin<L: Ledger>(
 async fn swap<L: Ledger>(ledger: &L, request: Request) -> Result<Swapped, Failure> {
     match ledger.execute(request).await.map_err(failed)? {
         Reply::Swapped(swapped) => Ok(swapped),
-        _ => Err(Failure::Failed("the ledger answers something else".to_owned())),
+        _ => Err(Failure::Failed("unexpected answer of the ledger".to_owned())),
     }
 }
 
 fn other_makes(keyspace: &str) -> Failure {
     Failure::Refused(Refused::Unusable(format!(
-        "somebody else makes a cluster in the keyspace {keyspace} at the same time"
+        "another process is creating a cluster in the keyspace {keyspace}"
     )))
 }

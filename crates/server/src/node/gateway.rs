@@ -117,7 +117,7 @@ impl Gateway {
         let called = match tokio::time::timeout(PATIENCE, greeted).await {
             Ok(Ok(called)) => called,
             Ok(Err(error)) => return tracing::debug!(%error, %peer, "a call on the link"),
-            Err(_) => return tracing::debug!(%peer, "a call on the link that was not finished"),
+            Err(_) => return tracing::debug!(%peer, "unfinished call on the link"),
         };
         let Some(route) = self.routes.shard(called.call.shard) else {
             let _ = called.answer(Verdict::NotOwner).await;

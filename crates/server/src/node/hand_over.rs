@@ -48,7 +48,7 @@ pub(super) async fn hand_over(State(routes): State<Routes>, request: Bytes) -> R
     };
     let began = clock::monotonic_time();
     if !route.move_to(target, Purpose::Keep).await {
-        return Err(Error::conflict("the node that is to own the shard does not answer"));
+        return Err(Error::conflict("the new owner of the shard does not answer"));
     }
     let mut view = facts.view.clone();
     let (node, shard) = (facts.node, facts.number);
@@ -75,7 +75,7 @@ async fn named(route: &Route, name: &str) -> Result<Uuid> {
     let target = find_node(&route.facts, name).await;
     let target = target.ok_or_else(|| Error::bad_request(format!("there is no node {name}")))?;
     if target == route.facts.node {
-        return Err(Error::bad_request(format!("{name} owns the data already")));
+        return Err(Error::bad_request(format!("{name} already owns the data")));
     }
     standings::may_own(route, target, name).await.map_err(|why| Error::conflict(&why))?;
     Ok(target)

@@ -44,10 +44,10 @@ pub(crate) fn open_identity(directory: &DataDir, cluster: Uuid) -> Result<Uuid, 
     match (stored.version, node, of) {
         (VERSION, Ok(node), Ok(of)) if of == cluster => Ok(node),
         (VERSION, Ok(_), Ok(of)) => Err(refused(format!(
-            "is of cluster {of}, and the keyspace is of cluster {cluster}: give the keyspace it \
-             belongs to, or an empty --data-dir"
+            "belongs to cluster {of}, but the keyspace to cluster {cluster}: give the matching \
+             keyspace, or an empty --data-dir"
         ))),
-        (VERSION, ..) => Err(refused("is damaged: it names no node".to_owned())),
+        (VERSION, ..) => Err(refused("is damaged: it contains no node".to_owned())),
         (version, ..) => Err(refused(format!("was written by another version ({version})"))),
     }
 }
@@ -55,7 +55,7 @@ pub(crate) fn open_identity(directory: &DataDir, cluster: Uuid) -> Result<Uuid, 
 fn make_identity(directory: &DataDir, cluster: Uuid) -> Result<Uuid, Failure> {
     if OWN_STORE.iter().any(|name| directory.path.join(name).exists()) {
         return Err(Failure::Refused(Refused::Unusable(format!(
-            "{} holds the data of a server of its own: give a node of a cluster an empty --data-dir",
+            "{} holds the data of a stand-alone server: a cluster node needs an empty --data-dir",
             directory.path.display()
         ))));
     }
@@ -96,6 +96,6 @@ mod tests {
         let directory = DataDir::open(folder.path(), false).unwrap();
         fs::create_dir(folder.path().join("store")).unwrap();
         let refusal = open_identity(&directory, Uuid::from_u128(1)).unwrap_err().to_string();
-        assert!(refusal.contains("a server of its own"), "{refusal}");
+        assert!(refusal.contains("a stand-alone server"), "{refusal}");
     }
 }

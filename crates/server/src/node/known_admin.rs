@@ -78,7 +78,7 @@ pub(super) async fn answer(routes: &Routes, request: Request, here: Next) -> Res
     }
     let (parts, body) = request.into_parts();
     let Ok(body) = axum::body::to_bytes(body, BODY_MAX).await else {
-        return Error::bad_request("the body is too long").into_response();
+        return Error::bad_request("the body is too large").into_response();
     };
     let asked = Asked { method: parts.method, uri: parts.uri, headers: parts.headers, body };
     match asks {
@@ -246,7 +246,7 @@ async fn read_json(response: Response) -> Option<Value> {
 }
 
 fn unreached(shard: u32) -> Response {
-    Error::unavailable(format!("no node that owns shard {shard} is reached")).into_response()
+    Error::unavailable(format!("no owner of shard {shard} can be reached")).into_response()
 }
 
 #[cfg(test)]

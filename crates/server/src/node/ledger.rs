@@ -103,7 +103,7 @@ pub(crate) async fn connect(config: &ClusterConfig) -> Result<Connected, Failure
 pub(super) fn new_record(clock: ClockMode, shards: u32) -> Result<ClusterRecord, Failure> {
     if !(1..=SHARDS_MAX).contains(&shards) {
         return Err(Failure::Usage(format!(
-            "a cluster has 1 to {SHARDS_MAX} shards, and not {shards}"
+            "a cluster has 1 to {SHARDS_MAX} shards, not {shards}"
         )));
     }
     Ok(ClusterRecord {
@@ -120,8 +120,8 @@ pub(super) fn new_record(clock: ClockMode, shards: u32) -> Result<ClusterRecord,
 
 pub(super) fn unfinished() -> Failure {
     Failure::Refused(Refused::Unusable(
-        "the cluster is not finished: 'ebb admin cluster init --from' makes it, or was interrupted; run \
-         that again, or give another keyspace"
+        "the cluster is incomplete: 'ebb admin cluster init --from' is running or was interrupted; \
+         run it again, or choose another keyspace"
             .to_owned(),
     ))
 }
@@ -132,7 +132,7 @@ pub(super) async fn read_cluster<L: Ledger>(ledger: &L) -> Result<ClusterRecord,
     match ask(ledger, Request::ReadCluster, (ATTEMPTS, PAUSE)).await {
         Ok(Reply::Cluster(Some(record))) => check_cluster(record),
         Ok(_) => Err(Failure::Refused(Refused::Unusable(
-            "the keyspace holds no cluster: make one with 'ebb admin cluster init'".to_owned(),
+            "the keyspace holds no cluster: create one with 'ebb admin cluster init'".to_owned(),
         ))),
         Err(last) => Err(Failure::Failed(format!("the cluster's record cannot be read: {last}"))),
     }
@@ -163,14 +163,14 @@ fn check_cluster(record: ClusterRecord) -> Result<ClusterRecord, Failure> {
     }
     if record.format != FORMAT {
         return refused(format!(
-            "the cluster has format {}, and this version knows {FORMAT}: start the version that \
-             the other nodes have",
+            "the cluster has format {}, but this version supports {FORMAT}: start the version that \
+             the other nodes run",
             record.format
         ));
     }
     if !(1..=SHARDS_MAX).contains(&record.shards) {
         return refused(format!(
-            "the cluster has {} shards, and this version 1 to {SHARDS_MAX}",
+            "the cluster has {} shards, but this version supports 1 to {SHARDS_MAX}",
             record.shards
         ));
     }
@@ -183,11 +183,11 @@ pub(super) fn chosen_shard(record: &ClusterRecord, shard: Option<u32>) -> Result
     match shard {
         None if shards == 1 => Ok(0),
         None => Err(Failure::Usage(format!(
-            "the cluster has {shards} shards, and a directory has the databases of one: give --shard"
+            "the cluster has {shards} shards, but a directory holds only one: give --shard"
         ))),
         Some(shard) if shard < shards => Ok(shard),
         Some(shard) => Err(Failure::Usage(format!(
-            "the cluster has no shard {shard}: its shards are 0 to {}",
+            "there is no shard {shard}: the cluster has shards 0 to {}",
             shards.saturating_sub(1)
         ))),
     }
@@ -211,7 +211,7 @@ mod tests {
         for (made, want) in [
             (None, "cluster init"),
             (Some(record(2, 1)), "format 2"),
-            (Some(record(UNFINISHED, 1)), "not finished"),
+            (Some(record(UNFINISHED, 1)), "incomplete"),
             (Some(record(1, 0)), "0 shards"),
             (Some(record(1, 1_000)), "1000 shards"),
         ] {

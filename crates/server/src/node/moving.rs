@@ -116,8 +116,8 @@ async fn init(new: &NewCluster, tell: &mut (dyn FnMut(Moved) + Send)) -> Result<
     new_record(new.clock, new.shards)?;
     if new.from.is_some() && new.shards != 1 {
         return Err(Failure::Usage(format!(
-            "a data directory becomes a cluster of one shard, and not of {}: its databases are not \
-             spread",
+            "a data directory can only become a cluster of one shard, not {}: its databases are \
+             not distributed",
             new.shards
         )));
     }
@@ -142,7 +142,7 @@ async fn init(new: &NewCluster, tell: &mut (dyn FnMut(Moved) + Send)) -> Result<
             Err(unfinished())
         }
         _ => Err(Failure::Refused(Refused::Unusable(format!(
-            "the keyspace {keyspace} holds a cluster already: start nodes on it, or give another \
+            "the keyspace {keyspace} already holds a cluster: start nodes on it, or choose another \
              keyspace"
         )))),
     }

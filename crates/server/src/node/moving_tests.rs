@@ -104,7 +104,7 @@ async fn a_directory_becomes_a_cluster_and_one_again() {
     let ledger = Arc::new(MemoryLedger::new());
     make(&ledger, &at("from")).await.unwrap();
     let refusal = make(&ledger, &at("from")).await.unwrap_err().to_string();
-    assert!(refusal.contains("holds a cluster already"), "{refusal}");
+    assert!(refusal.contains("already holds a cluster"), "{refusal}");
     assert_dumped(&ledger, &at("unserved"), &before).await;
     let one = start(&ledger, "one").await;
     assert_eq!(seen(&one.server).await, before);
@@ -137,7 +137,7 @@ async fn a_directory_becomes_a_cluster_and_one_again() {
         assert!(!path.join("replayed").exists());
     }
     let refusal = verify_node(&*ledger, &record, &at("released"), &mut |_| {}).await.unwrap_err();
-    assert!(refusal.to_string().contains("not the data directory of a node"), "{refusal}");
+    assert!(refusal.to_string().contains("not the data directory of a cluster node"), "{refusal}");
     // Convert once more, with a switch changed meanwhile.
     Features::store_in(&at("released"), true).unwrap();
     let second = Arc::new(MemoryLedger::new());
@@ -221,7 +221,7 @@ async fn a_directory_that_cannot_become_one_is_refused() {
         refusal.to_string()
     };
     let path = folder.path().join("none");
-    assert!(refusal(&path).await.contains("holds no data"));
+    assert!(refusal(&path).await.contains("is not an ebb data directory"));
     assert!(!path.exists());
     let path = folder.path().join("served");
     let server = Server::new(&config_of(&path)).await;
@@ -234,7 +234,7 @@ async fn a_directory_that_cannot_become_one_is_refused() {
     let config = config_of(&node);
     let server = Server(start_node(&config, &cluster_config("one"), ledger).await.unwrap());
     server.stop().await;
-    assert!(refusal(&node).await.contains("node of a cluster"));
+    assert!(refusal(&node).await.contains("cluster node"));
 }
 
 /// A system clock never goes back, in either direction of the conversion.

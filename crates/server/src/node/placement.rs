@@ -63,9 +63,9 @@ impl Placement {
             let is_kept = keeps(&mut self.kept, shard, &route.kept, &living);
             if owner != route.facts.node && !rests && !is_kept && route.here().is_some() {
                 self.moved.insert(shard, now);
-                tracing::info!(shard, to = %owner, "another node is to own the shard");
+                tracing::info!(shard, to = %owner, "moving the shard to another node");
                 if !route.move_to(owner, Purpose::GoFirst).await {
-                    tracing::warn!(shard, to = %owner, "it does not answer, and the shard stays here");
+                    tracing::warn!(shard, to = %owner, "no answer; the shard stays here");
                 }
                 return;
             }

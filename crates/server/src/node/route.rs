@@ -197,11 +197,11 @@ impl Route {
                     }
                     Err(Unreached::Refused(Verdict::NotOwner)) => {}
                     Err(Unreached::Refused(verdict)) => {
-                        tracing::warn!(?verdict, peer = owner.peer, "the owner refuses a client");
+                        tracing::warn!(?verdict, peer = owner.peer, "the owner refused a client");
                         return None;
                     }
                     Err(Unreached::Silent(error)) => {
-                        tracing::debug!(%error, peer = owner.peer, "call the owner");
+                        tracing::debug!(%error, peer = owner.peer, "cannot connect to the owner");
                     }
                 }
             }

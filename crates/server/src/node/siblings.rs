@@ -57,7 +57,7 @@ async fn asked<T>(
 }
 
 fn unreached() -> io::Error {
-    io::Error::new(io::ErrorKind::NotConnected, "nobody owns it")
+    io::Error::new(io::ErrorKind::NotConnected, "it has no owner")
 }
 
 async fn ask_one(route: &Route, command: &Document, held: &mut Share) -> io::Result<DocBuf> {

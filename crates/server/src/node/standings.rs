@@ -84,7 +84,7 @@ pub(super) async fn may_own(route: &Route, target: Uuid, name: &str) -> Result<(
         facts.node_state(target).filter(|state| state.is_up()).and_then(|_| facts.peer_of(target))
     };
     let Some(mut peer) = newer_record(facts, peer_of_live).await else {
-        let state = facts.node_state(target).map_or("not known", |state| state.word());
+        let state = facts.node_state(target).map_or("unknown", |state| state.word());
         return Err(format!("node {name} is {state}: its heartbeat has stopped"));
     };
     let standing = loop {
@@ -103,7 +103,7 @@ pub(super) async fn may_own(route: &Route, target: Uuid, name: &str) -> Result<(
         }
     };
     match standing.unready.get(&facts.number) {
-        Some(why) => Err(format!("node {name} cannot take the shard over now: {why}")),
+        Some(why) => Err(format!("node {name} cannot take over the shard now: {why}")),
         None => Ok(()),
     }
 }

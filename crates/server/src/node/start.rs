@@ -256,7 +256,7 @@ fn clocked(config: &Config, record: &ClusterRecord) -> Result<Config, Failure> {
         ("system", ClockMode::Manual) => return Err(Failure::Refused(Refused::OtherClock)),
         (other, _) => {
             return Err(Failure::Refused(Refused::Unusable(format!(
-                "the cluster's clock is {other}, which this version does not know"
+                "the cluster's clock mode is {other}, which this version does not support"
             ))));
         }
     }
@@ -313,8 +313,8 @@ fn open_shared<L: Ledger>(
     SharedNode::open(options, ledger).map_err(|error| match error.kind {
         store::Kind::Refused | store::Kind::Corrupt => {
             Failure::Refused(Refused::Unusable(format!(
-                "the node's copy of the data is damaged: {error}; remove the directory {} to have \
-                 it loaded again",
+                "the node's copy of the data is damaged: {error}; remove the directory {} to load \
+                 it again",
                 data_dir.path.join("store").display()
             )))
         }

@@ -67,7 +67,7 @@ impl Terms {
             };
             match begun {
                 Some(Ok(term)) => {
-                    tracing::info!(epoch, "this node owns the shard and serves it");
+                    tracing::info!(epoch, "this node now owns the shard and serves it");
                     self.route.facts.counts.terms.fetch_add(1, Ordering::Relaxed);
                     self.current.send_replace(Some(term));
                     let others = self.route.clone();
@@ -84,10 +84,10 @@ impl Terms {
                     } else {
                         self.end().await;
                     }
-                    tracing::info!(epoch, "this node does not own the shard any more");
+                    tracing::info!(epoch, "this node no longer owns the shard");
                 }
                 Some(Err(failure)) => {
-                    tracing::error!(%failure, epoch, "the shard cannot be served here");
+                    tracing::error!(%failure, epoch, "cannot serve the shard on this node");
                     // Another node may be able to. If there is none, this node claims it again.
                     self.route.give_up().await;
                     background::wait_for(AGAIN).await;
@@ -103,7 +103,7 @@ impl Terms {
 
     async fn begin(&self, tree: TermTree) -> Result<Arc<Term>, Failure> {
         let clock = self.clock.current();
-        let clock = clock.ok_or_else(|| Failure::Failed("the term is over".to_owned()))?;
+        let clock = clock.ok_or_else(|| Failure::Failed("the term has ended".to_owned()))?;
         let persist = Arc::new(InLease(Arc::clone(&self.clock)));
         let options = engine_options(&self.site.config, self.site.plan, clock, persist);
         let store = AnyStore::Shared(tree);
@@ -159,6 +159,6 @@ async fn until_over(mut role: watch::Receiver<Role>, epoch: u64) {
 /// progress of the previous one would be mixed into its own.
 async fn wait_until_gone(gone: &mut oneshot::Receiver<()>) {
     while !gone.is_terminated() && tokio::time::timeout(LONG, &mut *gone).await.is_err() {
-        tracing::warn!("requests of a term that is over still run");
+        tracing::warn!("requests of an ended term are still running");
     }
 }

@@ -312,7 +312,7 @@ async fn a_node_that_cannot_be_one_is_refused() {
     let ledger = ledger("system").await;
     let directory = TempDir::new().unwrap();
     let refusal = try_start(&ledger, "one", &directory).await.unwrap_err();
-    assert!(refusal.to_string().contains("other kind of clock"), "{refusal}");
+    assert!(refusal.to_string().contains("other clock mode"), "{refusal}");
     let config = Config { data_dir: None, ..Config::for_tests() };
     let refusal = start_node(&config, &cluster_config("one"), Arc::clone(&ledger)).await;
     assert!(refusal.unwrap_err().to_string().contains("--data-dir"));

@@ -78,7 +78,7 @@ async fn ask(route: &Route, seen: &[u8], waits: bool) -> io::Result<Vec<u8>> {
             // The copy has a bounded size and is kept, so it is not charged to an operation.
             read_piece(&mut *stream, &mut Account::new(2 * ANSWER_MAX).share()).await
         }
-        None => Err(io::Error::new(io::ErrorKind::NotConnected, "nobody owns it")),
+        None => Err(io::Error::new(io::ErrorKind::NotConnected, "it has no owner")),
     }
 }
 

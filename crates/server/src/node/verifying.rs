@@ -45,7 +45,7 @@ pub(super) async fn verify_node<L: Ledger>(
     let refused =
         |why: &str| Failure::Refused(Refused::Unusable(format!("{} {why}", path.display())));
     if !path.join(NODE_FILE).exists() {
-        return Err(refused("is not the data directory of a node of a cluster"));
+        return Err(refused("is not the data directory of a cluster node"));
     }
     let directory = DataDir::open(path, false).map_err(Failure::Refused)?;
     open_identity(&directory, cluster.id)?;
@@ -87,7 +87,7 @@ async fn verify_shard<L: Ledger>(
         let at = Instant::from_ms(clock_of(&copied.record, &copied.nodes)?.ms);
         let mut compared = compare_copies(&own, &copied.tree, at).await.map_err(failed)?;
         if made < entry {
-            let text = format!("the copy has entry {entry}, and the cluster ends at {made}");
+            let text = format!("the copy has entry {entry}, but the cluster ends at {made}");
             compared.differences.note(text);
         }
         Ok(NodeVerified { shard, entry: made, compared })

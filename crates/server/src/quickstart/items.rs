@@ -74,7 +74,7 @@ async fn make_container(doors: &Relayed) -> Result<()> {
     let mut held = read.ok_or(Failure::NoDoor)?.expect_success()?;
     if held["partitionKey"]["paths"] != json!([KEY]) {
         return Err(Failure::Taken(format!(
-            "the container {COLLECTION} of the database {DATABASE} has another partition key than \
+            "the container {COLLECTION} of the database {DATABASE} has a partition key other than \
              {KEY}: it is not the sample; delete it first"
         )));
     }

@@ -35,7 +35,7 @@ pub(crate) enum Failure {
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::NoDoor => f.write_str("no API is open that a sample could be put in"),
+            Self::NoDoor => f.write_str("no API is enabled to create a sample in"),
             Self::Taken(why) | Self::Refused(why) => f.write_str(why),
         }
     }

@@ -118,11 +118,11 @@ pub(super) fn check_place(
 ) -> Result<(), Failure> {
     let refused = match before {
         None if header.kind == backup::Kind::Full => Ok(()),
-        None => {
-            Err("it is an incremental backup: give its directory, so that the backups before it \
-                     are found"
-                .to_owned())
-        }
+        None => Err(
+            "it is an incremental backup: give its directory, so that the previous backups are \
+             found"
+                .to_owned(),
+        ),
         Some(before) => backup::check_next(before, header),
     };
     refused.map_err(|why| Failure::Failed(format!("{name} cannot be used: {why}")))

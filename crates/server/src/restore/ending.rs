@@ -36,10 +36,10 @@ impl Ending {
     pub(super) fn check(&self, header: &Header) -> Result<(), Failure> {
         let clock = self.clock()?;
         if clock.ms < 0 {
-            return Err(wrong(format!("its clock stands at {} ms, before 1970", clock.ms)));
+            return Err(wrong(format!("its clock is at {} ms, before 1970", clock.ms)));
         }
         if clock.manual != (header.clock == backup::Clock::Manual) {
-            return Err(wrong("its clock is of another kind than it says of itself"));
+            return Err(wrong("its clock does not match its clock mode"));
         }
         standing_clock(&clock).map(drop).map_err(Failure::Failed)
     }
@@ -92,7 +92,7 @@ mod tests {
             (vec![], Some("no clock")),
             (vec![Part::Clock(Bytes::from_static(b"x"))], Some("damaged")),
             (vec![of(&Checkpoint { ms: -1, ..clock })], Some("before 1970")),
-            (vec![of(&Checkpoint { manual: false, ..clock })], Some("another kind")),
+            (vec![of(&Checkpoint { manual: false, ..clock })], Some("clock mode")),
             (vec![of(&clock), switches("{\"../x\":1}")], Some("switches")),
             (vec![of(&clock), switches("[")], Some("switches")),
         ] {

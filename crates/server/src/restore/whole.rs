@@ -12,10 +12,12 @@ use crate::failure::{Failure, failed};
 pub(super) fn check_header(header: &Header) -> Result<(), Failure> {
     let Header { kind, after_entry, last_entry, began_ms, .. } = *header;
     let why = match kind {
-        _ if began_ms < 0 => format!("it says that it was begun at {began_ms} ms, before 1970"),
-        Kind::Full if after_entry != 0 => "it is full, and says that it follows another".to_owned(),
+        _ if began_ms < 0 => format!("its start time is {began_ms} ms, before 1970"),
+        Kind::Full if after_entry != 0 => {
+            "it is a full backup but refers to a previous one".to_owned()
+        }
         Kind::Incremental if last_entry < after_entry => {
-            format!("it says that it follows entry {after_entry} and ends with {last_entry}")
+            format!("it claims to follow entry {after_entry} and to end with {last_entry}")
         }
         _ => return Ok(()),
     };
@@ -26,13 +28,13 @@ pub(super) fn check_header(header: &Header) -> Result<(), Failure> {
 pub(super) fn check_end(header: &Header, last: u64, stamp: Option<Stamp>) -> Result<(), Failure> {
     let want = header.last_entry;
     if last != want {
-        let why = format!("it ends with entry {last}, and says that {want} is the last");
+        let why = format!("its last entry is {last}, but its header says {want}");
         return Err(Failure::Failed(why));
     }
     let said = Stamp { seq: header.last_stamp.seq, at_ms: header.last_stamp.at_ms };
     match stamp.is_none_or(|stamp| stamp == said) {
         true => Ok(()),
-        false => Err(Failure::Failed("its last commit is not the one that it says".to_owned())),
+        false => Err(Failure::Failed("its last commit does not match its header".to_owned())),
     }
 }
 
@@ -63,7 +65,7 @@ impl EntryOrder {
         let want = self.last.saturating_add(1);
         if entry.n() != want {
             let n = entry.n();
-            return Err(Failure::Failed(format!("entry {n} stands where {want} has to")));
+            return Err(Failure::Failed(format!("found entry {n} instead of {want}")));
         }
         self.last = want;
         Ok(Some(entry))

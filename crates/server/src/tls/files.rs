@@ -52,18 +52,19 @@ impl Source {
                 Some(path) => Self::Kept(path.join(SECRETS_FOLDER)),
                 None => Self::Nowhere,
             }),
-            _ => Err(Failure::Usage("--tls-cert and --tls-key belong together".to_owned())),
+            _ => Err(Failure::Usage("--tls-cert and --tls-key must be given together".to_owned())),
         }
     }
 
     /// Reads the certificate; generates and stores one if missing, so that it can be trusted once.
     pub(super) fn open(&self) -> Result<Certificate, Failure> {
-        let wrong = |error: &dyn std::fmt::Display| failed(format!("make a certificate: {error}"));
+        let wrong =
+            |error: &dyn std::fmt::Display| failed(format!("cannot create a certificate: {error}"));
         if let Some(read) = self.read() {
             return read.map_err(|why| match self {
                 Self::Given { .. } => Failure::Usage(why),
                 Self::Kept(_) | Self::Nowhere => Failure::Refused(Refused::Unusable(format!(
-                    "{why}; remove {CERTIFICATE} and {KEY} to have them made"
+                    "{why}; remove {CERTIFICATE} and {KEY} to generate new ones"
                 ))),
             });
         }
@@ -138,6 +139,6 @@ mod tests {
         let wrong = source.open().map(|_| ()).unwrap_err();
         assert!(matches!(&wrong, Failure::Usage(why) if why.contains("/c: ")), "{wrong}");
         let half = Config { tls_cert: path("c"), ..Config::for_tests() };
-        assert!(Source::of(&half).unwrap_err().to_string().contains("belong together"));
+        assert!(Source::of(&half).unwrap_err().to_string().contains("must be given together"));
     }
 }

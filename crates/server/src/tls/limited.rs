@@ -59,7 +59,7 @@ impl<T: AsyncRead + Unpin> AsyncRead for Limited<T> {
         if MOST_BYTES < stranger.sent || stranger.share.set(wanted).is_err() {
             // Undo the read: a reader must not get bytes together with an error.
             buffer.set_filled(before);
-            let text = "a handshake that is too long, or too many at once";
+            let text = "handshake too large, or too many at once";
             return Poll::Ready(Err(io::Error::new(io::ErrorKind::OutOfMemory, text)));
         }
         Poll::Ready(Ok(()))

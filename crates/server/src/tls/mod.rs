@@ -95,8 +95,10 @@ impl Tls {
     /// change nothing and are logged.
     pub(crate) fn reload(&self) {
         match self.read_again() {
-            Ok(()) => tracing::info!("certificate and key were read again"),
-            Err(why) => tracing::error!(why, "certificate and key stay as they were"),
+            Ok(()) => tracing::info!("certificate and key reloaded"),
+            Err(why) => {
+                tracing::error!(why, "certificate and key not reloaded; the old ones stay in use")
+            }
         }
     }
 
@@ -147,7 +149,7 @@ fn mongo_config(
         roots.add(root).map_err(|error| wrong(&error))?;
     }
     if roots.is_empty() {
-        return Err(wrong(&"it holds no certificate"));
+        return Err(wrong(&"it contains no certificate"));
     }
     let verifier = WebPkiClientVerifier::builder_with_provider(Arc::new(roots), provider);
     let verifier = if required { verifier } else { verifier.allow_unauthenticated() };

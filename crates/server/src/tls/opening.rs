@@ -160,7 +160,7 @@ impl Opener {
                 finished.map_err(|error| inner.report(peer, &error)).ok()
             }
             (_, _, TlsMode::Require) => {
-                inner.report(peer, &"it does not speak TLS");
+                inner.report(peer, &"it does not use TLS");
                 None
             }
             _ => Some(Opened::plain(stream)),

@@ -16,7 +16,7 @@ impl Refusals {
     /// Logs a rejected client with the listener's setting and the reason.
     pub(super) fn report(&self, setting: &str, peer: SocketAddr, why: &dyn std::fmt::Display) {
         if let Some(left_out) = self.take_line(clock::monotonic_time()) {
-            tracing::warn!(setting, %peer, %why, left_out, "a client was not let in");
+            tracing::warn!(setting, %peer, %why, left_out, "client rejected");
         }
     }
 

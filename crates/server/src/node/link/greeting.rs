@@ -51,7 +51,7 @@ pub(crate) async fn greet(
     stream.flush().await?;
     let length = usize::from(stream.read_u16().await?);
     if CALL_MAX < length {
-        return Err(refused("a call that is too long"));
+        return Err(refused("call too long"));
     }
     let _held = strangers.share_of(length)?;
     // Grows as data arrive: a length alone reserves no memory.
@@ -63,9 +63,9 @@ pub(crate) async fn greet(
     let mut signature = [0; 32];
     stream.read_exact(&mut signature).await?;
     if !bool::from(key.verifies(&[CALL, &challenge, &text], &signature)) {
-        return Err(refused("a call that is not signed with the cluster's secret"));
+        return Err(refused("call not signed with the cluster's secret"));
     }
-    let call = serde_json::from_slice(&text).map_err(|_| refused("a call of another version"))?;
+    let call = serde_json::from_slice(&text).map_err(|_| refused("call of another version"))?;
     Ok(Called { call, stream, challenge, key })
 }
 
@@ -79,10 +79,10 @@ pub(crate) async fn call(
     stream.read_exact(&mut first).await?;
     let (magic, challenge) = first.split_at(MAGIC.len());
     if magic != MAGIC {
-        return Err(refused("no node of this version listens there"));
+        return Err(refused("no node of this version is listening there"));
     }
     let text = serde_json::to_vec(call).map_err(io::Error::other)?;
-    let length = u16::try_from(text.len()).map_err(|_| refused("a call that is too long"))?;
+    let length = u16::try_from(text.len()).map_err(|_| refused("call too long"))?;
     let signature = key.sign(&[CALL, challenge, &text]);
     stream.write_all(&[&length.to_be_bytes()[..], &text, &signature].concat()).await?;
     stream.flush().await?;
@@ -93,7 +93,7 @@ pub(crate) async fn call(
     if !bool::from(key.verifies(&[ANSWER, nonce, challenge, &[byte]], &signature)) {
         return Err(refused("the node called does not know the cluster's secret"));
     }
-    Verdict::of(byte).ok_or_else(|| refused("an answer of another version"))
+    Verdict::of(byte).ok_or_else(|| refused("answer of another version"))
 }
 
 fn refused(why: &str) -> io::Error {

@@ -30,7 +30,7 @@ pub(crate) async fn read_piece(
 ) -> io::Result<Vec<u8>> {
     let length = stream.read_u32().await?;
     if PIECE_MAX < length {
-        return Err(io::Error::new(io::ErrorKind::InvalidData, "a piece that is too long"));
+        return Err(io::Error::new(io::ErrorKind::InvalidData, "piece too long"));
     }
     held.grow(usize::try_from(length).map_err(io::Error::other)?)?;
     // Grows as data arrive: a length alone reserves no memory.
