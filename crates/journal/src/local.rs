@@ -42,8 +42,8 @@ impl LocalJournal {
     /// process has it open or its format version is unknown, and with `Corrupt`, naming file and
     /// byte, if entries that were durable cannot be read. A failed opening changes nothing.
     pub fn open(folder: &Path, options: &JournalOptions) -> Result<Self, Error> {
-        let folder =
-            Folder::open(folder).map_err(|error| from_io("open the journal's folder", &error))?;
+        let folder = Folder::open(folder)
+            .map_err(|error| from_io("open the journal's directory", &error))?;
         Self::open_on(Arc::new(folder), options, true)
     }
 
@@ -58,7 +58,7 @@ impl LocalJournal {
         check_losses(&findings, options)?;
         let kept_after = options.kept_elsewhere.then_some(options.known_durable);
         let spare = settle(&*disk, &mut findings, kept_after)
-            .map_err(|error| from_io("make the journal's end durable", &error))?;
+            .map_err(|error| from_io("make the end of the journal durable", &error))?;
         let segment_bytes = options.whole_segment_bytes();
         let pool = Arc::new(Pool::new(
             disk,
@@ -139,7 +139,8 @@ impl Journal for LocalJournal {
                     break;
                 }
                 let first = log.first();
-                let cut = || invalid(format!("entries before {first} were cut from the journal"));
+                let cut =
+                    || invalid(format!("entries before {first} were truncated from the journal"));
                 log.group_of(next).ok_or_else(cut)?
             };
             let Some(entries) = Self::read_group(&place)? else {

@@ -127,7 +127,10 @@ impl OpenJournal for MemoryJournals {
         let mut newest = self.newest.lock();
         let opened = newest.reopen();
         if opened.end() < known_durable && !accept_loss {
-            return Err(Error::new(Kind::Corrupt, "the journal ends before what was durable"));
+            return Err(Error::new(
+                Kind::Corrupt,
+                "the journal ends before its last durable entry",
+            ));
         }
         *newest = opened.clone();
         Ok(Arc::new(opened))
@@ -224,7 +227,7 @@ impl Journal for MemoryJournal {
         }
         let first = state.first();
         if after.saturating_add(1) < first {
-            return Err(invalid(format!("entries before {first} were cut from the journal")));
+            return Err(invalid(format!("entries before {first} were truncated from the journal")));
         }
         let (mut page, mut bytes) = (Vec::new(), 0);
         for group in state.groups.iter().filter(|group| after < last_of(group)) {

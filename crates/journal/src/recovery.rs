@@ -170,7 +170,7 @@ fn find_files(disk: &dyn Disk) -> Result<FoundFiles, Error> {
         let segment = Segment::open(disk, number).map_err(context)?;
         let copies = segment.read_header().map_err(context)?;
         if let Some(version) = unknown_version(&copies) {
-            let text = format!("{name} of the journal is of version {version}, which is not known");
+            let text = format!("{name} of the journal has the unknown version {version}");
             return Err(Error::new(Kind::Refused, text));
         }
         let (header, uneven) = match copies {

@@ -145,7 +145,7 @@ impl Writer {
 
     fn check_running(&self) -> Result<(), Error> {
         let Some(why) = &self.stopped else { return Ok(()) };
-        let text = format!("the journal takes nothing until it was opened again: {why}");
+        let text = format!("the journal is closed to writes until it is reopened: {why}");
         Err(Error::new(Kind::Unavailable, text))
     }
 
@@ -187,7 +187,7 @@ impl Writer {
     /// Starts another segment of at least this many bytes. On failure to get one nothing changes.
     fn begin_segment(&mut self, bytes: u64) -> Result<Target, Error> {
         let spare = self.pool.take(bytes);
-        let segment = spare.map_err(|error| from_io("make a segment of the journal", &error))?;
+        let segment = spare.map_err(|error| from_io("create a segment of the journal", &error))?;
         // The new header records where the groups before it end, so they have to be durable.
         self.sync()?;
         let header = {
@@ -209,7 +209,7 @@ impl Writer {
             }
         };
         let written = segment.write_header(&header);
-        written.map_err(|error| self.stop("begin a segment of the journal", &error))?;
+        written.map_err(|error| self.stop("start a segment of the journal", &error))?;
         self.generation = header.generation;
         let live = LiveSegment::new(Arc::clone(&segment), header);
         let target = Target { segment, id: live.header.id(), place: live.end };
@@ -227,7 +227,8 @@ pub(crate) fn check_numbers(last: u64, group: &[EncodedEntry]) -> Result<(), Err
     for entry in group {
         expected += 1;
         if entry.n() != expected {
-            let text = format!("entry {} where the journal goes on with {expected}", entry.n());
+            let text =
+                format!("entry {} instead of {expected}, which is next in the journal", entry.n());
             return Err(invalid(text));
         }
     }

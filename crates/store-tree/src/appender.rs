@@ -130,7 +130,7 @@ impl Appender {
             }
             AppendFailure::Unknown(error) => {
                 let text = format!(
-                    "sync the journal, so that it is not known whether the write took place: {error}"
+                    "sync the journal; it is unknown whether the write is durable: {error}"
                 );
                 let error = Error::new(Kind::Unavailable, text);
                 self.inner.stop_commits(&error);

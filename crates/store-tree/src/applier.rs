@@ -41,7 +41,7 @@ pub(crate) fn apply_group(inner: &OpenStore, mut group: Vec<Batch>) {
     // A panic may leave an entry half applied, so nothing is published and the store is reopened.
     let applied = catch_unwind(AssertUnwindSafe(|| apply_entries(inner, &mut group, &applying)));
     let broken = applied.is_err().then(|| {
-        let text = "a tree failed in an unforeseen way, so that it is not known what it has";
+        let text = "panic while applying an entry; the tree's state is unknown";
         let error = Error::new(Kind::Unavailable, text);
         inner.stop_commits(&error);
         error
@@ -125,7 +125,7 @@ fn finish_batch(inner: &OpenStore, batch: Batch) {
         let result = match &failed {
             None => Ok(answer.outcomes),
             Some(error) if answer.continues => {
-                let text = format!("it is not known how much of it was written: {}", error.message);
+                let text = format!("it is unknown how much of it was written: {}", error.message);
                 Err(Error::new(Kind::Unavailable, text))
             }
             Some(error) => Err(error.clone()),

@@ -149,8 +149,8 @@ impl Archive {
     /// Discards the archive and restarts it after this entry.
     fn begin_anew(&self, applied: (u64, Stamp)) -> Result<(), Error> {
         let mut state = self.state.lock();
-        let text = "the archive of the journal has a gap and begins anew: make a full backup before \
-                    the next incremental one";
+        let text = "the archive of the journal has a gap and starts over: take a full backup \
+                    before the next incremental one";
         *self.given_up.lock() = Some(Error::new(Kind::Unavailable, text));
         let files = std::mem::take(&mut state.files);
         (state.last, state.stamp) = applied;

@@ -67,7 +67,7 @@ pub(crate) fn write_start(folder: &Path, (entry, stamp): (u64, Stamp)) -> Result
         .and_then(|()| File::open(&unfinished)?.sync_all())
         .and_then(|()| fs::rename(&unfinished, folder.join(START)))
         .and_then(|()| File::open(folder)?.sync_all());
-    written.map_err(|error| from_io("begin the archive of the journal", &error))
+    written.map_err(|error| from_io("create the archive of the journal", &error))
 }
 
 /// Returns after which entry the archive starts; `None` if unknown.
@@ -118,7 +118,7 @@ pub(crate) fn write_file(
 pub(crate) fn read_file(folder: &Path, stretch: Stretch) -> Result<Archived, Error> {
     let path: PathBuf = folder.join(stretch.name());
     let damaged = |why: &str| {
-        let text = format!("{} is damaged: {why}; make a full backup", path.display());
+        let text = format!("{} is damaged: {why}; take a full backup", path.display());
         Error::new(Kind::Corrupt, text)
     };
     let read = |error: backup::Error| match error {
@@ -129,7 +129,7 @@ pub(crate) fn read_file(folder: &Path, stretch: Stretch) -> Result<Archived, Err
     let file = file.map_err(|error| from_io("read the archive of the journal", &error))?;
     let known = |line: &[u8]| match line == LINE.as_bytes() {
         true => Ok(()),
-        false => Err(backup::Error::Refused("it is of another format".to_owned())),
+        false => Err(backup::Error::Refused("it has another format".to_owned())),
     };
     let mut frames = FrameReader::begin(BufReader::new(file), LINE.len(), known).map_err(read)?;
     let mut before = None;
@@ -137,14 +137,14 @@ pub(crate) fn read_file(folder: &Path, stretch: Stretch) -> Result<Archived, Err
     while let Some((kind, payload)) = frames.next_frame().map_err(read)? {
         match kind {
             FrameKind::Header if before.is_none() => {
-                before = Some(stamp_of(&payload).ok_or_else(|| damaged("its beginning"))?);
+                before = Some(stamp_of(&payload).ok_or_else(|| damaged("its header"))?);
             }
             FrameKind::Entries if before.is_some() => entries.push(payload),
             FrameKind::Trailer if payload == frames.hash_before().as_bytes() => {
-                let before = before.ok_or_else(|| damaged("it has no beginning"))?;
+                let before = before.ok_or_else(|| damaged("it has no header"))?;
                 return Ok(Archived { before, entries });
             }
-            _ => return Err(damaged("a part of it is out of its place")),
+            _ => return Err(damaged("a block is out of order")),
         }
     }
     Err(damaged("it ends early"))

@@ -144,7 +144,7 @@ impl BaseReader {
         let (mut rows, mut bytes) = (Vec::new(), 0);
         while let Some(place) = self.places.get(at) {
             if self.inner.closing.load(Ordering::Relaxed) {
-                return Err(Error::new(Kind::Reopened, "the store was opened again"));
+                return Err(Error::new(Kind::Reopened, "the store was reopened"));
             }
             let start = after.as_deref().map_or(Bound::Unbounded, Bound::Excluded);
             let range = (start, Bound::<&[u8]>::Unbounded);
@@ -182,7 +182,7 @@ pub(crate) fn keep_piece(directory: &Path, number: u32, bytes: &[u8]) -> Result<
     let kept = std::fs::create_dir_all(&folder)
         .and_then(|()| File::create(folder.join(number.to_string())))
         .and_then(|mut file| file.write_all(bytes).and_then(|()| file.sync_all()));
-    kept.map_err(|error| from_io("keep a piece of a base", &error))
+    kept.map_err(|error| from_io("store a piece of a base", &error))
 }
 
 /// Records that all pieces exist.
@@ -259,7 +259,7 @@ fn flush(replayed: &Replayed, bytes: u64) -> Result<(), Error> {
         if bytes <= place.buffer().bytes() {
             // There are no readers, and each row comes once.
             place.flush(|| Ok(0))?;
-            place.release().map_err(|error| from_tree("let go of old files", &error))?;
+            place.release().map_err(|error| from_tree("cannot release old files", &error))?;
         }
     }
     Ok(())

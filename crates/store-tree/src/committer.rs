@@ -165,7 +165,7 @@ impl Committer {
     /// Applies another owner's entry; `done` is notified when it is visible.
     fn serve_followed(&mut self, followed: FollowedEntry, done: DoneSender) {
         let made = match self.leads {
-            true => Err(Error::new(Kind::Invalid, "an owner follows nobody")),
+            true => Err(Error::new(Kind::Invalid, "the owner does not follow another node")),
             false => self.prepare(true).and_then(|()| self.entries.follow(followed)),
         };
         let batch = match made {
@@ -228,7 +228,7 @@ impl Committer {
         let ordered =
             catch_unwind(AssertUnwindSafe(|| self.order_and_hand_on(commits, &mut askers)));
         let last = ordered.unwrap_or_else(|_| {
-            let error = Error::new(Kind::Unavailable, "a commit failed in an unforeseen way");
+            let error = Error::new(Kind::Unavailable, "panic in a commit");
             self.inner.stop_commits(&error);
             Batch { failed: Some(error), in_flight: true, ..Batch::default() }
         });

@@ -73,7 +73,7 @@ pub(crate) fn compact_until_closed(inner: &OpenStore) {
         watched.retain(|_, of| {
             let looked = catch_unwind(AssertUnwindSafe(|| look_after(inner, of)));
             looked.unwrap_or_else(|_| {
-                let text = "a compaction failed in an unforeseen way";
+                let text = "panic in a compaction";
                 inner.stop_commits(&Error::new(Kind::Unavailable, text));
                 false
             })

@@ -62,7 +62,7 @@ pub(crate) fn record_gone(number: u64) -> Vec<Mutation> {
 
 /// Decodes a row of the directory.
 pub(crate) fn change_of(key: &[u8], value: Option<&[u8]>) -> Result<Change, Error> {
-    let damaged = || Error::new(Kind::Corrupt, "a record of the trees' directory is damaged");
+    let damaged = || Error::new(Kind::Corrupt, "a record of the tree directory is damaged");
     let number = |bytes: &[u8]| -> Option<u64> { Some(u64::from_be_bytes(bytes.try_into().ok()?)) };
     if key == NEXT {
         return value.and_then(number).map(Change::Next).ok_or_else(damaged);
@@ -75,7 +75,7 @@ pub(crate) fn change_of(key: &[u8], value: Option<&[u8]>) -> Result<Change, Erro
 
 /// Reads the whole directory.
 pub(crate) fn read_all(directory: &Place) -> Result<Listed, Error> {
-    let context = |error: lsm_tree::Error| from_tree("read the trees' directory", &error);
+    let context = |error: lsm_tree::Error| from_tree("read the tree directory", &error);
     let mut listed = Listed { next: FIRST, ..Listed::default() };
     for row in directory.tree.range::<&[u8], _>(.., u64::MAX, None) {
         let (key, value) = row.into_inner().map_err(context)?;

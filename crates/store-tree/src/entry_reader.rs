@@ -34,7 +34,7 @@ impl EntryReader {
         let _held = archive.hold();
         let until = *inner.applied.lock();
         if until.n < after {
-            return Err(refused("the backup has more than this database: it is of another one"));
+            return Err(refused("the backup is ahead of this database: it is of another one"));
         }
         let found = match archive.stamp(after)? {
             Some(stamp) => Some(stamp),
@@ -44,10 +44,10 @@ impl EntryReader {
             Some(found) if found == stamp => {
                 Ok(Self { inner: Arc::clone(inner), last: after, until, _held })
             }
-            Some(_) => Err(refused("the backup before is of another history of this database")),
+            Some(_) => Err(refused("the previous backup is of another history of this database")),
             None => Err(refused(
-                "what was written since the backup before is not kept any more: make a full backup, \
-                 and give the server a larger --backup-journal",
+                "the changes since the previous backup are no longer kept: take a full backup, and \
+                 start the server with a larger --backup-journal",
             )),
         }
     }
@@ -68,7 +68,7 @@ impl EntryReader {
             return Ok(None);
         }
         if self.inner.closing.load(Ordering::Relaxed) {
-            return Err(Error::new(Kind::Reopened, "the store was opened again"));
+            return Err(Error::new(Kind::Reopened, "the store was reopened"));
         }
         let next = self.last + 1;
         let archive = archive_of(&self.inner)?;
@@ -92,7 +92,7 @@ impl EntryReader {
                 Err(error) => return Err(error),
             }
         }
-        Err(refused("the archive of the journal was given up meanwhile: make a full backup"))
+        Err(refused("the archive of the journal was discarded meanwhile: take a full backup"))
     }
 
     /// Returns the wanted ones of a file's entries.
@@ -112,8 +112,8 @@ impl EntryReader {
 fn archive_of(inner: &OpenStore) -> Result<&Archive, Error> {
     let none = || {
         refused(
-            "the server keeps no journal for incremental backups: start it with --backup-journal, and \
-             make a full backup then",
+            "the server keeps no journal for incremental backups: start it with --backup-journal, \
+             then take a full backup",
         )
     };
     inner.archive.as_ref().ok_or_else(none)

@@ -57,9 +57,8 @@ pub(crate) fn flush_until_closed(inner: &OpenStore) {
             continue;
         }
         let flushed = catch_unwind(AssertUnwindSafe(|| flush_where_due(inner)));
-        let result = flushed.unwrap_or_else(|_| {
-            Err(Error::new(Kind::Unavailable, "a flush failed in an unforeseen way"))
-        });
+        let result =
+            flushed.unwrap_or_else(|_| Err(Error::new(Kind::Unavailable, "panic in a flush")));
         wait = match &result {
             Ok(true) => 0,
             // What exceeds its budget must be released by others.

@@ -130,7 +130,7 @@ impl TreeStore {
         pieces: &mut dyn Iterator<Item = Result<Bytes, Error>>,
     ) -> Result<(u64, Stamp), Error> {
         std::fs::create_dir_all(&options.path)
-            .map_err(|error| from_io("make the directory", &error))?;
+            .map_err(|error| from_io("create the directory", &error))?;
         base::make(options, &options.journal_folder(), &PredicateInForce::default(), pieces)
     }
 

@@ -104,7 +104,7 @@ pub(crate) struct OpenStore {
 impl OpenStore {
     /// Returns the journal while this opening owns it.
     pub(crate) fn journal(&self) -> Result<Arc<dyn Journal>, Error> {
-        let gone = || Error::new(Kind::Unavailable, "the store is being opened again");
+        let gone = || Error::new(Kind::Unavailable, "the store is being reopened");
         self.journal.lock().clone().ok_or_else(gone)
     }
 
@@ -128,7 +128,7 @@ impl OpenStore {
     /// stopped.
     pub(crate) fn retire(&self) -> Result<(), Error> {
         let alone = self.working.try_write_for(RETIRE_WITHIN);
-        let busy = || Error::new(Kind::Unavailable, "the store is still compacted");
+        let busy = || Error::new(Kind::Unavailable, "a compaction of the store is still running");
         alone.map(|_| drop(self.journal.lock().take())).ok_or_else(busy)
     }
 
@@ -218,7 +218,8 @@ impl OpenStore {
     /// Frees replaced memory and files of a tree that no read holds; returns whether some remain.
     pub(crate) fn release_place(&self, place: &Place) -> Result<bool, Error> {
         let released = place.release();
-        let (freed, more) = released.map_err(|error| from_tree("let go of old files", &error))?;
+        let (freed, more) =
+            released.map_err(|error| from_tree("cannot release old files", &error))?;
         self.budget.note_freed(freed);
         Ok(more)
     }
@@ -232,7 +233,7 @@ impl OpenStore {
         let flush = |part: &[Arc<Place>]| {
             part.iter().try_for_each(|place| self.flush_place(place).map(|_| ()))
         };
-        let failed = || Error::new(Kind::Unavailable, "a flush failed in an unforeseen way");
+        let failed = || Error::new(Kind::Unavailable, "panic in a flush");
         std::thread::scope(|scope| {
             let parts: Vec<_> =
                 places.chunks(share).map(|part| scope.spawn(move || flush(part))).collect();

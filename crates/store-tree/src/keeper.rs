@@ -87,7 +87,7 @@ fn reopen(shared: &Arc<StoreShared>) -> Result<(), Error> {
             // Readers of old tables would delete new ones, which have the same names.
             stopped.inner.closing.store(true, Ordering::SeqCst);
             if 1 < Arc::strong_count(&stopped.inner) {
-                return Err(Error::new(Kind::Unavailable, "the store is still read"));
+                return Err(Error::new(Kind::Unavailable, "the store still has readers"));
             }
         }
     }
@@ -215,7 +215,7 @@ mod tests {
         held.unwrap();
         [first, second, third].map(|told| match told {
             Ok(_) => true,
-            Err(error) if error.message.contains("not known") => true,
+            Err(error) if error.message.contains("unknown") => true,
             Err(_) => false,
         })
     }

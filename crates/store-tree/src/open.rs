@@ -72,7 +72,7 @@ impl TreeStore {
         leads: bool,
     ) -> Result<Self, Error> {
         std::fs::create_dir_all(&options.path)
-            .map_err(|error| from_io("make the directory", &error))?;
+            .map_err(|error| from_io("create the directory", &error))?;
         let lasting = AcrossOpenings {
             options: options.clone(),
             journal,

@@ -119,7 +119,7 @@ impl Outputs {
         }
         self.bound.store((bytes / STEP).max(SMALLEST_TABLE), Ordering::Relaxed);
         self.exceeded.store(true, Ordering::Relaxed);
-        let text = "a compaction is repeated with smaller tables, since its rows are large";
+        let text = "retrying a compaction with smaller tables, since its rows are large";
         Err(lsm_tree::Error::Io(std::io::Error::other(text)))
     }
 

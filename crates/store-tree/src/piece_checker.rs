@@ -27,13 +27,13 @@ impl PieceChecker {
         let Entry { mutations, .. } = entry;
         let at = Entry { mutations: Vec::new(), ..entry };
         if self.last.as_ref().is_some_and(|before| *before != at) {
-            return Err(corrupt("pieces of a base are not of one moment".to_owned()));
+            return Err(corrupt("pieces of a base are not of the same entry".to_owned()));
         }
         for row in &mutations {
             if row.space != DIRECTORY {
                 if !self.places.contains(&row.space) {
                     return Err(corrupt(format!(
-                        "a base has rows of an unknown place {}",
+                        "a base has rows of the unknown place {}",
                         row.space
                     )));
                 }
@@ -84,7 +84,7 @@ mod tests {
             (vec![directory(), piece(5, row(1))], None),
             (vec![piece(5, vec![record_next(1)])], None),
             (vec![], Some("without pieces")),
-            (vec![directory(), piece(6, row(1))], Some("one moment")),
+            (vec![directory(), piece(6, row(1))], Some("same entry")),
             (vec![directory(), piece(5, row(2))], Some("unknown place 2")),
             (vec![piece(5, row(1)), directory()], Some("unknown place 1")),
             (vec![piece(5, record_made(0, Space::Catalog))], Some("second directory")),

@@ -46,9 +46,8 @@ impl View {
     /// which may lack versions that were dropped meanwhile.
     pub(crate) fn check_kept(&self) -> Result<(), Error> {
         if self.pin.is_ended() {
-            let text = "the read was ended, because the replaced versions of documents that were kept \
-                        for it had taken too much of the disk: try again, or allow more with \
-                        --old-views-disk";
+            let text = "the read was aborted because the old document versions kept for it used \
+                        too much disk space: try again, or raise --old-views-disk";
             return Err(Error::new(Kind::ViewEnded, text));
         }
         Ok(())

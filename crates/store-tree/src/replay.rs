@@ -211,5 +211,5 @@ fn bytes_of(entry: &Entry) -> u64 {
 
 /// Returns the error for a worker that panicked.
 fn panicked() -> Error {
-    Error::new(Kind::Corrupt, "a tree could not be read: a thread of the start failed")
+    Error::new(Kind::Corrupt, "a tree could not be read: a startup thread failed")
 }

@@ -71,7 +71,7 @@ impl StoreShared {
     pub(crate) fn taking_commits(&self, frees: bool) -> Result<Arc<Generation>, Error> {
         let live = self.open_generation()?;
         if let Some(why) = live.inner.stop_reason() {
-            let text = format!("no writes are taken until the store was opened again: {why}");
+            let text = format!("the store is closed to writes until it is reopened: {why}");
             return Err(Error::new(why.kind, text));
         }
         if self.anew.load(Ordering::SeqCst) {
@@ -84,5 +84,5 @@ impl StoreShared {
 
 /// Returns the error for operations that cannot wait for the reopening.
 fn opening_error() -> Error {
-    Error::new(Kind::Unavailable, "the store is being opened again")
+    Error::new(Kind::Unavailable, "the store is being reopened")
 }

@@ -92,7 +92,7 @@ impl OpenSnapshot {
     fn check_open(&self) -> Result<(), Error> {
         // Checked for every read, so that long scans end and the store can be closed.
         if self.inner.closing.load(Ordering::Relaxed) {
-            let text = "the store was opened again during the read: try again";
+            let text = "the store was reopened during the read: try again";
             return Err(Error::new(Kind::Reopened, text));
         }
         self.view.check_kept()

@@ -64,7 +64,7 @@ impl Trees {
         cache_bytes: u64,
         predicate: &PredicateInForce,
     ) -> Result<Self, Error> {
-        std::fs::create_dir_all(&folder).map_err(|error| from_io("make a folder", &error))?;
+        std::fs::create_dir_all(&folder).map_err(|error| from_io("create a directory", &error))?;
         Ok(Self {
             folder,
             cache: Arc::new(Cache::with_capacity_bytes(cache_bytes)),
@@ -133,7 +133,7 @@ impl Trees {
                 let graveyard = Arc::clone(&self.graveyard);
                 Ok(Place::new(number, space, tree, folder, inputs, outputs, graveyard))
             }
-            AnyTree::Blob(_) => Err(Error::new(Kind::Corrupt, "a tree is of another kind")),
+            AnyTree::Blob(_) => Err(Error::new(Kind::Corrupt, "a tree is of the wrong kind")),
         }
     }
 
@@ -207,7 +207,7 @@ impl Trees {
 
 /// Returns the names in a directory.
 fn names_in(folder: &Path) -> Result<Vec<String>, Error> {
-    let context = |error: std::io::Error| from_io("look for trees", &error);
+    let context = |error: std::io::Error| from_io("list trees", &error);
     let entries = std::fs::read_dir(folder).map_err(context)?;
     let mut names = Vec::new();
     for entry in entries {
@@ -244,5 +244,5 @@ fn remove_folder(folder: &Path) -> Result<(), Error> {
 /// Makes the names in a directory durable.
 fn sync_folder(folder: &Path) -> Result<(), Error> {
     let synced = File::open(folder).and_then(|folder| folder.sync_all());
-    synced.map_err(|error| from_io("sync a folder", &error))
+    synced.map_err(|error| from_io("sync a directory", &error))
 }

@@ -27,7 +27,9 @@ fn file_of(directory: &Path) -> PathBuf {
 /// Makes the next opening of this directory discard all contents.
 pub(crate) fn order(directory: &Path) -> Result<(), Error> {
     let ordered = File::create(file_of(directory)).and_then(|file| file.sync_all());
-    ordered.and_then(|()| sync(directory)).map_err(|error| from_io("order a wipe", &error))
+    ordered
+        .and_then(|()| sync(directory))
+        .map_err(|error| from_io("mark the store for a wipe", &error))
 }
 
 /// Returns whether the next opening will do so.

@@ -97,7 +97,7 @@ impl Turnstile {
             .await;
         }
         if taken < self.ended.load(Ordering::SeqCst) {
-            return Err(Error::new(Kind::Reopened, "the store was opened again during the read"));
+            return Err(Error::new(Kind::Reopened, "the store was reopened during the read"));
         }
         Ok(())
     }

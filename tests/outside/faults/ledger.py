@@ -17,9 +17,9 @@ REASON = re.compile(
 )
 #: The message of a write whose outcome is unknown.
 UNKNOWN = re.compile(r"unknown|not known|may have been", re.IGNORECASE)
-#: The message while the store reopens itself; a driver may retry at once.
-AGAIN = re.compile(r"being opened again", re.IGNORECASE)
-#: The metrics about the state of the store.
+#: It says that the store comes back by itself, now: this a driver may well ask again at once.
+AGAIN = re.compile(r"being reopened", re.IGNORECASE)
+#: The metrics among which the state of the store is.
 METRICS = re.compile(r"^\w*(store|disk|storage|journal)\w*(\{[^}]*\})? ")
 
 

@@ -101,8 +101,8 @@ def test_a_disk_that_is_too_slow(server):
     with Injection(server, "fsync,fdatasync", seconds=30):
         server.process.terminate()
         until = time.monotonic() + AT_MOST
-        # strace holds an exited process until its delay has ended.
-        while "the next start reads the journal" not in server.log.read_text():
+        # strace holds what has ended until its delay is over.
+        while "the next start replays the journal" not in server.log.read_text():
             assert time.monotonic() < until, server.log.read_text()[-2000:]
             time.sleep(0.05)
     assert server.process.wait(10) == 0

@@ -22,7 +22,7 @@ pub(super) fn decode(bytes: &Bytes) -> Result<Entry, Error> {
     }
     let [version] = parts.fixed().ok_or_else(damaged)?;
     if version != VERSION {
-        let text = format!("an entry of the journal is of version {version}, which is not known");
+        let text = format!("a journal entry has the unknown version {version}");
         return Err(Error::new(Kind::Refused, text));
     }
     parts.entry().filter(|_| parts.at == bytes.len()).ok_or_else(damaged)

@@ -117,7 +117,7 @@ async fn what_is_gone_is_refused() {
         std::thread::park_timeout(std::time::Duration::from_millis(10));
     }
     let gone = read_after(&store, first, stamp).unwrap_err();
-    assert!(gone.contains("make a full backup"), "{gone}");
+    assert!(gone.contains("take a full backup"), "{gone}");
     let (last, stamp) = here(&store);
     drop(store);
     // A run without an archive leaves a gap.
@@ -127,7 +127,7 @@ async fn what_is_gone_is_refused() {
     drop(store);
     assert!(!directory.path().join("archive").exists());
     let store = open(&directory, LARGE);
-    assert!(read_after(&store, last, stamp).unwrap_err().contains("make a full backup"));
+    assert!(read_after(&store, last, stamp).unwrap_err().contains("take a full backup"));
     let (now, stamp) = here(&store);
     assert!(read_after(&store, now, stamp).unwrap().is_empty());
 }

@@ -144,8 +144,7 @@ impl MemoryStore {
         if frees || data.bytes < self.shared.limit {
             return Ok(());
         }
-        let text = "the memory for data is full, and this server has no space on a disk for them: \
-                    give it more by --memory, or a --data-dir";
+        let text = "the memory for data is full: raise --memory, or use a --data-dir";
         Err(Error::new(Kind::Full, text))
     }
 
