@@ -115,7 +115,7 @@ impl<L: Ledger> Accepting<'_, L> {
         }
         if let Some((entry, _)) = reader.take().first() {
             let text = format!(
-                "entry {} is there again: nothing was given up, and nodes take over within seconds",
+                "entry {} exists again: nothing was discarded, and nodes take over within seconds",
                 entry.n
             );
             return Err(Error::new(Kind::Refused, text));
@@ -212,7 +212,8 @@ fn terms_of(nodes: &[NodeRecord]) -> Vec<TermRecord> {
 
 fn nothing_missing(has_base: bool) -> Error {
     let text = if has_base {
-        "no committed entry is missing behind the newest base: nodes that miss an older one load it"
+        "no committed entry is missing after the newest base: nodes without an older entry load \
+         the base"
     } else {
         "no committed entry is missing"
     };
@@ -221,13 +222,13 @@ fn nothing_missing(has_base: bool) -> Error {
 
 fn alive(shard: u32) -> Error {
     let text = format!(
-        "a node serves shard {shard}, so it has what is missing: 'ebb admin cluster base {shard}' makes \
-         a base of it, which the others load"
+        "a node serves shard {shard}, so it has the missing entries: 'ebb admin cluster base \
+         {shard}' writes a base, which the others load"
     );
     Error::new(Kind::Refused, text)
 }
 
 fn changed() -> Error {
-    let text = "the shard is not what it was: a node has taken it over, or tries to; look again";
+    let text = "the shard has changed: a node has taken it over, or is trying to; check again";
     Error::new(Kind::Refused, text)
 }

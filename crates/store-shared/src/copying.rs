@@ -88,7 +88,7 @@ impl Copying {
                 Error::new(Kind::Unavailable, text)
             })?;
         }
-        let text = "bases of the cluster come faster than one of them is read: try again later";
+        let text = "the cluster replaces its bases faster than one can be read: try again later";
         Err(Error::new(Kind::Unavailable, text))
     }
 
@@ -99,7 +99,7 @@ impl Copying {
     ) -> Result<Copied, Halt> {
         let record = self.opened_shard(ledger).await?;
         if record.opened == 0 {
-            let text = "no node of the cluster has served yet: there is nothing to copy";
+            let text = "no node has served the cluster yet: there is nothing to copy";
             return Err(Error::new(Kind::Refused, text).into());
         }
         let mut bytes = 0;
@@ -126,7 +126,7 @@ impl Copying {
         .await?
         {
             Some(record) => Ok(record),
-            None => Err(Error::new(Kind::Refused, "no node has been in the cluster yet")),
+            None => Err(Error::new(Kind::Refused, "no node has joined the cluster yet")),
         }
     }
 
@@ -140,7 +140,7 @@ impl Copying {
             }
             pause(GAP_PAUSE).await;
         }
-        let text = "a node is taking over, and has not come to an end: try again later";
+        let text = "a node is still taking over: try again later";
         Err(Error::new(Kind::Unavailable, text))
     }
 

@@ -104,8 +104,9 @@ impl<L: Ledger> Driver<L> {
             let (ledger, answers) = (Arc::clone(&self.ledger), answers.clone());
             tokio::spawn(async move {
                 let asked = tokio::time::timeout(PATIENCE, ledger.execute(ask.request)).await;
-                let answer =
-                    asked.unwrap_or_else(|_| Err(Unanswered("no answer came in time".to_owned())));
+                let answer = asked.unwrap_or_else(|_| {
+                    Err(Unanswered("timed out waiting for an answer".to_owned()))
+                });
                 let _ = answers.send((ask.token, answer));
             });
         }

@@ -175,7 +175,7 @@ impl Feeder {
             Step::Failed(why) => self.tell_failed(why),
             Step::CopyFailed(error) => return Err(error),
             Step::Piece { number, body, kept } => {
-                self.tell_failed("the node loads what others had before it".to_owned());
+                self.tell_failed("loading the newest base of the cluster".to_owned());
                 self.copy.tree.keep_piece(number, &body)?;
                 let _ = kept.send(());
             }
@@ -184,7 +184,7 @@ impl Feeder {
                 self.mending = Some(Mending::Loads(base));
             }
             Step::BaseGone => {
-                let text = "what the node was loading is not there any more";
+                let text = "the base that was being loaded was deleted; starting over";
                 return Err(Error::new(Kind::Unavailable, text));
             }
             Step::MakeBase(made, piece_bytes) => self.copy.make_base(made, piece_bytes),

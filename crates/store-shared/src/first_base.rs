@@ -141,7 +141,7 @@ impl<L: Ledger> Making<'_, L> {
         match swap(self.ledger, request).await? {
             Swapped::Done => Ok(()),
             Swapped::Refused(_) => {
-                let text = "somebody else makes a cluster in this keyspace at the same time";
+                let text = "another process is creating a cluster in this keyspace";
                 Err(Error::new(Kind::Refused, text))
             }
         }

@@ -47,7 +47,10 @@ impl NotedPlace {
     pub(crate) fn open(options: &TreeOptions) -> Result<Self, Error> {
         let path = options.path.join("place");
         let context = |error: std::io::Error| {
-            Error::new(Kind::Unavailable, format!("open the place {}: {error}", path.display()))
+            Error::new(
+                Kind::Unavailable,
+                format!("open the position file {}: {error}", path.display()),
+            )
         };
         std::fs::create_dir_all(&options.path).map_err(context)?;
         let file = PlaceFile::open(&path).map_err(context)?;
@@ -61,7 +64,7 @@ impl NotedPlace {
 
 fn write(file: &mut PlaceFile, path: &std::path::Path, noted: Noted) -> Result<(), Error> {
     file.write(noted).map_err(|error| {
-        let text = format!("note the place in {}: {error}", path.display());
+        let text = format!("write the position file {}: {error}", path.display());
         Error::new(Kind::Unavailable, text)
     })
 }
@@ -84,7 +87,7 @@ fn is_damage(error: &Error) -> bool {
 
 /// Returns the message about a wiped copy.
 fn wiped(why: &Error) -> String {
-    format!("the node's own copy is damaged and is made again from the cluster's journal: {why}")
+    format!("the node's copy is damaged and is rebuilt from the cluster's journal: {why}")
 }
 
 impl OwnCopy {
@@ -99,8 +102,10 @@ impl OwnCopy {
         let open = || TreeStore::open_on(options, Arc::clone(journal), Arc::clone(time), false);
         let opened = open().and_then(|tree| match tree.last_entry()? {
             last if last < noted.n => {
-                let text =
-                    format!("entry {} of the own journal is lost, which ends at {last}", noted.n);
+                let text = format!(
+                    "entry {} is missing from the local journal, which ends at {last}",
+                    noted.n
+                );
                 Err(Error::new(Kind::Corrupt, text))
             }
             _ => Ok(tree),

@@ -184,7 +184,7 @@ impl NodeClock for ShardClock {
 
     fn open(&self, heritage: &Heritage) -> Result<(), Error> {
         let clock = self.begun(heritage).map_err(|refusal| {
-            Error::new(Kind::Refused, format!("the shard's clock does not begin: {refusal:?}"))
+            Error::new(Kind::Refused, format!("cannot start the shard's clock: {refusal:?}"))
         })?;
         let mut state = self.state.lock();
         (state.asked, state.finished) = (None, false);

@@ -225,7 +225,7 @@ async fn nothing_is_given_up_that_is_there_again_or_is_served() {
         nodes.ledger.execute(request).await.unwrap();
     }
     let refused = accept(&nodes, &loss).await.unwrap_err();
-    assert!(refused.to_string().contains("entry 5 is there again"), "{refused}");
+    assert!(refused.to_string().contains("entry 5 exists again"), "{refused}");
     // No living node had claimed it.
     let owner = nodes.start(&machine);
     nodes.take_over(&owner);
@@ -275,6 +275,6 @@ async fn a_base_behind_a_lost_entry_is_loaded_instead() {
         assert_eq!(held(&node, 0..last).await, Vec::from_iter(0..last));
         drop(node);
         let refused = accepting(&nodes).find().await.unwrap_err();
-        assert!(refused.to_string().contains("behind the newest base"), "{refused}");
+        assert!(refused.to_string().contains("after the newest base"), "{refused}");
     }
 }

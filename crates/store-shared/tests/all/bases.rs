@@ -146,7 +146,7 @@ async fn a_damaged_piece_is_noticed() {
     let put = |body| Request::PutPiece { shard: shard_number, base, piece: 1, body };
     nodes.ledger.execute(put(wrong.into())).await.unwrap();
     let late = nodes.start(&late);
-    let told = |role: &Role| matches!(role, Role::Failed(why) if why.contains("made again"));
+    let told = |role: &Role| matches!(role, Role::Failed(why) if why.contains("rebuilt"));
     wait_for(&late, told).await;
     nodes.ledger.execute(put(right)).await.unwrap();
     assert_same(&late, &owner, &acknowledged).await;

@@ -220,7 +220,7 @@ async fn damage_that_was_found_by_a_reader_is_mended_from_the_cluster() {
     write(&owner, 0, &mut acknowledged).await;
     wait_until_level(&follower, &owner);
     follower.report_damage("damage on purpose");
-    let told = |role: &Role| matches!(role, Role::Failed(why) if why.contains("made again"));
+    let told = |role: &Role| matches!(role, Role::Failed(why) if why.contains("rebuilt"));
     wait_for(&follower, told).await;
     wait_for(&follower, |role| *role == Role::Following).await;
     assert_equal(&follower, &owner, &acknowledged).await;
