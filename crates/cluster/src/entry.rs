@@ -80,7 +80,7 @@ impl Entry {
         }
         let [version] = array(&mut rest).ok_or_else(damaged)?;
         if version != VERSION {
-            let text = format!("an entry of the cluster is of version {version}, not known here");
+            let text = format!("a cluster entry has the unknown version {version}");
             return Err(Error::new(Kind::Refused, text));
         }
         let entry = Self::decode_rest(rest, bytes, end).ok_or_else(damaged)?;

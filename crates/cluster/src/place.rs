@@ -116,7 +116,7 @@ impl std::fmt::Display for MissingEntry {
         let Self { epoch, end, committed } = self;
         let n = end + 1;
         write!(f, "entry {n} of epoch {epoch} is missing in the cluster's journal; ")?;
-        write!(f, "all up to entry {committed} of that epoch were committed")
+        write!(f, "all entries up to {committed} of that epoch were committed")
     }
 }
 
@@ -143,7 +143,7 @@ pub(crate) fn found(
         let (entry, checksum) = Entry::decode(&bytes)?;
         let here = (settings.cluster, settings.shard, epoch, n);
         if (entry.cluster, entry.shard, entry.epoch, entry.n) != here {
-            let text = format!("entry {n} of epoch {epoch} in the ledger is another's");
+            let text = format!("entry {n} of epoch {epoch} in the ledger is from another node");
             return Err(Error::new(Kind::Corrupt, text));
         }
         Ok(Found { segment, entry, bytes, checksum })
@@ -153,14 +153,15 @@ pub(crate) fn found(
 
 /// Returns the error for a tree that is ahead of the journal.
 pub(crate) fn ahead(tree: Place) -> Error {
-    let text = format!("the tree has entry {} of epoch {}, the ledger has not", tree.n, tree.epoch);
+    let text =
+        format!("the tree has entry {} of epoch {}, but the ledger does not", tree.n, tree.epoch);
     Error::new(Kind::Corrupt, text)
 }
 
 /// Returns the error for a tree that may contain entries whose loss an operator has accepted.
 pub(crate) fn unsure(tree: Place) -> Error {
     let text = format!(
-        "the tree has entry {} of epoch {}, and may have some behind it that were given up since",
+        "the tree has entry {} of epoch {}, and may have later ones that were discarded since",
         tree.n, tree.epoch
     );
     Error::new(Kind::Corrupt, text)
@@ -168,6 +169,7 @@ pub(crate) fn unsure(tree: Place) -> Error {
 
 /// Returns the error for an entry whose checksum chain is broken.
 pub(crate) fn broken_chain(entry: &Entry) -> Error {
-    let text = format!("entry {} of epoch {} does not follow the one before", entry.n, entry.epoch);
+    let text =
+        format!("entry {} of epoch {} does not follow the previous one", entry.n, entry.epoch);
     Error::new(Kind::Corrupt, text)
 }

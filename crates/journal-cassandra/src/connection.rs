@@ -142,7 +142,7 @@ fn late(statement: &PreparedStatement) -> Duration {
 /// Opens a session, and creates the state about its coordinators.
 pub(crate) async fn session(options: &Options) -> Result<(Session, Arc<Coordinators>), Error> {
     if options.contact_points.is_empty() {
-        return Err(Error::new(Kind::Invalid, "no contact points of Cassandra are given"));
+        return Err(Error::new(Kind::Invalid, "no Cassandra contact points are given"));
     }
     let mut near = DefaultPolicy::builder();
     if let Some(datacenter) = &options.datacenter {
@@ -174,7 +174,6 @@ pub(crate) async fn session(options: &Options) -> Result<(Session, Arc<Coordinat
         builder = builder.tls_context(Some(tls::config(files, &options.contact_points)?));
     }
     let session = builder.build().await;
-    let session =
-        session.map_err(|error| failure::at_connect("Cassandra cannot be reached", error))?;
+    let session = session.map_err(|error| failure::at_connect("cannot reach Cassandra", error))?;
     Ok((session, Coordinators::new(near)))
 }

@@ -28,7 +28,7 @@ use crate::{
 const MAKING: Duration = Duration::from_secs(30);
 /// Delay after which the list of nodes is late.
 const LATE_LIST: Duration = Duration::from_millis(150);
-const MAKING_WHAT: &str = "the tables cannot be made";
+const MAKING_WHAT: &str = "cannot create the tables";
 
 /// A ledger that stores records and entries in the tables of a Cassandra keyspace.
 #[derive(Debug)]

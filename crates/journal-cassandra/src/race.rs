@@ -38,7 +38,7 @@ where
     let mut under_way = FuturesUnordered::from_iter([attempt()]);
     let mut left = pace.attempts.saturating_sub(1);
     let mut unsettled = None;
-    let mut failure = Unanswered("no answer came in time".to_owned());
+    let mut failure = Unanswered("timed out waiting for an answer".to_owned());
     loop {
         let wakes = left > 0 || unsettled.is_some();
         let until = if wakes { end.min(Instant::now() + pace.delay) } else { end };

@@ -70,23 +70,23 @@ fn has_few_copies(facts: &Facts) -> Option<String> {
     match copies[..] {
         [copies] if is_enough(copies) => None,
         [copies] => {
-            Some(format!("the keyspace has {copies} replicas; it has to have three full ones"))
+            Some(format!("the keyspace has {copies} replicas; it must have three full ones"))
         }
-        [] => Some("the keyspace says of no replicas".to_owned()),
+        [] => Some("the keyspace does not define its replicas".to_owned()),
         _ => Some("the keyspace is replicated over more than one datacenter".to_owned()),
     }
 }
 
 fn has_old_transactions(facts: &Facts) -> Option<String> {
     let wrong = facts.nodes_where("paxos_variant", |value| value != "v2");
-    said(wrong, "it has to be v2 in cassandra.yaml")
+    said(wrong, "it must be v2 in cassandra.yaml")
 }
 
 fn does_not_sync(facts: &Facts) -> Option<String> {
     let wrong = facts.nodes_where("commitlog_sync", |value| value != "batch" && value != "group");
     said(
         wrong,
-        "writes are acknowledged before they are on a disk: it has to be batch or group in \
+        "writes are acknowledged before they are on disk: it must be batch or group in \
          cassandra.yaml, unless unsynced writes are accepted",
     )
 }
@@ -95,7 +95,7 @@ fn does_not_sync(facts: &Facts) -> Option<String> {
 fn refuses_old_timestamps(facts: &Facts) -> Option<String> {
     let is_set = |value: &str| !["unset", "", "null", "-1"].contains(&value);
     let wrong = facts.nodes_where("minimum_timestamp_fail_threshold", is_set);
-    said(wrong, "entries have fixed timestamps: it has to be unset in cassandra.yaml")
+    said(wrong, "entries have fixed timestamps: it must be unset in cassandra.yaml")
 }
 
 fn said(wrong: Vec<String>, then: &str) -> Option<String> {
@@ -154,7 +154,7 @@ mod tests {
         (|facts| copies(facts, "replication_factor", "2"), "the keyspace has 2 replicas; "),
         (|facts| copies(facts, "replication_factor", "5"), ""),
         (|facts| copies(facts, "replication_factor", "3/1"), "the keyspace has 3/1 replicas; "),
-        (|facts| facts.replication.clear(), "the keyspace says of no replicas"),
+        (|facts| facts.replication.clear(), "the keyspace does not define its replicas"),
         (|facts| copies(facts, "other", "3"), "the keyspace is replicated over more than one"),
         (
             |facts| facts.datacenters.push("other".to_owned()),

@@ -134,7 +134,7 @@ impl Maker<'_> {
         let prepared = self.session.prepare(whole).await;
         prepared.map_err(|error| {
             let doing = format!(
-                "the tables of keyspace {} cannot be used ('ebb admin cluster init' makes them)",
+                "cannot use the tables of keyspace {} ('ebb admin cluster init' creates them)",
                 self.keyspace
             );
             failure::at_connect(&doing, error)

@@ -15,7 +15,7 @@ use store::{Error, Kind};
 
 use crate::{failure, settings::Facts};
 
-const DOING: &str = "Cassandra does not say how it is set up";
+const DOING: &str = "cannot read Cassandra's settings";
 
 pub(crate) async fn facts(session: &Session, keyspace: &str) -> Result<Facts, Error> {
     let nodes = session.get_cluster_state().get_nodes_info().to_vec();
@@ -55,7 +55,7 @@ async fn replication(session: &Session, keyspace: &str) -> Result<BTreeMap<Strin
         Some((replication,)) => Ok(replication.into_iter().collect()),
         None => Err(Error::new(
             Kind::Refused,
-            format!("there is no keyspace {keyspace}: 'ebb admin cluster init' makes it"),
+            format!("there is no keyspace {keyspace}: 'ebb admin cluster init' creates it"),
         )),
     }
 }

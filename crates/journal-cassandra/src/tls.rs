@@ -57,7 +57,7 @@ pub(crate) fn config(
             let text = fs::read(key).map(Secret::from_bytes).map_err(|error| wrong(key, error))?;
             let private =
                 PrivateKeyDer::from_pem_slice(text.bytes()).map_err(|error| match error {
-                    pem::Error::NoItemsFound => wrong(key, "it holds no private key"),
+                    pem::Error::NoItemsFound => wrong(key, "it contains no private key"),
                     error => wrong(key, error),
                 })?;
             let built = builder.with_client_auth_cert(certificates(chain)?, private);
@@ -70,7 +70,7 @@ pub(crate) fn config(
 fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, Error> {
     let read = CertificateDer::pem_file_iter(path).and_then(Iterator::collect);
     let found: Vec<_> = read.map_err(|error| wrong(path, error))?;
-    if found.is_empty() { Err(wrong(path, "it holds no certificate")) } else { Ok(found) }
+    if found.is_empty() { Err(wrong(path, "it contains no certificate")) } else { Ok(found) }
 }
 
 fn wrong(path: &Path, error: impl std::fmt::Display) -> Error {
@@ -264,12 +264,12 @@ mod tests {
         let own = |chain: &PathBuf, key: &PathBuf| Some((chain.clone(), key.clone()));
         for (authority, own, named) in [
             (&nowhere, None, "nowhere"),
-            (&noise, None, "noise, for TLS to Cassandra: it holds no certificate"),
+            (&noise, None, "noise, for TLS to Cassandra: it contains no certificate"),
             (&key, None, "a.key"),
             (&good, own(&nowhere, &key), "nowhere"),
             (&good, own(&noise, &key), "noise"),
             (&good, own(&chain, &nowhere), "nowhere"),
-            (&good, own(&chain, &noise), "noise, for TLS to Cassandra: it holds no private key"),
+            (&good, own(&chain, &noise), "noise, for TLS to Cassandra: it contains no private key"),
             (&good, own(&chain, &chain), "a.pem"),
             (&good, own(&chain, &other), "a.pem"),
         ] {
