@@ -58,7 +58,7 @@ pub fn check_next(before: &Header, next: &Header) -> Result<(), String> {
     }
     match (next.lineage, next.after_entry, next.after_stamp) == expected {
         true => Ok(()),
-        false => Err("it follows another backup than the one before it".to_owned()),
+        false => Err("it does not follow the previous backup".to_owned()),
     }
 }
 
@@ -104,8 +104,8 @@ fn check_end(last: &Link, links: &[Link], to: Option<i64>) -> Result<(), Error> 
     let last_name = &last.name;
     let why = match (full, stray, to) {
         (Some(full), _, _) => format!(
-            "no backup has all that was written up to that instant: --to needs one that is no later \
-             than the beginning of {last_name}, or no earlier than the end of {}",
+            "no backup is complete up to that instant: --to must be no later than the start of \
+             {last_name}, or no earlier than the end of {}",
             full.name
         ),
         (None, Some(stray), _) => {
@@ -113,13 +113,11 @@ fn check_end(last: &Link, links: &[Link], to: Option<i64>) -> Result<(), Error> 
             format!("{} cannot be used: {why}", stray.name)
         }
         (None, None, Some(to)) if to <= last.clock_ms => format!(
-            "{last_name}, the newest backup, was begun before that instant, and what was written \
-             meanwhile is not in it: make another incremental backup, or leave --to out to restore \
-             all of it"
+            "{last_name}, the newest backup, was started before that instant and lacks the writes \
+             in between: take another incremental backup, or omit --to to restore all of it"
         ),
         (None, None, Some(_)) => {
-            "the newest backup ended before that instant: leave --to out to restore all of it"
-                .to_owned()
+            "the newest backup ended before that instant: omit --to to restore all of it".to_owned()
         }
         (None, None, None) => return Ok(()),
     };
@@ -185,7 +183,7 @@ mod tests {
         assert_eq!(names(&links, Some(199)).unwrap(), ["a", "b"]);
         assert_eq!(names(&links[3..4], Some(100)).unwrap(), ["a"]);
         assert!(names(&links, Some(40)).unwrap_err().contains("no full backup that ended"));
-        assert!(names(&links, Some(401)).unwrap_err().contains("leave --to out"));
+        assert!(names(&links, Some(401)).unwrap_err().contains("omit --to"));
         assert!(names(&links[4..], None).unwrap_err().contains("no full backup"));
     }
 
@@ -195,7 +193,7 @@ mod tests {
         for (next, want) in [
             (link("x", 1, (20, 30), 300), "entries 11 to 20 are missing"),
             (link("x", 2, (10, 30), 300), "another database"),
-            (link("x", 1, (8, 30), 300), "follows another backup"),
+            (link("x", 1, (8, 30), 300), "does not follow the previous backup"),
         ] {
             let refused = names(&[full.clone(), next.clone()], None).unwrap_err();
             assert!(refused.contains(want) && refused.contains('x'), "{refused}");
@@ -204,7 +202,11 @@ mod tests {
         // After a database was reset and diverged, entry numbers repeat.
         let mut forked = link("x", 1, (10, 30), 300);
         forked.header.after_stamp = Some(Stamp { seq: 100, at_ms: 11 });
-        assert!(names(&[full, forked], None).unwrap_err().contains("follows another backup"));
+        assert!(
+            names(&[full, forked], None)
+                .unwrap_err()
+                .contains("does not follow the previous backup")
+        );
     }
 
     #[track_caller]
@@ -231,7 +233,7 @@ mod tests {
             slow("b", (10, 20), (200, 210, 250), 90),
             slow("c", (20, 30), (300, 290, 350), 210),
         ];
-        let begun = "c, the newest backup, was begun before";
+        let begun = "c, the newest backup, was started before";
         for (to, want) in [
             (149, Err("no full backup that ended")),
             (150, Ok(&["a", "b"][..])),
@@ -250,7 +252,7 @@ mod tests {
             assert_leads(&links, to, want);
         }
         // Without the next backup.
-        let begun = "b, the newest backup, was begun before";
+        let begun = "b, the newest backup, was started before";
         for (to, want) in [
             (200, Ok(&["a", "b"][..])),
             (209, Ok(&["a", "b"])),
@@ -262,7 +264,7 @@ mod tests {
             assert_leads(&links[..2], to, want);
         }
         // Writes made while the full backup was taken are missing from it.
-        assert_leads(&links[..1], 150, Err("a, the newest backup, was begun before"));
+        assert_leads(&links[..1], 150, Err("a, the newest backup, was started before"));
         assert_eq!(names(&links, None).unwrap(), ["a", "b", "c"]);
     }
 
@@ -281,7 +283,7 @@ mod tests {
             (199, Ok(&["a", "b"][..])),
             (230, Ok(&["a", "b", "c"])),
             (250, Ok(&["a", "b", "c", "d"])),
-            (251, Err("d, the newest backup, was begun before")),
+            (251, Err("d, the newest backup, was started before")),
         ] {
             assert_leads(&links, to, want);
         }
@@ -296,7 +298,7 @@ mod tests {
             slow("full", (0, 30), (300, 290, 350), 0),
             slow("c", (30, 40), (400, 390, 400), 290),
         ];
-        let between = "no later than the beginning of b, or no earlier than the end of full";
+        let between = "no later than the start of b, or no earlier than the end of full";
         for (to, want) in [
             (200, Ok(&["a", "b"][..])),
             (201, Err(between)),

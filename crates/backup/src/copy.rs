@@ -30,13 +30,13 @@ pub fn copy_checked(
         written += packed.bytes();
         match (packed.kind, &header) {
             (FrameKind::Header, None) => header = Some(parse("header", &packed.unpack()?)?),
-            (_, None) => return Err(Error::damaged("the backup does not begin with its header")),
+            (_, None) => return Err(Error::damaged("the backup does not start with a header")),
             (FrameKind::Trailer, Some(header)) => {
                 let trailer: Trailer = parse("trailer", &packed.unpack()?)?;
                 order.check_end(&trailer, &frames.hash_before())?;
                 out.flush()?;
                 if frames.next_packed()?.is_some() {
-                    return Err(Error::damaged("something stands behind the end of the backup"));
+                    return Err(Error::damaged("trailing data after the end of the backup"));
                 }
                 return Ok((header.clone(), trailer, written));
             }

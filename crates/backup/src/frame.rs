@@ -100,7 +100,7 @@ impl Head {
             plain: u32::from_le_bytes([e, f, g, h]),
         };
         if head.kind.packed_max() < head.packed || head.kind.plain_max() < head.plain {
-            return Err(Error::damaged("a frame of the backup says that it is too large"));
+            return Err(Error::damaged("a frame of the backup exceeds the size limit"));
         }
         Ok(head)
     }
@@ -128,7 +128,7 @@ pub(crate) struct Packed {
 impl Packed {
     /// Decompresses the payload.
     pub(crate) fn unpack(&self) -> Result<Bytes, Error> {
-        let wrong = || Error::damaged("a frame of the backup cannot be unpacked");
+        let wrong = || Error::damaged("a frame of the backup cannot be decompressed");
         let plain = usize::try_from(self.plain).map_err(|_| wrong())?;
         let mut out = Vec::with_capacity(plain.min(AT_ONCE));
         let unpacking = zstd::stream::read::Decoder::new(self.payload.as_slice());

@@ -97,11 +97,11 @@ pub(crate) fn check_line(line: &[u8]) -> Result<(), Error> {
     }
     match line.strip_prefix(LINE_START).and_then(|rest| rest.strip_suffix(b"\n")) {
         Some(version) => Err(Error::Refused(format!(
-            "the backup has format {}, and this version of ebb reads format 1: restore it with the \
+            "the backup has format {}, but this version of ebb reads format 1: restore it with the \
              version that wrote it, or a later one that reads both",
             String::from_utf8_lossy(version)
         ))),
-        None => Err(Error::damaged("it is not a backup of ebb")),
+        None => Err(Error::damaged("it is not an ebb backup")),
     }
 }
 

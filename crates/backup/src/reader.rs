@@ -55,7 +55,7 @@ impl Order {
             FrameKind::Header | FrameKind::Trailer | FrameKind::Failed => false,
         };
         self.frames += 1;
-        if fits { Ok(()) } else { Err(Error::damaged("a frame of the backup is out of its place")) }
+        if fits { Ok(()) } else { Err(Error::damaged("a frame of the backup is out of order")) }
     }
 
     /// Checks the trailer against the frames read, including the header.
@@ -64,7 +64,7 @@ impl Order {
         if counts && trailer.sha256 == hash {
             return Ok(());
         }
-        Err(Error::damaged("the end of the backup does not fit what stands before it"))
+        Err(Error::damaged("backup trailer does not match its contents"))
     }
 }
 
@@ -74,7 +74,7 @@ impl<R: Read> Reader<R> {
         let mut frames = FrameReader::begin(input, LINE_MAX, check_line)?;
         let header = match frames.next_frame()? {
             Some((FrameKind::Header, payload)) => parse("header", &payload)?,
-            Some(_) => return Err(Error::damaged("the backup does not begin with its header")),
+            Some(_) => return Err(Error::damaged("the backup does not start with a header")),
             None => return Err(Error::damaged("the backup ends early")),
         };
         Ok(Self { frames, header, order: Order::default(), trailer: None })
@@ -113,7 +113,7 @@ impl<R: Read> Reader<R> {
             let trailer: Trailer = parse("trailer", &payload)?;
             self.order.check_end(&trailer, &self.frames.hash_before())?;
             if trailer.bytes != self.order.bytes || self.frames.next_packed()?.is_some() {
-                return Err(Error::damaged("something stands behind the end of the backup"));
+                return Err(Error::damaged("trailing data after the end of the backup"));
             }
             self.trailer = Some(trailer);
             return Ok(None);

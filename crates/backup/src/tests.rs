@@ -105,7 +105,7 @@ fn frames_out_of_their_place_are_refused() {
     incremental.piece(b"piece").unwrap();
     let (bytes, _) = incremental.finish(b"clock", None).unwrap();
     let refused = read_all(&bytes).unwrap_err().to_string();
-    assert!(refused.contains("out of its place"), "{refused}");
+    assert!(refused.contains("out of order"), "{refused}");
     assert!(copied(&bytes).is_err());
 }
 
@@ -114,7 +114,7 @@ fn other_formats_are_named() {
     for (line, want) in [
         ("ebb backup, format 2\nrest", "format 2"),
         ("", "empty"),
-        ("something else entirely, and longer than a line", "not a backup"),
+        ("something else entirely, and longer than a line", "not an ebb backup"),
     ] {
         let refused = read_all(line.as_bytes()).unwrap_err().to_string();
         assert!(refused.contains(want), "{refused}");
@@ -168,14 +168,14 @@ fn a_payload_that_would_be_too_large_is_refused_before_it_is_unpacked() {
     let line = b"ebb backup, format 1\n";
     let bomb = packed(&vec![0; 4 << 20]);
     for (kind, plain, want) in [
-        (2_u8, (128 << 20) + 1, "too large"),
-        (1, (1 << 20) + 1, "too large"),
-        (4, (1 << 20) + 1, "too large"),
-        (5, (1 << 20) + 1, "too large"),
-        (6, (1 << 20) + 1, "too large"),
+        (2_u8, (128 << 20) + 1, "size limit"),
+        (1, (1 << 20) + 1, "size limit"),
+        (4, (1 << 20) + 1, "size limit"),
+        (5, (1 << 20) + 1, "size limit"),
+        (6, (1 << 20) + 1, "size limit"),
         // Decompresses to more, or less, than stated.
-        (2, (4 << 20) - 1, "cannot be unpacked"),
-        (2, (4 << 20) + 1, "cannot be unpacked"),
+        (2, (4 << 20) - 1, "cannot be decompressed"),
+        (2, (4 << 20) + 1, "cannot be decompressed"),
     ] {
         let bytes = match kind {
             1 => [&line[..], &frame(1, &bomb, plain)].concat(),

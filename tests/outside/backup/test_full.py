@@ -147,8 +147,8 @@ def test_over_pipes_directories_and_without_a_server(tmp_path):
         found = [path.name for path in folder.iterdir()]
         assert found == [pathlib.Path(named["file"]).name] and found[0].endswith(".ebb")
         taken = refused("backup", named["file"], *at(server))
-        assert "is there already" in taken
-        # A backup of the directory, without a server.
+        assert "already exists" in taken
+        # Two at once would be twice the work.
         server.leave()
         out, _ = run("backup", tmp_path / "off.ebb", "--data-dir", server.data_dir, "--json")
         assert json.loads(out)["kind"] == "full"
@@ -163,7 +163,7 @@ def test_over_pipes_directories_and_without_a_server(tmp_path):
 
 def test_what_cannot_be_backed_up_or_restored_is_refused(tmp_path):
     with Server() as server:
-        assert "nothing on disk" in refused("backup", tmp_path / "b.ebb", *at(server))
+        assert "in-memory server" in refused("backup", tmp_path / "b.ebb", *at(server))
         assert list(tmp_path.iterdir()) == []
     with Server(data_dir=True) as server:
         server.client["d"]["c"].insert_one({"_id": 1})
@@ -177,7 +177,7 @@ def test_what_cannot_be_backed_up_or_restored_is_refused(tmp_path):
         assert "not empty" in said and [it.name for it in full.iterdir()] == ["thesis.txt"]
     (tmp_path / "other").write_text("a file of somebody else\n")
     said = refused("restore", tmp_path / "other", "--data-dir", tmp_path / "copy")
-    assert "not a backup" in said and not (tmp_path / "copy").exists()
+    assert "not an ebb backup" in said and not (tmp_path / "copy").exists()
     (tmp_path / "newer").write_text("ebb backup, format 2\n")
     said = refused("verify", tmp_path / "newer")
     assert "format 2" in said and "the version that wrote it" in said

@@ -102,7 +102,7 @@ def test_a_restore_goes_up_to_the_instant_that_is_named(tmp_path):
     early = refused("restore", kept, *flags, rfc3339(instants[0] - 1))
     assert "no full backup that ended by that instant" in early
     late = refused("restore", kept, *flags, rfc3339(instants[-1] + 9_000))
-    assert "leave --to out" in late
+    assert "omit --to" in late
     assert not (tmp_path / "x").exists()
 
 
@@ -186,7 +186,7 @@ def test_instants_at_which_a_backup_was_being_taken(tmp_path):
         # A restore to the backup's end is possible, but needs a later incremental backup.
         for to, why in [
             (next(iter(of_full.values())), "no full backup that ended by that instant"),
-            (ends(kept)[-1], "make another incremental backup"),
+            (ends(kept)[-1], "take another incremental backup"),
         ]:
             assert why in refused("restore", kept, *flags, rfc3339(to))
         server.client["d"]["pads"].insert_many(pads[PADS:])
@@ -194,7 +194,7 @@ def test_instants_at_which_a_backup_was_being_taken(tmp_path):
         with taking(server, kept, "--incremental"):
             instants = write_some(server, len(of_full))
         late = refused("restore", kept, *flags, rfc3339(ends(kept)[-1]))
-        assert "make another incremental backup" in late
+        assert "take another incremental backup" in late
         server.advance(1_000)
         backup(server, f"{kept}/", "--incremental")
     assert not (tmp_path / "x").exists()
@@ -293,7 +293,7 @@ def test_gaps_and_foreign_backups_are_refused(tmp_path):
         server.flags = KEEPS
         server.start()
         said = refused("backup", f"{kept}/", "--incremental", *at(server))
-        assert "make a full backup" in said
+        assert "take a full backup" in said
         backup(server, f"{kept}/")
         server.advance(1)
         server.client["d"]["c"].insert_one({"_id": "seen"})

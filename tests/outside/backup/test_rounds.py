@@ -333,7 +333,7 @@ def test_instants_of_one_history(tmp_path, report):
     early = refused("restore", f"{kept}/", *flags, rfc3339(began - 1))
     assert "no full backup that ended by that instant" in early, early
     late = refused("restore", f"{kept}/", *flags, rfc3339(last + 1))
-    assert "leave --to out" in late, late
+    assert "omit --to" in late, late
     assert not (tmp_path / "x").exists()
     report(
         "F21",
