@@ -59,7 +59,7 @@ impl MongoAddress {
     pub fn parse(text: &str) -> Result<Self, String> {
         let rest = text
             .strip_prefix("mongodb://")
-            .ok_or("--uri does not begin with mongodb:// (mongodb+srv is not supported)")?;
+            .ok_or("--uri must start with mongodb:// (mongodb+srv is not supported)")?;
         let (place, options) = rest.split_once('?').unwrap_or((rest, ""));
         let (authority, database) = place.split_once('/').unwrap_or((place, ""));
         let (login, host) = match authority.rsplit_once('@') {
@@ -67,7 +67,7 @@ impl MongoAddress {
             None => (None, authority),
         };
         if host.contains(',') {
-            return Err("--uri names several hosts: name the one that is to be asked".to_owned());
+            return Err("--uri names several hosts: name only one".to_owned());
         }
         let (host, port) = match host.rsplit_once(':') {
             Some((host, port)) if !port.ends_with(']') => {
@@ -166,10 +166,10 @@ impl NoSqlAddress {
     /// Parses an address and a base64 key.
     pub fn parse(text: &str, key: &str, authority: Option<PathBuf>) -> Result<Self, String> {
         let rest = text.strip_prefix(HTTPS).or_else(|| text.strip_prefix("http://"));
-        let rest = rest.ok_or("--nosql does not begin with http:// or https://")?;
+        let rest = rest.ok_or("--nosql must start with http:// or https://")?;
         let (base, rest) = (text.trim_end_matches('/'), rest.trim_end_matches('/'));
         if rest.is_empty() || rest.contains(['/', '?', '#', '@']) {
-            return Err("--nosql is a scheme, a host and a port, and no more".to_owned());
+            return Err("--nosql must be a scheme, a host and a port only".to_owned());
         }
         let key = Key::parse(key).map_err(|error| format!("the key: {error}"))?;
         Ok(Self { base: base.to_owned(), key, authority })
@@ -194,7 +194,7 @@ mod tests {
             ),
             ("mongodb://h/?tls=true", Ok(("h:27017", None, true))),
             ("mongodb+srv://h", Err("mongodb+srv")),
-            ("localhost", Err("does not begin")),
+            ("localhost", Err("must start")),
             ("mongodb://a:planted@h,i", Err("several hosts")),
             ("mongodb://a:planted@h:x", Err("not a port")),
             ("mongodb://a:planted@", Err("no host")),
@@ -233,9 +233,9 @@ mod tests {
             ("http://h:8081/", None, None),
             ("https://h:8081", authority, None),
             ("https://h:8081", None, None),
-            ("h:8081", None, Some("does not begin")),
-            ("http://", None, Some("no more")),
-            ("http://h/dbs", None, Some("no more")),
+            ("h:8081", None, Some("must start")),
+            ("http://", None, Some("port only")),
+            ("http://h/dbs", None, Some("port only")),
         ] {
             let got = NoSqlAddress::parse(text, key, authority);
             assert_eq!(got.as_ref().err().is_some(), want.is_some(), "{text}");

@@ -104,11 +104,11 @@ impl<'a> Target<'a> {
             )),
             Some(kept) if export.resume && (kept.is_finished || !is_there) => Ok(kept),
             _ if is_there => Err(format!(
-                "{path} is there already, and no unfinished export belongs to it: remove it, or \
-                 give another name"
+                "{path} already exists, and no unfinished export belongs to it: remove it, or \
+                 choose another name"
             )),
             Some(kept) if !kept.is_finished => Err(format!(
-                "an export into {path} was not finished: go on with --resume, or remove {beside} \
+                "an export into {path} is unfinished: continue with --resume, or remove {beside} \
                  and {part}"
             )),
             _ => Ok(ExportState { job, ..ExportState::default() }),
@@ -179,7 +179,7 @@ impl<'a> Target<'a> {
     fn check_content(&self, file: &File, path: &Path, state: &ExportState) -> Result<(), String> {
         let wrong = |why: &dyn std::fmt::Display| {
             format!(
-                "{} is not as the earlier run has left it: {why}. Remove it and {}, and begin anew",
+                "{} was changed since the earlier run: {why}. Remove it and {}, and start over",
                 path.display(),
                 self.beside.display()
             )
@@ -236,7 +236,7 @@ fn copy<W: Write>(
     watch: &dyn Watch,
     keep: impl Fn(&mut W, Option<&ExportState>) -> Result<(), String>,
 ) -> Result<Exported, String> {
-    let failed = |error: io::Error| format!("cannot write what was exported: {error}");
+    let failed = |error: io::Error| format!("cannot write the export: {error}");
     let mut bytes = if state.bytes == 0 { export.format.head()? } else { Vec::new() };
     loop {
         if !watch.goes_on() {
@@ -275,7 +275,7 @@ fn copy<W: Write>(
 /// Returns the message of an interrupted run.
 pub(crate) fn interrupted(has_state: bool) -> String {
     match has_state {
-        true => "interrupted: run it again with --resume to go on".to_owned(),
+        true => "interrupted: run it again with --resume to continue".to_owned(),
         false => "interrupted".to_owned(),
     }
 }

@@ -13,7 +13,7 @@ use rustix::fs::OFlags;
 
 /// Mode of created files: readable by the owner only.
 const MODE: u32 = 0o600;
-const LINK: &str = "it is a symbolic link, through which nothing is written: remove it";
+const LINK: &str = "it is a symbolic link, which is not followed for writing: remove it";
 const NO_FILE: &str = "it is not a regular file";
 
 /// Returns the path with `ending` appended to the file name.

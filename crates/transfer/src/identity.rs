@@ -38,7 +38,7 @@ impl Content {
             return Some("its first bytes have changed");
         }
         (self.last != now.last)
-            .then_some("the bytes before the place where the earlier run ended have changed")
+            .then_some("the bytes before the position where the earlier run stopped have changed")
     }
 }
 

@@ -173,7 +173,7 @@ fn begin(
     }
     if !import.resume {
         return Err(format!(
-            "an import of this file was not finished: go on with --resume, or remove {shown}"
+            "an import of this file is unfinished: continue with --resume, or remove {shown}"
         ));
     }
     if kept.job != anew.job {
@@ -182,8 +182,8 @@ fn begin(
     if let Some(how) = file.difference(&kept)? {
         let path = file.path.display();
         return Err(format!(
-            "{path} is not the file that the earlier run has read up to line {}: {how}. Remove \
-             {shown} to import this file from its beginning, or put the earlier one back to go on",
+            "{path} is not the file that the earlier run read up to line {}: {how}. Remove {shown} \
+             to import this file from its beginning, or put the earlier file back to continue",
             kept.line
         ));
     }

@@ -137,7 +137,7 @@ impl Table {
         let columns = Columns::new(&["_".to_owned()], false, false)?;
         let mut table = Self { reader, columns, record, base: Place::START, taken };
         if !table.read_record()? {
-            return Err("the table has no header line: name its columns with --fields".to_owned());
+            return Err("the table has no header line: give its columns with --fields".to_owned());
         }
         let names: Result<Vec<String>, String> = table.record.iter().map(name_of).collect();
         let columns = Columns::new(&names?, rules.typed, rules.ignore_blanks)?;
@@ -258,7 +258,7 @@ mod tests {
         let named = Format::Csv(vec!["p".to_owned(), "q".to_owned()]);
         assert_eq!(items(text, &named, Place::START).unwrap().len(), 4);
         assert!(items(b"", &csv, Place::START).unwrap_err().contains("no header"));
-        assert!(items(b"a,a\n", &csv, Place::START).unwrap_err().contains("twice"));
+        assert!(items(b"a,a\n", &csv, Place::START).unwrap_err().contains("duplicate column"));
         assert!(items(b"a\xff\n", &csv, Place::START).unwrap_err().contains("UTF-8"));
     }
 

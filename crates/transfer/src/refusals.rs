@@ -56,7 +56,7 @@ impl Refusals {
             let open = || -> io::Result<File> {
                 let mut file = files::open_own(path, File::options().write(true))?;
                 if file.metadata()?.len() < bytes {
-                    return Err(io::Error::other("it is shorter than an earlier run has left it"));
+                    return Err(io::Error::other("it is shorter than an earlier run left it"));
                 }
                 file.set_len(bytes)?;
                 file.seek(SeekFrom::End(0))?;
@@ -98,7 +98,8 @@ impl Refusals {
     /// Writes and syncs what was added.
     pub(crate) fn flush(&mut self) -> Result<(), String> {
         if let Some((line, to_line, count)) = self.unlisted.take() {
-            let reason = "the ids of these documents exist already; they are not listed one by one";
+            let reason = "the ids of these documents already exist; they are not listed \
+                          individually";
             self.append(&Summary { line, to_line, count, reason, document: "" })?;
         }
         if self.pending.is_empty() {

@@ -91,7 +91,7 @@ pub(crate) fn load<T: DeserializeOwned>(path: &Path) -> Result<Option<T>, String
     };
     serde_json::from_slice(&bytes).map(Some).map_err(|error| {
         format!(
-            "{} is damaged, or another version of ebb wrote it ({error}): remove it and begin anew",
+            "{} is damaged, or another version of ebb wrote it ({error}): remove it and start over",
             path.display()
         )
     })
@@ -131,7 +131,7 @@ mod tests {
         for text in ["{\"job\":", older] {
             fs::write(&path, text).unwrap();
             let refused = load::<ExportState>(&path).unwrap_err();
-            assert!(refused.contains("begin anew"), "{refused}");
+            assert!(refused.contains("start over"), "{refused}");
         }
         remove(&path).unwrap();
         remove(&path).unwrap();

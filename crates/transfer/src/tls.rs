@@ -16,7 +16,7 @@ fn certificates(path: Option<&Path>) -> Result<Vec<CertificateDer<'static>>, Str
     let text = std::fs::read(path).map_err(|error| wrong(&error))?;
     let found: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(&text).collect();
     let found = found.map_err(|error| wrong(&error))?;
-    if found.is_empty() { Err(wrong(&"it holds no certificate")) } else { Ok(found) }
+    if found.is_empty() { Err(wrong(&"it contains no certificate")) } else { Ok(found) }
 }
 
 /// Loads the system's certificates. Unreadable ones are ignored as long as there are others.
@@ -24,7 +24,7 @@ fn certificates_of_system() -> Result<Vec<CertificateDer<'static>>, String> {
     let found = rustls_native_certs::load_native_certs();
     match found.errors.first() {
         _ if !found.certs.is_empty() => Ok(found.certs),
-        None => Err("the system believes no certificate: give --tls-ca".to_owned()),
+        None => Err("the system trusts no CA: give --tls-ca".to_owned()),
         Some(error) => Err(format!("the system's certificates: {error}; give --tls-ca")),
     }
 }
@@ -32,7 +32,7 @@ fn certificates_of_system() -> Result<Vec<CertificateDer<'static>>, String> {
 /// Adds advice to the message about a failed request if the certificate was not trusted.
 pub fn with_advice(why: String) -> String {
     match why.contains("peer certificate") {
-        true => format!("{why}; --tls-ca names the certificate or authority to believe"),
+        true => format!("{why}; give the certificate or CA to trust with --tls-ca"),
         false => why,
     }
 }

@@ -123,7 +123,7 @@ def test_what_is_typed_wrongly(server, tmp_path):
             1,
             "no collection",
         ),
-        (["export", *nosql(server, "refused"), "-q", "SELECT VALUE c.id FROM c"], 1, "no objects"),
+        (["export", *nosql(server, "refused"), "-q", "SELECT VALUE c.id FROM c"], 1, "not objects"),
         (["export", *nosql(server, "refused"), "-q", "SELEC"], 1, "400"),
         (["export", *mongo(server, "c"), "--out", tmp_path / "no" / "x"], 1, "cannot write"),
         (["import", tmp_path / "none", *mongo(server, "c")], 1, "cannot read"),
@@ -152,7 +152,7 @@ def test_nothing_is_written_through_links(server, database, tmp_path):
         out = tmp_path / f"out{ending}"
         out.with_name(f"{out.name}{ending}").symlink_to(victim)
         said = run("export", *mongo(server, "c"), "--out", out, code=1)[1]
-        want = "symbolic link" if ending else "is there already"
+        want = "symbolic link" if ending else "already exists"
         assert want in said and victim.read_text() == "precious", ending
 
 

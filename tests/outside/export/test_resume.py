@@ -48,8 +48,8 @@ def test_an_export_that_is_killed(server, database, tmp_path):
     assert sorted(it.name for it in tmp_path.iterdir()) == ["cut", "whole"]
     # The export is complete: it is neither resumed nor replaced.
     said = run(*words(place, tmp_path / "cut"), "--resume", code=1)[1]
-    assert "is there already" in said
-    # A part of it as a table, whose header is written once.
+    assert "already exists" in said
+    # A part of it as a table, whose header comes once.
     part = ["--format", "csv", "-f", "n", "-q", '{"n":{"$gte":1000}}', "--limit", "4500"]
     killed_over_and_over(words(place, tmp_path / "part", *part), random.Random(SEED + 1))
     lines = (tmp_path / "part").read_text().splitlines()
@@ -140,7 +140,7 @@ def test_an_interrupt_leaves_what_can_go_on(server, database, tmp_path):
     said = interrupted(["import", whole, *place], tmp_path / "whole.import-state", "offset")
     assert "--resume" in said
     anew = run("import", whole, *place, code=1)[1]
-    assert "was not finished" in anew
+    assert "is unfinished" in anew
     imported(place, whole, "--resume")
     assert raw(database["copy"]) == raw(database["c"])
 
@@ -154,13 +154,13 @@ def test_other_arguments_do_not_go_on(server, database, tmp_path):
         said = run(*words(mongo(server, "c"), cut, *flags), "--resume", code=1)[1]
         assert "of another export" in said
     said = run(*words(mongo(server, "c"), cut), code=1)[1]
-    assert "was not finished" in said and not cut.exists()
+    assert "is unfinished" in said and not cut.exists()
     (tmp_path / "cut.export-part").write_bytes(b"")
     said = run(*words(mongo(server, "c"), cut), "--resume", code=1)[1]
-    assert "is not as the earlier run has left it" in said
+    assert "was changed since the earlier run" in said
     state.write_text("{")
     said = run(*words(mongo(server, "c"), cut), "--resume", code=1)[1]
-    assert "begin anew" in said
+    assert "start over" in said
 
 
 def test_an_export_does_not_go_on_with_another_collection_of_the_name(server, database, tmp_path):

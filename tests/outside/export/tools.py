@@ -96,8 +96,8 @@ def killed_over_and_over(words, random, code=0, begun=None):
             most *= 1.5
             killed = True
             continue
-        if killed and b"is there already, and no unfinished export" in said:
-            # The killed run had completed its work.
+        if killed and b"already exists, and no unfinished export" in said:
+            # The one that was killed had ended its work.
             return out
         assert command.returncode == code, (out + said)[-2000:]
         return out

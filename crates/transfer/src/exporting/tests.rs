@@ -80,7 +80,7 @@ fn an_export_that_was_cut_goes_on_as_if_it_had_not_been() {
             assert_eq!(names(folder.path()).iter().filter(|it| it.contains(".export")).count(), 0);
             for resume in [false, true] {
                 let refused = run(&of(&name, resume), 99).unwrap_err();
-                assert!(refused.contains("is there already"), "{refused}");
+                assert!(refused.contains("already exists"), "{refused}");
             }
         }
     }
@@ -167,7 +167,7 @@ fn what_does_not_belong_together_is_refused() {
     let (part, state) = (beside(&file, PART), beside(&file, STATE));
     run(&asked(&file, false), 2).unwrap_err();
     let refused = run(&asked(&file, false), 99).unwrap_err();
-    assert!(refused.contains("was not finished"), "{refused}");
+    assert!(refused.contains("is unfinished"), "{refused}");
     let other = Export { job: "b".to_owned(), ..asked(&file, true) };
     assert!(run(&other, 99).unwrap_err().contains("of another export"));
     // The collection was dropped and recreated.
@@ -198,6 +198,6 @@ fn what_does_not_belong_together_is_refused() {
     std::fs::remove_file(&state).unwrap();
     std::fs::remove_file(&part).unwrap();
     std::os::unix::fs::symlink(folder.path().join("nowhere"), &file).unwrap();
-    assert!(run(&asked(&file, false), 99).unwrap_err().contains("is there already"));
+    assert!(run(&asked(&file, false), 99).unwrap_err().contains("already exists"));
     assert_eq!(std::fs::read(&victim).unwrap(), kept);
 }

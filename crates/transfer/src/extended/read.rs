@@ -83,7 +83,7 @@ fn fill<'de, A: MapAccess<'de>>(
     let mut next = first;
     while let Some(name) = next {
         if name.contains('\0') {
-            return Err(A::Error::custom("a name holds the character U+0000"));
+            return Err(A::Error::custom("a name contains the character U+0000"));
         }
         access.next_value_seed(Slot { put: Named { builder, name: &name }, room })?;
         if MAX_DOCUMENT_BYTES < builder.len() {

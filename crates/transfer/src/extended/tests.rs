@@ -125,7 +125,7 @@ fn texts_are_read_or_refused_by_a_reason() {
         (r#"{"a":{"$oid":[1]}}"#, Err("invalid type: sequence")),
         (r#"{"a":{"$date":{"x":1}}}"#, Err("unknown field `x`")),
         (r#"{"a":{"$numberInt":"3000000000"}}"#, Err("the value of $numberInt")),
-        (r#"{"a":{"$numberInt":"1","b":2}}"#, Err("another name")),
+        (r#"{"a":{"$numberInt":"1","b":2}}"#, Err("must be the only name")),
         (r#"{"a":{"$regularExpression":{"pattern":"a\u0000","options":""}}}"#, Err("the value of")),
         ("{\"a\\u0000\":1}", Err("U+0000")),
         ("{\"a\":1e999}", Err("out of range")),

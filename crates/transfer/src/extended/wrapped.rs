@@ -113,7 +113,7 @@ pub(super) fn read_wrapped<'de, A: MapAccess<'de>>(
     mut access: A,
     room: Room,
 ) -> Result<Value, A::Error> {
-    let wrong = || A::Error::custom(format!("the value of {name} has not the form of its type"));
+    let wrong = || A::Error::custom(format!("the value of {name} is malformed"));
     let inner: Inner = access.next_value()?;
     let second: Option<String> = access.next_key()?;
     let value = match (name, inner, second.as_deref()) {
@@ -125,7 +125,7 @@ pub(super) fn read_wrapped<'de, A: MapAccess<'de>>(
             return Ok(Value::JavaScriptWithScope { code, scope });
         }
         (_, _, Some(_)) => {
-            return Err(A::Error::custom(format!("beside {name} there is another name")));
+            return Err(A::Error::custom(format!("{name} must be the only name in its object")));
         }
         (name, inner, None) => value_of(name, inner),
     };

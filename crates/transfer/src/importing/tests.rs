@@ -159,7 +159,7 @@ fn a_run_is_told_from_another() {
     let first = asked(folder.path(), Mode::Insert, false);
     run(&first, &table, Some(3)).unwrap_err();
     let again = run(&first, &table, None).unwrap_err();
-    assert!(again.contains("was not finished"), "{again}");
+    assert!(again.contains("is unfinished"), "{again}");
     for other in [
         Import { mode: Mode::Upsert, ..asked(folder.path(), Mode::Insert, true) },
         Import { batch: 4, ..asked(folder.path(), Mode::Insert, true) },

@@ -90,7 +90,7 @@ impl Connection {
         if ended.payload().map_err(|error| error.to_string())? == of_server {
             return Ok(());
         }
-        Err("the server does not prove that it knows the user".to_owned())
+        Err("the server failed to authenticate itself".to_owned())
     }
 
     /// Sends the command that `fill` builds and returns its reply. A refused command is an error;
@@ -170,7 +170,7 @@ impl Connection {
 /// Connects to the first address of the host that accepts.
 fn open_stream(address: &MongoAddress) -> io::Result<TcpStream> {
     let host = address.host.trim_matches(['[', ']']);
-    let mut last = io::Error::other("the name has no address");
+    let mut last = io::Error::other("the name does not resolve to an address");
     for place in (host, address.port).to_socket_addrs()? {
         match TcpStream::connect_timeout(&place, CONNECTS) {
             Ok(stream) => {

@@ -117,7 +117,7 @@ impl MongoSink {
         for one in of("writeErrors") {
             let at = place_of(one);
             let outcome = at.and_then(|at| outcomes.get_mut(at));
-            let outcome = outcome.ok_or("the server refuses what was not sent")?;
+            let outcome = outcome.ok_or("the server refused a document that was not sent")?;
             *outcome = refusal(one, again && insert)?;
             let ends = *outcome != Outcome::Created;
             if ordered && let Some(at) = at {

@@ -134,8 +134,8 @@ fn check_there(connection: &mut Connection, find: &Find) -> Result<Option<String
 /// Returns the filter for documents after an `_id` of any type.
 fn behind(filter: &DocBuf, mark: &str) -> Result<DocBuf, String> {
     let mark = parse_document(mark.as_bytes(), Reading::Extended);
-    let mark = mark.map_err(|error| format!("the state of the run is damaged: {error}"))?;
-    let id = mark.get("_id").ok_or("the state of the run is damaged: it has no _id")?;
+    let mark = mark.map_err(|error| format!("the saved state of the run is damaged: {error}"))?;
+    let id = mark.get("_id").ok_or("the saved state of the run is damaged: it has no _id")?;
     let mut both = DocBuilder::new();
     both.array("$and", |both| {
         both.push(ValueRef::Document(filter.as_ref()));

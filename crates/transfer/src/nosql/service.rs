@@ -108,7 +108,7 @@ impl Service {
             _ => return Err(answer.reason()),
         }
         serde_json::from_slice(&answer.body)
-            .map_err(|_| format!("{} does not answer as the NoSQL API does", self.address.base))
+            .map_err(|_| format!("{} is not a NoSQL API endpoint", self.address.base))
     }
 
     /// Reads a page of items.
@@ -138,7 +138,7 @@ impl Service {
                 _ => return Ok(answer),
             }
         }
-        Err(format!("{} puts off every request", self.address.base))
+        Err(format!("{} keeps throttling requests (429)", self.address.base))
     }
 
     fn ask_once(

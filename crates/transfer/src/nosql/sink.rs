@@ -100,7 +100,7 @@ impl NoSqlSink {
         };
         let done: Vec<Result<Vec<(usize, Outcome)>, String>> = std::thread::scope(|scope| {
             let begun: Vec<_> = shares.iter().map(|share| scope.spawn(|| work(share))).collect();
-            let lost = || Err("a worker has ended".to_owned());
+            let lost = || Err("a worker has stopped".to_owned());
             begun.into_iter().map(|one| one.join().unwrap_or_else(|_| lost())).collect()
         });
         let mut outcomes = vec![Outcome::Unsent; batch.len()];

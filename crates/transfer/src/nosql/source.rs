@@ -74,15 +74,17 @@ impl Source for NoSqlSource {
         let body = json::parse_document(&answer.body, MAX_DEPTH + 2)
             .map_err(|error| format!("the server does not answer in JSON: {error}"))?;
         let Some(Value::Array(rows)) = body.get("Documents") else {
-            return Err("the server answers without items".to_owned());
+            return Err("the server's answer has no items".to_owned());
         };
         let documents: Result<Vec<DocBuf>, String> = rows
             .iter()
             .map(|row| match row.as_ref().as_document() {
                 Some(row) => Ok(item::exported(row, &self.fields)),
-                None => Err("--query returns values that are no objects: \
-                             name them, as in SELECT VALUE {\"a\": c.a}"
-                    .to_owned()),
+                None => {
+                    Err("--query returns values that are not objects: name them, as in SELECT \
+                         VALUE {\"a\": c.a}"
+                        .to_owned())
+                }
             })
             .collect();
         self.continuation = answer.continuation;

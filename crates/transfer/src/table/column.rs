@@ -71,7 +71,7 @@ impl Columns {
         for typed_name in names {
             let (name, kind) =
                 if typed { split_type(typed_name)? } else { (typed_name.as_str(), Kind::Auto) };
-            let twice = || format!("the column {name:?} is there twice, or lies in another one");
+            let twice = || format!("duplicate column {name:?}, or it is nested in another one");
             let (mut at, mut depth) = (0, 0);
             let mut parts = name.split('.').peekable();
             while let Some(part) = parts.next() {
@@ -152,7 +152,7 @@ impl Columns {
             return Ok(None);
         }
         let value = value_of(column.kind, text);
-        value.map(Some).ok_or_else(|| format!("{name}: {text:?} has not its type"))
+        value.map(Some).ok_or_else(|| format!("{name}: {text:?} does not match the column type"))
     }
 }
 
@@ -271,17 +271,17 @@ mod tests {
         assert_eq!(blank.to_buf().bytes(), doc! { "_id": 1_i64 }.to_buf().bytes());
         let deep = "a.".repeat(2000);
         for (names, typed, fields, want) in [
-            (&["a.int32()"][..], true, &["x"][..], "has not its type"),
-            (&["a.int32()"], true, &[""], "has not its type"),
+            (&["a.int32()"][..], true, &["x"][..], "does not match the column type"),
+            (&["a.int32()"], true, &[""], "does not match the column type"),
             (&["a"], true, &["x"], "has no type"),
             (&["a.integer()"], true, &["x"], "has no type"),
-            (&["a", "a.b"], false, &["1", "2"], "lies in another"),
+            (&["a", "a.b"], false, &["1", "2"], "duplicate column"),
             (&["a", "a"], false, &["1", "2"], "twice"),
             (&["a..b"], false, &["1"], "empty part"),
             (&[""], false, &["1"], "empty part"),
             (&["a", "b"], false, &["1"], "1 fields and the header 2"),
-            (&["a.b.c", "a.b"], false, &["1", "2"], "lies in another"),
-            (&["a.b", "a.b.c"], false, &["1", "2"], "lies in another"),
+            (&["a.b.c", "a.b"], false, &["1", "2"], "duplicate column"),
+            (&["a.b", "a.b.c"], false, &["1", "2"], "duplicate column"),
             (&[deep.as_str()], false, &["1"], "nested deeper"),
             (&[], false, &[], "no columns"),
         ] {

@@ -39,8 +39,8 @@ impl Elements {
             let wrong = |what: &str| Err(format!("line {line}: {what}"));
             self.expected = match (self.expected, found) {
                 (Expected::Nothing, None) => return Ok(None),
-                (Expected::Nothing, Some(_)) => return wrong("something stands behind the array"),
-                (_, None) => return wrong("the array has no end"),
+                (Expected::Nothing, Some(_)) => return wrong("trailing data after the array"),
+                (_, None) => return wrong("the array is not closed"),
                 (Expected::First | Expected::Comma, Some(b']')) => Expected::Nothing,
                 (Expected::Comma, Some(b',')) => Expected::Element,
                 (Expected::Comma, _) => return wrong("a comma or the end of the array is missing"),

@@ -87,7 +87,7 @@ pub(crate) fn open_at(path: Option<&Path>, offset: u64) -> Result<Box<dyn Read>,
     let open = || {
         let mut file = File::open(path)?;
         if file.metadata()?.len() < offset {
-            return Err(io::Error::other("it is shorter than what was imported of it"));
+            return Err(io::Error::other("it is shorter than the part that was imported"));
         }
         file.seek(SeekFrom::Start(offset))?;
         Ok(file)
@@ -191,12 +191,12 @@ mod tests {
             ("[]", 0, Ok(())),
             ("[ ]\n ", 0, Ok(())),
             ("[{}]", 1, Ok(())),
-            ("[{}]]", 1, Err("line 1: something stands behind the array")),
-            ("[{}]\n{}", 1, Err("line 2: something stands behind the array")),
-            ("[", 0, Err("line 1: the array has no end")),
-            ("[{}", 1, Err("line 1: the array has no end")),
-            ("[{}\n,", 1, Err("line 2: the array has no end")),
-            ("[{\"a\":", 1, Err("line 1: the array has no end")),
+            ("[{}]]", 1, Err("line 1: trailing data after the array")),
+            ("[{}]\n{}", 1, Err("line 2: trailing data after the array")),
+            ("[", 0, Err("line 1: the array is not closed")),
+            ("[{}", 1, Err("line 1: the array is not closed")),
+            ("[{}\n,", 1, Err("line 2: the array is not closed")),
+            ("[{\"a\":", 1, Err("line 1: the array is not closed")),
             ("[,{}]", 0, Err("line 1: a document is missing")),
             ("[{},]", 1, Err("line 1: a document is missing")),
             ("[{} {}]", 1, Err("line 1: a comma or the end of the array is missing")),
