@@ -125,7 +125,7 @@ pub fn check(mut file: impl BufRead) -> io::Result<Result<Checked, Broken>> {
         match number {
             None => checked.begins_behind = previous,
             Some(number) if previous != checked.last || place.number != number + 1 => {
-                return broken("a line before it was taken out or put in");
+                return broken("a line before it was removed or inserted");
             }
             Some(_) => {}
         }
@@ -200,7 +200,7 @@ mod tests {
             let broken = found(&moved).unwrap_err();
             assert_eq!(
                 (broken.line, broken.why),
-                (line, "a line before it was taken out or put in")
+                (line, "a line before it was removed or inserted")
             );
         }
     }

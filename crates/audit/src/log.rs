@@ -129,7 +129,7 @@ impl AuditLog {
                 let _ = cut_torn(&mut inner.file);
                 if !std::mem::replace(&mut inner.fails, true) {
                     let path = self.path.display().to_string();
-                    tracing::error!(path, %error, "the audit log cannot be written");
+                    tracing::error!(path, %error, "cannot write the audit log");
                 }
             }
         }

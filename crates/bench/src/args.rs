@@ -49,7 +49,7 @@ pub(crate) struct Run {
     /// The server's data directory, for the workload `disk`.
     #[arg(long, value_name = "PATH")]
     pub(crate) data_dir: Option<PathBuf>,
-    /// How the load looks.
+    /// Load options.
     #[command(flatten)]
     pub(crate) load: Load<Mongo>,
 }
@@ -60,7 +60,7 @@ pub(crate) struct Start {
     /// The command, without a shell; `{dir}` and `{port}` in it are filled in.
     #[arg(long, value_name = "COMMAND")]
     pub(crate) spawn: String,
-    /// How often.
+    /// Number of starts.
     #[arg(long, value_name = "N", default_value_t = 5)]
     pub(crate) times: usize,
     /// Print JSON.
@@ -88,19 +88,19 @@ pub(crate) struct Growth {
     /// Seconds of each measured window.
     #[arg(long, value_name = "SECONDS", default_value = "10", value_parser = seconds)]
     pub(crate) duration: Duration,
-    /// Seconds before it.
+    /// Seconds of warm-up before it.
     #[arg(long, value_name = "SECONDS", default_value = "2", value_parser = seconds)]
     pub(crate) warmup: Duration,
-    /// Seconds between the load and the first look.
+    /// Seconds between loading and the first measurement.
     #[arg(long, value_name = "SECONDS", default_value = "20", value_parser = seconds)]
     pub(crate) rest: Duration,
-    /// Seconds that it waits at most until space is back.
+    /// Maximum seconds to wait until disk space is released.
     #[arg(long, value_name = "SECONDS", default_value = "300", value_parser = seconds)]
     pub(crate) patience: Duration,
     /// Threads of the load generator.
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) threads: usize,
-    /// Where chance begins.
+    /// Seed of the random number generator.
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) seed: u64,
     /// Print JSON.

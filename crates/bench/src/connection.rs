@@ -59,7 +59,7 @@ impl Connection {
         if ended.payload()? == of_server {
             return Ok(());
         }
-        Err(Error::Protocol("the server does not prove that it knows the user".to_owned()))
+        Err(Error::Protocol("the server failed to authenticate itself".to_owned()))
     }
 
     /// Sends the command that `fill` builds and returns its reply; a failed command is an error.

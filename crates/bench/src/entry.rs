@@ -64,7 +64,7 @@ pub(crate) mod tests {
     pub(crate) fn check<W>(table: &'static [Entry<W>]) {
         for entry in table {
             let found = by_name(table, entry.name).unwrap();
-            assert!(std::ptr::eq(found, entry), "{} stands twice", entry.name);
+            assert!(std::ptr::eq(found, entry), "duplicate {}", entry.name);
             assert!(0 < entry.connections, "{}", entry.name);
             assert_ne!(entry.name, "all");
         }

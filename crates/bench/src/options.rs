@@ -35,7 +35,7 @@ pub(crate) struct Compare<P: Protocol> {
     /// What else has to be known of both.
     #[command(flatten)]
     pub(crate) details: P::Details,
-    /// How often each workload runs on each server.
+    /// Number of runs of each workload on each server.
     #[arg(long, value_name = "N", default_value_t = 3)]
     pub(crate) rounds: usize,
     /// How the load looks.
@@ -53,7 +53,7 @@ pub(crate) struct Load<P: Protocol> {
     /// Seconds of each measured window.
     #[arg(long = P::WINDOW, value_name = "SECONDS", default_value = "10", value_parser = seconds)]
     pub(crate) duration: Duration,
-    /// Seconds before it.
+    /// Seconds of warm-up before it.
     #[arg(long, value_name = "SECONDS", default_value = "2", value_parser = seconds)]
     pub(crate) warmup: Duration,
     /// Connections, instead of each workload's own number.
@@ -65,7 +65,7 @@ pub(crate) struct Load<P: Protocol> {
     /// Threads of the load generator.
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) threads: usize,
-    /// Where chance begins.
+    /// Seed of the random number generator.
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) seed: u64,
     /// Print JSON.

@@ -21,7 +21,7 @@ pub(crate) struct Sizes {
     #[arg(long, value_name = "N", default_value_t = 400_000,
           value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) disk_records: u64,
-    /// Seconds that the workload `disk` waits at most.
+    /// Maximum seconds that the workload `disk` waits.
     #[arg(long, value_name = "SECONDS", default_value = "60", value_parser = seconds)]
     pub(crate) patience: Duration,
     /// Write with `j: false` instead of `j: true`.

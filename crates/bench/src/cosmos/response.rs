@@ -153,7 +153,7 @@ impl Parser {
         let Some(end) = find_pattern(&bytes[from..], b"\r\n\r\n").map(|end| from + end) else {
             self.at = bytes.len();
             return if HEAD_MAX < self.at {
-                Err(protocol_error("endless headers"))
+                Err(protocol_error("headers too long"))
             } else {
                 Ok(false)
             };
@@ -178,7 +178,7 @@ impl Parser {
         let rest = bytes.get(self.at..).unwrap_or(&[]);
         let Some(end) = find_pattern(rest.get(..HEAD_MAX).unwrap_or(rest), b"\r\n") else {
             return if HEAD_MAX <= rest.len() {
-                Err(protocol_error("an endless line"))
+                Err(protocol_error("line too long"))
             } else {
                 Ok(None)
             };
@@ -205,7 +205,7 @@ fn parse_head(bytes: &[u8]) -> Result<Head> {
         let value = value.trim_matches([' ', '\t']);
         if name.eq_ignore_ascii_case("content-length") {
             let length =
-                value.parse().map_err(|_| protocol_error("content-length is no number"))?;
+                value.parse().map_err(|_| protocol_error("content-length is not a number"))?;
             head.length = Some(length);
         } else if name.eq_ignore_ascii_case("transfer-encoding") {
             head.chunked = value.eq_ignore_ascii_case("chunked");
@@ -311,20 +311,20 @@ mod tests {
             ("HTTP/1.1 abc\r\n\r\n", "no final status"),
             ("HTTP/1.1 100 Continue\r\n\r\n", "no final status"),
             ("HTTP/1.1 200 OK\r\nnothing\r\n\r\n", "no name"),
-            ("HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n", "no number"),
+            ("HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n", "not a number"),
             ("HTTP/1.1 200 OK\r\nContent-Length: 99999999999\r\n\r\n", "too large"),
             ("HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip\r\n\r\n", "was not asked for"),
             ("HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\nxy", "more than one answer"),
             ("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nx", "closed the connection"),
             ("HTTP/1.1 200 OK\r\nContent-Le", "closed the connection"),
             ("", "closed the connection"),
-            (&endless, "endless headers"),
+            (&endless, "headers too long"),
             (&format!("{chunked}x\r\n"), "no size"),
             (&format!("{chunked}+1\r\n"), "no size"),
             (&format!("{chunked}\r\n"), "no size"),
             (&format!("{chunked}ffffffffffffffff\r\n"), "no size"),
             (&format!("{chunked}1\r\nab\r\n"), "longer than its size"),
-            (&format!("{chunked}{}", "1".repeat(HEAD_MAX + 1)), "endless line"),
+            (&format!("{chunked}{}", "1".repeat(HEAD_MAX + 1)), "line too long"),
             (&format!("{chunked}5\r\nab"), "closed the connection"),
         ] {
             let error = read(text, text.len().max(1)).unwrap_err().to_string();
