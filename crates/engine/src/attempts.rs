@@ -25,17 +25,17 @@ impl Attempts {
 
     /// Attempts of a read.
     pub(crate) fn to_read() -> Self {
-        Self::new("too many changes of what is read")
+        Self::new("too many concurrent changes to the data being read")
     }
 
     /// Attempts to write documents.
     pub(crate) fn to_write() -> Self {
-        Self::new("too many writers of the same document")
+        Self::new("too many concurrent writes to the same document")
     }
 
     /// Attempts to change a collection's record or name.
     pub(crate) fn to_change() -> Self {
-        Self::new("too many changes of a collection at once")
+        Self::new("too many concurrent changes to a collection's settings")
     }
 
     /// Restores all attempts after the operation made progress.

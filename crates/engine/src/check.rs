@@ -62,7 +62,8 @@ impl<S: Store> LiveView<S> {
         let rows = i64::try_from(checked.rows).unwrap_or(i64::MAX);
         if (live.documents, live.bytes) != (rows, bytes) {
             checked.differences.note(format!(
-                "the counters say {} documents and {} bytes, the rows {rows} and {bytes}",
+                "the counters record {} documents and {} bytes, but the rows hold {rows} and \
+                 {bytes}",
                 live.documents, live.bytes
             ));
         }
@@ -113,7 +114,7 @@ impl<S: Store> LiveView<S> {
                     let row = self.get_row(&entry.row_key).await?;
                     if row.is_none_or(|row| row.stamp != entry.stamp) {
                         checked.differences.note(format!(
-                            "an entry of index '{}' has no row of its stamp",
+                            "an entry of index '{}' has no row with its stamp",
                             index.name
                         ));
                     }

@@ -154,7 +154,7 @@ pub(crate) fn encode_resource(resource: &Resource) -> Vec<u8> {
 
 /// Decodes a record; rejects unknown fields.
 fn decode_resource(bytes: &[u8]) -> Result<Resource, Error> {
-    let damaged = || Error::corrupt("a small record of a door is damaged");
+    let damaged = || Error::corrupt("an API record is damaged");
     validate(bytes).map_err(|_| damaged())?;
     let mut tree = DocRef::Raw(bytes).to_tree();
     let mut take = |name: &str| tree.remove(name).ok_or_else(damaged);
@@ -164,7 +164,7 @@ fn decode_resource(bytes: &[u8]) -> Result<Resource, Error> {
     };
     let stamp = |value: Value| u64::try_from(int(value)?).map_err(|_| damaged());
     if int(take("format")?)? != FORMAT {
-        return Err(Error::corrupt("a small record of a door has a format of a newer version"));
+        return Err(Error::corrupt("an API record has the format of a newer version"));
     }
     let Value::Array(path) = take("path")? else { return Err(damaged()) };
     let part = |part| match part {

@@ -209,12 +209,12 @@ fn find_index(
     match (found.next(), found.next()) {
         (Some(index), None) => Ok(index),
         (None, _) => {
-            let message = "the hint means no index that can be read";
+            let message = "the hint does not match a readable index";
             Err(Error::new(Kind::HintRefused(HintRefusal::NoIndex), message))
         }
         (Some(one), Some(other)) => {
             let (first, second) = (one.name.clone(), other.name.clone());
-            let message = format!("the hint means more than one index: {first} and {second}");
+            let message = format!("the hint matches more than one index: {first} and {second}");
             let refusal = HintRefusal::SeveralIndexes { first, second };
             Err(Error::new(Kind::HintRefused(refusal), message))
         }

@@ -143,7 +143,7 @@ pub(crate) fn decode_record(bytes: &[u8]) -> Result<Record, Error> {
     validate(bytes).map_err(|invalid| Error::corrupt(format!("catalog record: {invalid}")))?;
     let mut fields = RecordFields::new(DocRef::Raw(bytes).to_tree());
     if fields.take_int("format")? != FORMAT {
-        return Err(Error::corrupt("a catalog record has a format of a newer version"));
+        return Err(Error::corrupt("a catalog record has the format of a newer version"));
     }
     let settings = Settings {
         default: match fields.take_optional_int("default")? {

@@ -7,7 +7,7 @@ use crate::error::Error;
 
 /// Returns the error for a required field that is missing or has a wrong value.
 pub(super) fn missing_field(name: &str) -> Error {
-    Error::corrupt(format!("a catalog record lacks a proper '{name}'"))
+    Error::corrupt(format!("a catalog record has a missing or invalid '{name}'"))
 }
 
 /// The fields of a record that were not taken yet; any that remain are unknown.
@@ -92,7 +92,7 @@ impl RecordFields {
         match self.tree.fields().first() {
             None => Ok(()),
             Some((name, _)) => Err(Error::corrupt(format!(
-                "a catalog record has a field '{name}' of a newer version"
+                "a catalog record has the field '{name}' of a newer version"
             ))),
         }
     }

@@ -23,7 +23,7 @@ impl CollectionIds {
     /// Returns a new id. Fails when all are used.
     pub(crate) fn take_next(&mut self) -> Result<u32, Error> {
         let id = self.next_id;
-        let spent = || Error::new(Kind::Unavailable, "no ids of collections are left");
+        let spent = || Error::new(Kind::Unavailable, "collection ids are exhausted");
         self.next_id = id.checked_add(1).ok_or_else(spent)?;
         Ok(id)
     }

@@ -68,7 +68,7 @@ impl ReapFloors {
         validate(bytes).map_err(|_| missing_field("floors"))?;
         let mut fields = RecordFields::new(DocRef::Raw(bytes).to_tree());
         if fields.take_int("format")? != FORMAT {
-            return Err(Error::corrupt("reap floors have a format of a newer version"));
+            return Err(Error::corrupt("the reap floors have the format of a newer version"));
         }
         let date = |value: Value| {
             let mut fields = RecordFields::of_document(value, "dates")?;

@@ -38,8 +38,8 @@ pub async fn compare_copies<A: Store, B: Store>(
     let records = copy.records().await?;
     for space in copy.spaces.union(&other.spaces).copied() {
         if !copy.spaces.contains(&space) || !other.spaces.contains(&space) {
-            let who = if copy.spaces.contains(&space) { "the copy" } else { "the other" };
-            found.differences.note(format!("space {}: only {who} has it", space.name()));
+            let who = if copy.spaces.contains(&space) { "the copy" } else { "the other copy" };
+            found.differences.note(format!("space {}: exists only in {who}", space.name()));
             continue;
         }
         let record = match space {
@@ -145,8 +145,8 @@ async fn compare_space<A: Snapshot, B: Snapshot>(
         match (left, right) {
             (Some(left), Some(right)) if left == right => found.rows += 1,
             (Some(left), Some(_)) => note(found, &left, "the values differ"),
-            (Some(left), None) => note(found, &left, "only the copy has it"),
-            (None, Some(right)) => note(found, &right, "the copy does not have it"),
+            (Some(left), None) => note(found, &left, "exists only in the copy"),
+            (None, Some(right)) => note(found, &right, "missing from the copy"),
             (None, None) => return Ok(()),
         }
     }

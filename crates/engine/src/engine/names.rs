@@ -48,7 +48,7 @@ impl<S: Store> Engine<S> {
             let message = format!("namespace is too long: {namespace}");
             return Err(Error::new(Kind::Invalid, message));
         }
-        let mut attempts = Attempts::new("too many attempts to create a collection");
+        let mut attempts = Attempts::new("too many conflicts while creating a collection");
         loop {
             attempts.begin_next()?;
             // Serializes changes of names. The commit of a cancelled caller may still be in flight
@@ -56,7 +56,7 @@ impl<S: Store> Engine<S> {
             // against that.
             let mut ids = self.inner.ids.lock().await;
             if self.collection(model, namespace).is_some() {
-                let message = format!("collection {namespace} exists already");
+                let message = format!("collection {namespace} already exists");
                 let kind = Kind::Exists(What::Collection(namespace.clone()));
                 return Err(Error::new(kind, message));
             }
@@ -92,7 +92,7 @@ impl<S: Store> Engine<S> {
         self.inner.map().announce(model, &namespace.database).map_err(|existing| {
             let wanted = namespace.database.clone();
             let message = format!(
-                "database {wanted} differs only in case from database {existing}, which exists"
+                "database {wanted} differs only in case from the existing database {existing}"
             );
             Error::new(Kind::Exists(What::DatabaseOfOtherCase { existing, wanted }), message)
         })
@@ -289,7 +289,7 @@ impl<S: Store> Engine<S> {
             let collection = self.expect_collection(model, from)?;
             let target = self.collection(model, to);
             if target.is_some() && !replace {
-                let message = format!("a collection has the name {to} already");
+                let message = format!("collection {to} already exists");
                 return Err(Error::new(Kind::Exists(What::RenameTarget(to.clone())), message));
             }
             let replaced = target.as_ref().map(|target| target.id);

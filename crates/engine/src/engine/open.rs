@@ -142,7 +142,7 @@ async fn check_spaces<S: Store>(
             known.insert(space);
             if !held.contains(&space) {
                 let (namespace, name) = (&record.namespace, space.name());
-                damage.push(format!("collection {namespace} has lost its space {name}"));
+                damage.push(format!("collection {namespace} is missing its space {name}"));
             }
         }
     }
@@ -177,7 +177,8 @@ pub(super) async fn next_id<S: Store>(
         None => Ok(next),
         Some(record) => {
             let (namespace, id) = (&record.namespace, record.id);
-            let text = format!("collection {namespace} has the id {id}, the next should be {next}");
+            let text =
+                format!("collection {namespace} has id {id}, but the next id to assign is {next}");
             Err(Error::corrupt(text))
         }
     }

@@ -155,7 +155,7 @@ fn plan(
                 .all(|(gone, _)| drafts.insert(gone.clone(), None).is_none()),
         };
         if !is_first {
-            return Err(Error::new(Kind::Invalid, "two changes of a commit are about one record"));
+            return Err(Error::new(Kind::Invalid, "a commit changes the same record twice"));
         }
     }
     Ok(drafts)
@@ -206,8 +206,10 @@ fn check_expected(held: Option<&Resource>, expect: Expected) -> Result<(), Error
     let refused = match (held, expect) {
         (None, Expected::Absent) | (Some(_), Expected::Present) => return Ok(()),
         (Some(held), Expected::Version(stamp)) if held.stamp == stamp => return Ok(()),
-        (Some(_), Expected::Version(_)) => (Kind::Precondition, "the record is another version"),
-        (Some(_), Expected::Absent) => (Kind::Exists(What::Document), "the record exists"),
+        (Some(_), Expected::Version(_)) => {
+            (Kind::Precondition, "the record has a different version")
+        }
+        (Some(_), Expected::Absent) => (Kind::Exists(What::Document), "the record already exists"),
         (None, Expected::Present | Expected::Version(_)) => {
             (Kind::NotFound(What::Document), "the record does not exist")
         }

@@ -80,7 +80,8 @@ impl SeriesSteps {
             Some(count) if in_reach.contains(&seconds) => Ok(Self { seconds, count }),
             _ => {
                 let message = format!(
-                    "a step has 1..{MAX_SERIES_STEP_S} seconds, and there are 1..{MAX_SERIES_STEPS} steps"
+                    "a step must be 1..{MAX_SERIES_STEP_S} seconds, and the number of steps \
+                     1..{MAX_SERIES_STEPS}"
                 );
                 Err(Error::new(Kind::Invalid, message))
             }

@@ -89,7 +89,7 @@ impl Event {
     pub(crate) fn decode(value: &Bytes) -> Result<(Self, i64), Error> {
         let (header, body) = Header::split_row(value)?;
         let event = Self::from_body(header.stamp, value, DocRef::Raw(body));
-        let event = event.ok_or_else(|| Error::corrupt("an event of a feed is damaged"))?;
+        let event = event.ok_or_else(|| Error::corrupt("a feed event is damaged"))?;
         Ok((event, header.ts))
     }
 

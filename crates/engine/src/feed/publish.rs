@@ -52,7 +52,7 @@ impl<S: Store> Engine<S> {
     /// Publishes everything that has expired by now in the feed of a container, if it has one.
     pub async fn publish_expirations(&self, collection: &Arc<Collection>) -> Result<(), Error> {
         // Refused commits and rounds with more to publish count alike.
-        let mut attempts = Attempts::new("too many writers of a feed");
+        let mut attempts = Attempts::new("too many concurrent writes to a feed");
         loop {
             attempts.begin_next()?;
             let next = read_in_view!(self, collection, |view| view.next_publication().await);
@@ -110,7 +110,9 @@ impl<S: Store> LiveView<S> {
         let (_, body) = Header::split_row(&stored)?;
         let second = |at: usize| {
             let bytes = body.get(at..at + 8).and_then(|bytes| bytes.try_into().ok());
-            bytes.map(i64::from_be_bytes).ok_or_else(|| Error::corrupt("a feed's end is damaged"))
+            bytes
+                .map(i64::from_be_bytes)
+                .ok_or_else(|| Error::corrupt("the end position of a feed is damaged"))
         };
         let (inherit_s, explicit_s) = (second(0)?, second(8)?);
         Ok(Floors {
@@ -241,7 +243,7 @@ impl<S: Store> LiveView<S> {
     /// Reads an expired item for publication.
     async fn expired_item(&self, key: Bytes, stamp: u64) -> Result<Item, Halt> {
         let stored = self.including_expired().row(&key).await?;
-        let missing = || Error::corrupt("an item whose expiration is not published is missing");
+        let missing = || Error::corrupt("an item with an unpublished expiration is missing");
         let value = stored.ok_or_else(missing)?;
         let (header, body) = Header::split_row(&value)?;
         if header.stamp != stamp {

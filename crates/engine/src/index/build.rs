@@ -128,7 +128,8 @@ impl<S: Store> Engine<S> {
     ) -> Result<(), Error> {
         let mut pages = Pages::of(KeyRange::all());
         let mut rows = 0;
-        let mut attempts = Attempts::new("too many writers of what is being indexed");
+        let mut attempts =
+            Attempts::new("too many concurrent writes to the documents being indexed");
         while !pages.is_done() {
             let mut next = pages.clone();
             let filled = read_in_view!(self, collection, |view| {

@@ -46,7 +46,7 @@ pub(crate) fn duplicate_value(index: &IndexSpec, document: DocRef<'_>) -> Error 
         pattern: index.key_pattern(),
         value: refused_value(index, document),
     };
-    Error::new(kind, format!("a value of unique index '{}' is taken", index.name))
+    Error::new(kind, format!("duplicate value in unique index '{}'", index.name))
 }
 
 /// Returns whether the requested index already exists. An index is identified by its key, the
@@ -82,7 +82,7 @@ fn exists_already(held: &[IndexSpec], wanted: &IndexSpec) -> Result<bool, Error>
 
 /// Returns the error for an index that conflicts with an existing one.
 fn conflict(why: IndexConflict, existing: &str) -> Error {
-    let message = format!("the index that is asked for does not go with index '{existing}'");
+    let message = format!("the index conflicts with existing index '{existing}'");
     Error::new(Kind::IndexConflict(why), message)
 }
 
@@ -228,7 +228,7 @@ fn check_spec(spec: &IndexSpec, held: usize, namespace: &Namespace) -> Result<()
         return Err(Error::new(Kind::IndexRefused(refusal), message));
     }
     if spec.key.is_empty() || MAX_INDEX_FIELDS < spec.key.len() {
-        let message = format!("an index has between 1 and {MAX_INDEX_FIELDS} fields");
+        let message = format!("an index must have 1 to {MAX_INDEX_FIELDS} fields");
         return Err(Error::new(Kind::IndexRefused(IndexRefusal::FieldCount), message));
     }
     Ok(())

@@ -148,7 +148,7 @@ pub(super) fn check_count(entries: &mut Vec<(Bytes, Bytes)>) -> Result<(), Error
     entries.sort_unstable();
     entries.dedup();
     if MAX_ENTRIES_PER_ITEM / 2 < entries.len() {
-        let message = "an item has more values than its index may hold";
+        let message = "an item has too many entries in an index";
         return Err(Error::new(Kind::TooLarge, message));
     }
     Ok(())

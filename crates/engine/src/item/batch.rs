@@ -94,7 +94,9 @@ impl<'a, S: Store> ItemBatch<'a, S> {
         check_version(write.if_match, held.as_ref())?;
         let (body, lifetime) = match (&write.action, &held) {
             (ItemAction::Create(_), Some(_)) => {
-                return Err(Error::new(Kind::Exists(What::Document), "the item exists").into());
+                return Err(
+                    Error::new(Kind::Exists(What::Document), "the item already exists").into()
+                );
             }
             (ItemAction::Create(body) | ItemAction::Upsert(body), _)
             | (ItemAction::Replace(body), Some(_)) => {
@@ -102,7 +104,11 @@ impl<'a, S: Store> ItemBatch<'a, S> {
             }
             (ItemAction::Move(to, body), Some(_)) => {
                 if self.item_so_far(&to.0).is_some() {
-                    return Err(Error::new(Kind::Exists(What::Document), "the item exists").into());
+                    return Err(Error::new(
+                        Kind::Exists(What::Document),
+                        "the item already exists",
+                    )
+                    .into());
                 }
                 let lifetime = writer.lifetime_of(default, body.as_ref())?;
                 self.move_origin(key, &to.0);
@@ -117,7 +123,7 @@ impl<'a, S: Store> ItemBatch<'a, S> {
                 self.read += item.body.len();
                 // A single item is returned regardless of its size.
                 if MAX_READ_BYTES < self.read && self.read != item.body.len() {
-                    let message = "the items that are read together are too large";
+                    let message = "the items read by the batch are too large";
                     return Err(Error::new(Kind::TooLarge, message).into());
                 }
                 self.note_outcome(key, false, Some(item.body.clone()), Some(item.clone()), 0);
@@ -366,5 +372,5 @@ fn check_version(wanted: VersionMatch, held: Option<&Item>) -> Result<(), Error>
     if held.is_none_or(|item| wanted.matches_stamp(item.stamp)) {
         return Ok(());
     }
-    Err(Error::new(Kind::Precondition, "the item is another version"))
+    Err(Error::new(Kind::Precondition, "the item has a different version"))
 }

@@ -134,7 +134,8 @@ impl<S: Store> LiveView<S> {
             for key in keys {
                 let row = self.get_row(&key).await?;
                 // It was live in this same view.
-                let row = row.ok_or_else(|| Error::corrupt("a row is gone from its snapshot"))?;
+                let row =
+                    row.ok_or_else(|| Error::corrupt("a row is missing from its snapshot"))?;
                 if giver.give_item(row).await? == Flow::Enough {
                     return Ok(Flow::Enough);
                 }

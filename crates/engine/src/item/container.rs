@@ -82,7 +82,7 @@ impl<S: Store> Engine<S> {
         let edit: Box<RecordEdit<()>> = Box::new(move |state: &CollectionState| {
             let changed = state.record.items.map(|items| items.changed);
             if version.is_some() && version != changed {
-                let message = "the container is another version";
+                let message = "the container has a different version";
                 return Err(Error::new(Kind::Precondition, message));
             }
             let wanted = wanted.clone();

@@ -142,10 +142,10 @@ impl<S: Store> Engine<S> {
     ) -> Result<(Vec<ItemDone>, u64), ItemFailure> {
         let failed = |error| ItemFailure { at: 0, error };
         if MAX_BATCH < writes.len() {
-            let message = format!("a batch has at most {MAX_BATCH} actions");
+            let message = format!("a batch may have at most {MAX_BATCH} actions");
             return Err(failed(Error::new(Kind::TooLarge, message)));
         }
-        let mut attempts = Attempts::new("too many writers of the same items");
+        let mut attempts = Attempts::new("too many concurrent writes to the same items");
         loop {
             attempts.begin_next().map_err(failed)?;
             let view = self.view(collection).await.map_err(failed)?;
@@ -196,7 +196,7 @@ impl<S: Store> Engine<S> {
     ) -> Result<usize, Error> {
         // A page is complete when none of its deletions was refused; each page has all attempts.
         let (mut removed, mut pages) = (0, Pages::of(range.0.clone()));
-        let mut attempts = Attempts::new("too many writers of what is removed");
+        let mut attempts = Attempts::new("too many concurrent writes to the items being deleted");
         while !pages.is_done() {
             let mut next = pages.clone();
             let cleaned = read_in_view!(self, collection, |view| {

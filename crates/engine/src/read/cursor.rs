@@ -183,7 +183,7 @@ impl<S: Store> Cursor<S> {
         // Must be read before the loop, which opens views.
         let is_first = self.view == 0;
         let mut batch = Batch::of_operation(&self.context);
-        let mut attempts = Attempts::new("a query met too many changes of what it reads");
+        let mut attempts = Attempts::new("too many concurrent changes to the data a query reads");
         let mut again = false;
         loop {
             attempts.begin_next()?;

@@ -59,7 +59,7 @@ impl<S: Store> Cursor<S> {
         // Boxed, because filling a batch may request rows recursively.
         Box::pin(inner.fill_batch(views, all, &mut batch)).await?;
         if !batch.done {
-            let message = "documents of another collection exceed the memory limit of a stage";
+            let message = "the documents of a joined collection exceed the memory limit of a stage";
             return Err(Error::new(Kind::TooLarge, message).into());
         }
         let sources = batch.sources.unwrap_or_default().into_iter();

@@ -318,18 +318,21 @@ impl<'a, S: Store> WriteDraft<'a, S> {
         }
         let why = match class {
             Class::Explicit { deadline } => format!(
-                "its _ts {ts} and its ttl end its life at {deadline}, and documents of this \
-                 collection whose ttl ended by {} have expired for good",
+                "its _ts {ts} and its ttl give the deadline {deadline}, and documents of this \
+                 collection with a ttl deadline up to {} have expired permanently",
                 settings.explicit_floor
             ),
             _ => format!(
-                "its _ts is {ts}, and an earlier time to live of this collection has made documents \
-                 written up to {} expire for good",
+                "its _ts is {ts}, and under an earlier time to live of this collection documents \
+                 written up to {} have expired permanently",
                 settings.inherit_floor
             ),
         };
         let help = "insert it without _ts, or into another collection";
-        Err(Error::new(Kind::Invalid, format!("the document would not be seen: {why}; {help}")))
+        Err(Error::new(
+            Kind::Invalid,
+            format!("the document would be expired already: {why}; {help}"),
+        ))
     }
 
     /// Returns the conditions of a write: the row, the row it moves from, the unique values it

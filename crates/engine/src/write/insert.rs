@@ -257,5 +257,5 @@ pub(super) fn duplicate_id(document: DocRef<'_>) -> Error {
     pattern.push("_id", 1);
     let kind = Kind::DuplicateKey { index: "_id_".to_owned(), pattern, value };
     // APIs that report duplicates create their own text from the error's kind.
-    Error::new(kind, "the id is taken")
+    Error::new(kind, "the id already exists")
 }

@@ -209,7 +209,7 @@ async fn draft_receipts<S: Store>(
         let key = Bytes::from(keys::row(id.as_ref()));
         let held = view.get_row(&key).await?;
         if held.as_ref().is_some_and(|held| Some(held.stamp) != *over) {
-            let message = "a receipt was written since it was read";
+            let message = "a receipt has changed since it was read";
             return Err(Error::new(Kind::Precondition, message).into());
         }
         let Some(body) = body else {

@@ -43,7 +43,7 @@ impl Finder {
             };
             return match key {
                 Some(key) => Ok(Some(key)),
-                None => Err(Error::corrupt("a key without the values of its index").into()),
+                None => Err(Error::corrupt("an index key lacks the values of its fields").into()),
             };
         }
         Ok(None)
