@@ -30,7 +30,7 @@ impl fmt::Display for Denied {
                 "Required Header authorization is missing. Ensure a valid Authorization token is \
                  passed."
             }
-            Self::Malformed => "The authorization header is not in a format that is understood.",
+            Self::Malformed => "The authorization header is malformed.",
             Self::NoDate => "The request has neither a valid x-ms-date header nor a valid date.",
             Self::Skewed => {
                 "The authorization token is not valid at the current time: its date is more than \
@@ -42,8 +42,8 @@ impl fmt::Display for Denied {
             }
             Self::Expired => "The authorization token has expired.",
             Self::EmulatorToken => {
-                "Tokens that are signed with a key of the account are not accepted here: get one from \
-                 the identity service, or set emulator_tokens = true in the file of --cosmos-roles."
+                "Tokens signed with an account key are not accepted: get one from the identity \
+                 service, or set emulator_tokens = true in the file of --cosmos-roles."
             }
         })
     }

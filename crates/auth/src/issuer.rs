@@ -30,16 +30,18 @@ impl Issuer {
     /// issuer. The error is a message text.
     pub fn new(key_set: &str, audience: &[String], issuer: Option<&str>) -> Result<Self, String> {
         let set: JwkSet = serde_json::from_str(key_set)
-            .map_err(|error| format!("it is no set of keys (JWKS): {error}"))?;
+            .map_err(|error| format!("not a JSON Web Key Set (JWKS): {error}"))?;
         let mut keys = HashMap::new();
         for key in &set.keys {
             let signs = !matches!(key.common.public_key_use, Some(PublicKeyUse::Encryption));
             let (Some(name), true) = (&key.common.key_id, signs) else { continue };
             let decoding = DecodingKey::from_jwk(key)
-                .map_err(|error| format!("its key {name} cannot be used: {error}"))?;
+                .map_err(|error| format!("key {name} cannot be used: {error}"))?;
             // A shared secret could also be used to sign.
             if decoding.family() == AlgorithmFamily::Hmac {
-                return Err(format!("its key {name} is a shared secret: give public keys"));
+                return Err(format!(
+                    "key {name} is a shared secret; only public keys are accepted"
+                ));
             }
             let mut validation = Validation::new_for_family(decoding.family());
             // The caller checks the times with its own clock.
@@ -53,7 +55,7 @@ impl Issuer {
             keys.insert(name.clone(), (decoding, validation));
         }
         if keys.is_empty() {
-            return Err("it has no key with a `kid` that checks signatures".to_owned());
+            return Err("no signature-verification key with a `kid`".to_owned());
         }
         Ok(Self { keys })
     }
@@ -146,9 +148,9 @@ pub(crate) mod tests {
     fn sets_without_public_keys_are_refused() {
         let shared = r#"{"keys":[{"kty":"oct","kid":"k","k":"c2VjcmV0"}]}"#;
         for (set, why) in [
-            ("", "no set of keys"),
-            ("[]", "no set of keys"),
-            (r#"{"keys":[]}"#, "no key"),
+            ("", "not a JSON Web Key Set"),
+            ("[]", "not a JSON Web Key Set"),
+            (r#"{"keys":[]}"#, "no signature-verification key"),
             (shared, "shared secret"),
             (r#"{"keys":[{"kty":"RSA","kid":"k","n":"!","e":"AQAB"}]}"#, "cannot be used"),
         ] {

@@ -19,7 +19,7 @@ pub struct NotAKey;
 impl fmt::Display for NotAKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (least, most) = (KEY_BYTES.start(), KEY_BYTES.end());
-        write!(f, "a key is the base64 form of {least} to {most} bytes")
+        write!(f, "a key must be {least} to {most} bytes encoded in base64")
     }
 }
 

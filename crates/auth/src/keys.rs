@@ -80,13 +80,13 @@ impl Keys {
             });
             let (name, key, right) = named.unwrap_or(("primary", line, Right::Write));
             if seen.contains(&name) {
-                return Err(format!("the key '{name}' stands there twice"));
+                return Err(format!("duplicate key '{name}'"));
             }
             seen.push(name);
             found.push((key, right));
         }
         if !seen.contains(&"primary") {
-            return Err("there is no primary key".to_owned());
+            return Err("the primary key is missing".to_owned());
         }
         Self::new(&found).map_err(|error| error.to_string())
     }
@@ -145,10 +145,10 @@ mod tests {
                 Ok(vec![Right::Write, Right::Read]),
             ),
             (format!("{key}\nsecondary={key}"), Ok(vec![Right::Write, Right::Write])),
-            (format!("secondary={key}"), Err("there is no primary key")),
-            (format!("{key}\n{key}"), Err("the key 'primary' stands there twice")),
-            (String::new(), Err("there is no primary key")),
-            ("nonsense".to_owned(), Err("a key is the base64 form of 16 to 256 bytes")),
+            (format!("secondary={key}"), Err("the primary key is missing")),
+            (format!("{key}\n{key}"), Err("duplicate key 'primary'")),
+            (String::new(), Err("the primary key is missing")),
+            ("nonsense".to_owned(), Err("a key must be 16 to 256 bytes encoded in base64")),
         ] {
             let found = Keys::parse(&text);
             let found = found.map(|keys| keys.iter().map(|(_, right)| right).collect::<Vec<_>>());

@@ -34,14 +34,14 @@ pub(super) fn take<'a>(
 pub(super) fn check_extensions(list: Option<&str>) -> Result<(), Malformed> {
     for attribute in list.into_iter().flat_map(|list| list.split(',')) {
         let (name, value) =
-            attribute.split_once('=').ok_or(Malformed("an extension is no attribute"))?;
+            attribute.split_once('=').ok_or(Malformed("an extension is not an attribute"))?;
         match name.as_bytes() {
             [b'm'] => return Err(NO_EXTENSION),
             [b'a' | b'n' | b'r' | b'c' | b's' | b'i' | b'p' | b'v' | b'e'] => {
                 return Err(Malformed("an attribute is out of place"));
             }
             [letter] if letter.is_ascii_alphabetic() && !value.is_empty() => {}
-            _ => return Err(Malformed("an extension is no attribute")),
+            _ => return Err(Malformed("an extension is not an attribute")),
         }
     }
     Ok(())

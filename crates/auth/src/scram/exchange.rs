@@ -33,7 +33,7 @@ impl fmt::Display for Failed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Malformed(malformed) => malformed.fmt(f),
-            Self::WrongProof => f.write_str("the proof of the password is wrong"),
+            Self::WrongProof => f.write_str("the password proof is wrong"),
         }
     }
 }
@@ -106,22 +106,20 @@ impl Exchange {
     /// hash.
     fn read_final<'a>(&self, payload: &'a [u8]) -> Result<(&'a str, Vec<u8>), Malformed> {
         let text = text_of(payload)?;
-        let (signed, proof) =
-            text.rsplit_once(",p=").ok_or(Malformed("there is no proof at the end"))?;
-        let (binding, rest) =
-            take(signed, "c=", Malformed("there is no channel binding where it belongs"))?;
+        let (signed, proof) = text.rsplit_once(",p=").ok_or(Malformed("the proof is missing"))?;
+        let (binding, rest) = take(signed, "c=", Malformed("the channel binding is missing"))?;
         if binding != self.binding {
-            return Err(Malformed("the channel binding is not that of the first message"));
+            return Err(Malformed("channel binding mismatch"));
         }
         let rest = rest.ok_or(Malformed("the message ends before the nonce"))?;
-        let (nonce, rest) = take(rest, "r=", Malformed("there is no nonce where it belongs"))?;
+        let (nonce, rest) = take(rest, "r=", Malformed("the nonce is missing"))?;
         if nonce != self.nonce {
-            return Err(Malformed("the nonce is not that of this exchange"));
+            return Err(Malformed("nonce mismatch"));
         }
         check_extensions(rest)?;
         let proof = STANDARD.decode(proof).map_err(|_| Malformed("the proof is not base64"))?;
         if proof.len() != self.mechanism.hash_bytes() {
-            return Err(Malformed("the proof has not the length of a hash"));
+            return Err(Malformed("the proof has the wrong length"));
         }
         Ok((signed, proof))
     }

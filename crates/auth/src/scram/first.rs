@@ -33,7 +33,7 @@ impl ClientFirst {
             Some(binding) if binding.starts_with("p=") => {
                 return Err(Malformed("channel binding is not supported"));
             }
-            _ => return Err(Malformed("the message does not begin with n, y or p")),
+            _ => return Err(Malformed("the message does not start with n, y or p")),
         }
         let (Some(acting), Some(bare)) = (parts.next(), parts.next()) else {
             return Err(Malformed("the message ends before the name"));
@@ -41,11 +41,11 @@ impl ClientFirst {
         if bare.starts_with("m=") {
             return Err(NO_EXTENSION);
         }
-        let (name, rest) = take(bare, "n=", Malformed("there is no name where it belongs"))?;
+        let (name, rest) = take(bare, "n=", Malformed("the user name is missing"))?;
         let user = unescape(name)?;
         check_acting(acting, &user)?;
         let rest = rest.ok_or(Malformed("the message ends before the nonce"))?;
-        let (nonce, rest) = take(rest, "r=", Malformed("there is no nonce where it belongs"))?;
+        let (nonce, rest) = take(rest, "r=", Malformed("the nonce is missing"))?;
         check_nonce(nonce)?;
         check_extensions(rest)?;
         let header = text.strip_suffix(bare).unwrap_or_default();
@@ -58,11 +58,11 @@ fn check_acting(acting: &str, user: &str) -> Result<(), Malformed> {
     if acting.is_empty() {
         return Ok(());
     }
-    let name = acting.strip_prefix("a=").ok_or(Malformed("there is no a= where it belongs"))?;
+    let name = acting.strip_prefix("a=").ok_or(Malformed("the attribute a= is malformed"))?;
     if unescape(name)? == user {
         return Ok(());
     }
-    Err(Malformed("nobody may act as another user"))
+    Err(Malformed("authorization as another user is not supported"))
 }
 
 /// Unescapes a name: `=2C` is a comma and `=3D` an equals sign. Any other equals sign is an error.
@@ -73,7 +73,7 @@ fn unescape(name: &str) -> Result<String, Malformed> {
         let (character, rest) = match (part.strip_prefix("2C"), part.strip_prefix("3D")) {
             (Some(rest), _) => (',', rest),
             (_, Some(rest)) => ('=', rest),
-            _ => return Err(Malformed("a name contains an escape that is not known")),
+            _ => return Err(Malformed("a name contains an unknown escape")),
         };
         found.push(character);
         found.push_str(rest);
@@ -91,7 +91,7 @@ fn check_nonce(nonce: &str) -> Result<(), Malformed> {
         return Err(Malformed("the nonce is too long"));
     }
     if nonce.is_empty() || !nonce.bytes().all(|byte| byte.is_ascii_graphic()) {
-        return Err(Malformed("the nonce is not of printable characters"));
+        return Err(Malformed("the nonce contains unprintable characters"));
     }
     Ok(())
 }
@@ -127,35 +127,35 @@ mod tests {
         for (message, want) in [
             ("p=tls-unique,,n=u,r=abc", "channel binding is not supported"),
             ("p=,,n=u,r=abc", "channel binding is not supported"),
-            ("", "the message does not begin with n, y or p"),
-            ("x,,n=u,r=abc", "the message does not begin with n, y or p"),
-            ("N,,n=u,r=abc", "the message does not begin with n, y or p"),
-            ("n=u,r=abc", "the message does not begin with n, y or p"),
-            ("c=biws,r=abc,p=YWJj", "the message does not begin with n, y or p"),
+            ("", "the message does not start with n, y or p"),
+            ("x,,n=u,r=abc", "the message does not start with n, y or p"),
+            ("N,,n=u,r=abc", "the message does not start with n, y or p"),
+            ("n=u,r=abc", "the message does not start with n, y or p"),
+            ("c=biws,r=abc,p=YWJj", "the message does not start with n, y or p"),
             ("n,", "the message ends before the name"),
-            ("n,,", "there is no name where it belongs"),
-            ("n,,r=abc,n=u", "there is no name where it belongs"),
+            ("n,,", "the user name is missing"),
+            ("n,,r=abc,n=u", "the user name is missing"),
             ("n,,m=x,n=u,r=abc", "a mandatory extension is not supported"),
             ("n,,n=u,r=abc,m=x", "a mandatory extension is not supported"),
-            ("n,a=other,n=u,r=abc", "nobody may act as another user"),
+            ("n,a=other,n=u,r=abc", "authorization as another user is not supported"),
             ("n,a=,n=u,r=abc", "a name is empty"),
-            ("n,u,n=u,r=abc", "there is no a= where it belongs"),
+            ("n,u,n=u,r=abc", "the attribute a= is malformed"),
             ("n,,n=,r=abc", "a name is empty"),
-            ("n,,n=a=2c,r=abc", "a name contains an escape that is not known"),
-            ("n,,n=a=,r=abc", "a name contains an escape that is not known"),
-            ("n,,n=a==2C,r=abc", "a name contains an escape that is not known"),
+            ("n,,n=a=2c,r=abc", "a name contains an unknown escape"),
+            ("n,,n=a=,r=abc", "a name contains an unknown escape"),
+            ("n,,n=a==2C,r=abc", "a name contains an unknown escape"),
             ("n,,n=a\0b,r=abc", "the message contains a zero byte"),
             ("n,,n=u", "the message ends before the nonce"),
-            ("n,,n=u,x=1,r=abc", "there is no nonce where it belongs"),
-            ("n,,n=u,r=", "the nonce is not of printable characters"),
-            ("n,,n=u,r=a b", "the nonce is not of printable characters"),
-            ("n,,n=u,r=a\u{7f}", "the nonce is not of printable characters"),
-            ("n,,n=u,r=ä", "the nonce is not of printable characters"),
-            ("n,,n=u,r=abc,", "an extension is no attribute"),
-            ("n,,n=u,r=abc,x", "an extension is no attribute"),
-            ("n,,n=u,r=abc,x=", "an extension is no attribute"),
-            ("n,,n=u,r=abc,1=a", "an extension is no attribute"),
-            ("n,,n=u,r=abc,xy=a", "an extension is no attribute"),
+            ("n,,n=u,x=1,r=abc", "the nonce is missing"),
+            ("n,,n=u,r=", "the nonce contains unprintable characters"),
+            ("n,,n=u,r=a b", "the nonce contains unprintable characters"),
+            ("n,,n=u,r=a\u{7f}", "the nonce contains unprintable characters"),
+            ("n,,n=u,r=ä", "the nonce contains unprintable characters"),
+            ("n,,n=u,r=abc,", "an extension is not an attribute"),
+            ("n,,n=u,r=abc,x", "an extension is not an attribute"),
+            ("n,,n=u,r=abc,x=", "an extension is not an attribute"),
+            ("n,,n=u,r=abc,1=a", "an extension is not an attribute"),
+            ("n,,n=u,r=abc,xy=a", "an extension is not an attribute"),
             ("n,,n=u,r=abc,r=abc", "an attribute is out of place"),
             ("n,,n=u,r=abc,i=1", "an attribute is out of place"),
             (&long_nonce, "the nonce is too long"),

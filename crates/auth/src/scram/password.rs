@@ -16,7 +16,7 @@ pub fn prepare_password(password: &str) -> Result<Secret, Malformed> {
         return Err(Malformed("the password is too long"));
     }
     let prepared = stringprep::saslprep(password)
-        .map_err(|_| Malformed("the password contains a character that is not allowed"))?;
+        .map_err(|_| Malformed("the password contains a prohibited character"))?;
     if prepared.is_empty() {
         return Err(Malformed("the password is empty"));
     }
@@ -35,7 +35,7 @@ mod tests {
         let longest = "x".repeat(MAX_PASSWORD_BYTES);
         let long = "x".repeat(MAX_PASSWORD_BYTES + 1);
         let (refused, empty) =
-            ("the password contains a character that is not allowed", "the password is empty");
+            ("the password contains a prohibited character", "the password is empty");
         for (password, want) in [
             ("pencil", Ok("pencil")),
             // The examples of RFC 4013.

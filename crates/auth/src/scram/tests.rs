@@ -151,14 +151,10 @@ fn last_messages_that_do_not_fit() {
     let verifier = example.verifier();
     let nonce = "r=fyko+d2lbbFgONRv9qkxdawL3rfcNHYJY1ZVvWVs7j";
     let proof = "p=v0X8v3Bz2T0CJGbJQyF0X+HI4Ts=";
-    let (binding, place) = (
-        "the channel binding is not that of the first message",
-        "there is no channel binding where it belongs",
-    );
-    let (other_nonce, no_nonce) =
-        ("the nonce is not that of this exchange", "there is no nonce where it belongs");
-    let (no_base64, length) = ("the proof is not base64", "the proof has not the length of a hash");
-    let no_proof = "there is no proof at the end";
+    let (binding, place) = ("channel binding mismatch", "the channel binding is missing");
+    let (other_nonce, no_nonce) = ("nonce mismatch", "the nonce is missing");
+    let (no_base64, length) = ("the proof is not base64", "the proof has the wrong length");
+    let no_proof = "the proof is missing";
     for (last, want) in [
         (String::new(), no_proof),
         (format!("c=biws,{nonce}"), no_proof),
@@ -183,7 +179,7 @@ fn last_messages_that_do_not_fit() {
         (format!("c=biws,{nonce},m=x,{proof}"), "a mandatory extension is not supported"),
         (format!("c=biws,{nonce},i=1,{proof}"), "an attribute is out of place"),
         (format!("c=biws,{nonce},{proof},{proof}"), "an attribute is out of place"),
-        (format!("c=biws,{nonce},,{proof}"), "an extension is no attribute"),
+        (format!("c=biws,{nonce},,{proof}"), "an extension is not an attribute"),
         (format!("c=biws,{nonce},p="), length),
         (format!("c=biws,{nonce},p=v0X8"), length),
         (format!("c=biws,{nonce},p={}", STANDARD.encode([0; 21])), length),
