@@ -316,7 +316,7 @@ mod tests {
         let other = server::Secret::from_text(server::WELL_KNOWN_KEY.to_owned());
         let refused =
             ask_server(&Client::new(&address, Some(&other)), &Request::Doctor).unwrap_err();
-        assert!(refused.contains("none of the account's keys"), "{refused}");
+        assert!(refused.contains("not a key of this account"), "{refused}");
         runtime.block_on(running.stop()).unwrap();
         std::fs::remove_file(&file).unwrap();
     }

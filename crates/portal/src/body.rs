@@ -20,13 +20,13 @@ pub(crate) async fn read_body(parts: &Parts, body: Body, limit: usize) -> Result
         return Err(Error::too_large());
     }
     let slow = |_| {
-        let message = "the request's body took too long to arrive";
+        let message = "timed out reading the request body";
         Error::new(StatusCode::REQUEST_TIMEOUT, "Timeout", message)
     };
     let collected = tokio::time::timeout(BODY_TIMEOUT, Limited::new(body, limit).collect()).await;
     match collected.map_err(slow)? {
         Ok(collected) => Ok(collected.to_bytes()),
         Err(error) if error.is::<LengthLimitError>() => Err(Error::too_large()),
-        Err(_) => Err(Error::bad_request("the request's body ended early")),
+        Err(_) => Err(Error::bad_request("the request body ended early")),
     }
 }

@@ -35,7 +35,7 @@ impl Error {
     }
 
     pub(crate) fn not_kept(why: impl std::fmt::Display) -> Self {
-        let message = format!("the session is ended until the next restart only: {why}");
+        let message = format!("the session has ended, but only until the next restart: {why}");
         Self::new(StatusCode::INSUFFICIENT_STORAGE, "NotKept", message)
     }
 
@@ -44,7 +44,7 @@ impl Error {
     }
 
     pub(crate) fn method_not_allowed() -> Self {
-        let message = "this page takes no such request";
+        let message = "method not allowed for this page";
         Self::new(StatusCode::METHOD_NOT_ALLOWED, "MethodNotAllowed", message)
     }
 
@@ -57,35 +57,35 @@ impl Error {
     }
 
     pub(crate) fn host_not_allowed() -> Self {
-        let message = "this host name is none of the server's: give it with --admin-host";
+        let message = "unknown host name: allow it with --admin-host";
         Self::new(StatusCode::MISDIRECTED_REQUEST, "HostNotAllowed", message)
     }
 
     pub(crate) fn cross_site() -> Self {
-        let message = "another site may not change anything here";
+        let message = "cross-site requests are not allowed";
         Self::new(StatusCode::FORBIDDEN, "CrossSite", message)
     }
 
     pub(crate) fn not_a_program() -> Self {
-        let message = "send the header x-ebb-client with any value, as ebb backup does, or a key: a \
-                       page of another site can send neither";
+        let message = "send the header x-ebb-client with any value, as ebb backup does, or a key: \
+                       pages of other sites can send neither";
         Self::new(StatusCode::FORBIDDEN, "CrossSite", message)
     }
 
     pub(crate) fn key_is_known() -> Self {
-        let message = "other machines can reach this address, and everybody knows the key that is \
-                       used when none is given: give a --key-file";
+        let message = "this address is reachable from other machines and the default key is \
+                       public: set --key-file";
         Self::new(StatusCode::FORBIDDEN, "KeyIsKnown", message)
     }
 
     pub(crate) fn not_signed_in() -> Self {
-        let message = "sign in, or send a key of the account: authorization: Bearer KEY";
+        let message = "sign in, or send an account key: authorization: Bearer KEY";
         Self::new(StatusCode::UNAUTHORIZED, "NotSignedIn", message)
             .with_header(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"))
     }
 
     pub(crate) fn wrong_key() -> Self {
-        let message = "this is none of the account's keys";
+        let message = "not a key of this account";
         Self::new(StatusCode::UNAUTHORIZED, "WrongKey", message)
             .with_header(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"))
     }
@@ -97,12 +97,12 @@ impl Error {
     }
 
     pub(crate) fn read_only() -> Self {
-        let message = "the key that was used may only read";
+        let message = "the key is read-only";
         Self::new(StatusCode::FORBIDDEN, "ReadOnly", message)
     }
 
     pub(crate) fn wrong_csrf_token() -> Self {
-        let message = "x-ebb-csrf is not the token of this session";
+        let message = "x-ebb-csrf does not match the session's token";
         Self::new(StatusCode::FORBIDDEN, "Csrf", message)
     }
 }

@@ -47,7 +47,7 @@ fn inner_uri(uri: &Uri) -> Result<Uri> {
     let rest = text.strip_prefix(NOSQL).unwrap_or_default();
     let rest = if rest.starts_with('/') { rest.to_owned() } else { format!("/{rest}") };
     let link = PathAndQuery::try_from(rest);
-    Ok(Uri::from(link.map_err(|_| Error::bad_request("the link cannot be read"))?))
+    Ok(Uri::from(link.map_err(|_| Error::bad_request("the link is invalid"))?))
 }
 
 /// Handles `POST /_portal/api/mongo/{database}`: the body is a command and the response its reply,

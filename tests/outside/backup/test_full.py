@@ -200,7 +200,7 @@ def test_a_key_that_may_only_read_gets_no_backup(tmp_path):
     flags += ["--mongo-auth", "--audit-file", str(audit)]
     with Server(data_dir=True, flags=flags) as server:
         target = tmp_path / "b.ebb"
-        assert "may only read" in refused("backup", target, *at(server), "--key-file", reads)
+        assert "key is read-only" in refused("backup", target, *at(server), "--key-file", reads)
         assert not target.exists()
         refused("backup", target, *at(server))
         backup(server, target, "--key-file", keys)
