@@ -100,7 +100,7 @@ impl<'a> Cursor<'a> {
 
     /// Takes length-prefixed UTF-8 text.
     pub(crate) fn take_text(&mut self) -> Result<&'a str> {
-        let error = self.invalid("a text is not valid UTF-8");
+        let error = self.invalid("a string is not valid UTF-8");
         std::str::from_utf8(self.take_binary()?).map_err(|_| error)
     }
 }

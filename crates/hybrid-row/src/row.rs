@@ -19,7 +19,7 @@ pub(crate) fn read_header(id: i32, cursor: &mut Cursor<'_>) -> Result<()> {
     if cursor.take_byte()? != VERSION {
         return Err(error);
     }
-    let error = cursor.invalid("the schema of a row is not the one that belongs there");
+    let error = cursor.invalid("a row has an unexpected schema");
     if cursor.take_i32()? != id {
         return Err(error);
     }
@@ -72,10 +72,10 @@ fn read_sparse<'a>(
     };
     let column = schema.columns.get(place).filter(|column| column.storage == Storage::Sparse);
     let (Some(column), Some(value)) = (column, values.get_mut(place)) else {
-        return Err(start.invalid("a column that is not sparse stands among the sparse ones"));
+        return Err(start.invalid("a non-sparse column is among the sparse columns"));
     };
     if value.is_some() {
-        return Err(start.invalid("a column is there twice"));
+        return Err(start.invalid("a column occurs twice"));
     }
     match Type::of_code(code) {
         Some(kind) if kind == column.kind => *value = Some(kind.read_value(code, cursor)?),

@@ -89,7 +89,7 @@ pub(crate) fn skip_value(code: u8, cursor: &mut Cursor<'_>) -> Result<()> {
         0x14 => return cursor.take_text().map(drop),
         // binary
         0x15 => return cursor.take_binary().map(drop),
-        _ => return Err(cursor.invalid("a value has a type that is unknown or that nests")),
+        _ => return Err(cursor.invalid("a value has an unknown or nested type")),
     };
     cursor.take_bytes(len).map(drop)
 }

@@ -266,7 +266,7 @@ fn sparse_columns_may_be_named_by_text_and_unknown_ones_are_skipped() {
     }
     for code in (0..=255).filter(|code| scalars.iter().all(|(scalar, _)| scalar != code)) {
         let row = [&fixed[..], &[code, 14], b"z", &[0; 32]].concat();
-        let want = "a value has a type that is unknown or that nests at byte 40";
+        let want = "a value has an unknown or nested type at byte 40";
         assert_eq!(refused(&operation(&row)), want, "{code:#x}");
     }
 }
@@ -279,7 +279,7 @@ fn wrong_rows_are_refused_with_the_reason() {
     for (bytes, want) in [
         (operation(&[0x83, 2, 0, 0, 0, 2, 0, 0, 0]), "a presence bit belongs to no column"),
         (operation(&[3, 2, 0, 0, 0, 2, 0, 0]), "a value ends beyond the end of its row or stream"),
-        (operation(&[0x10, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0xff]), "a text is not valid UTF-8"),
+        (operation(&[0x10, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0xff]), "a string is not valid UTF-8"),
         (
             operation(&[&[0x10, 0, 0, 0, 0, 0, 0, 0, 0][..], huge].concat()),
             "a value ends beyond the end of its row or stream",
@@ -292,18 +292,15 @@ fn wrong_rows_are_refused_with_the_reason() {
             operation(&[&[0x10, 0, 0, 0, 0, 0, 0, 0, 0][..], &[0x80; 11]].concat()),
             "a variable-length number is too long",
         ),
-        (with(b"\x14\x09\x01e\x14\x09\x01e"), "a column is there twice"),
-        (with(b"\x14\x09\x01e\x14\x14ifMatch\x01e"), "a column is there twice"),
+        (with(b"\x14\x09\x01e\x14\x09\x01e"), "a column occurs twice"),
+        (with(b"\x14\x09\x01e\x14\x14ifMatch\x01e"), "a column occurs twice"),
         (with(b"\x15\x09\x01e"), "a column has a value of another type"),
         (with(b"\x01\x0c"), "a column has a value of another type"),
-        (with(b"\x07\x01\0\0\0\0"), "a column that is not sparse stands among the sparse ones"),
-        (with(b"\x14\x0fid\x01e"), "a column that is not sparse stands among the sparse ones"),
+        (with(b"\x07\x01\0\0\0\0"), "a non-sparse column is among the sparse columns"),
+        (with(b"\x14\x0fid\x01e"), "a non-sparse column is among the sparse columns"),
         (with(&[b"\x14", &huge[..]].concat()), "a value ends beyond the end of its row or stream"),
         (with(b"\x14"), "a value ends beyond the end of its row or stream"),
-        (
-            stream(&[b"\x81\x71\x54\xe1\x7f\x03\0\0\0\0\0\0\0\0"]),
-            "the schema of a row is not the one that belongs there",
-        ),
+        (stream(&[b"\x81\x71\x54\xe1\x7f\x03\0\0\0\0\0\0\0\0"]), "a row has an unexpected schema"),
         (stream(&[b""]), "a value ends beyond the end of its row or stream"),
         (stream(&[b"\x80\x70\x54\xe1\x7f"]), "the version of a row is not 0x81"),
     ] {
@@ -324,7 +321,7 @@ fn wrong_streams_are_refused_with_the_reason() {
     for (bytes, want) in [
         (Vec::new(), "a value ends beyond the end of its row or stream at byte 0"),
         (b"[]".to_vec(), "the version of a row is not 0x81 at byte 0"),
-        (with(1, &[0xf1]), "the schema of a row is not the one that belongs there at byte 1"),
+        (with(1, &[0xf1]), "a row has an unexpected schema at byte 1"),
         (with(5, &[0]), "a segment header has no length at byte 5"),
         (with(6, &[9]), "the length of a segment header is wrong at byte 6"),
         (with(6, &[11]), "a value ends beyond the end of its row or stream at byte 11"),
@@ -435,7 +432,7 @@ fn a_row_of_another_schema_is_refused() {
         let mut other = row.clone();
         other.get_mut(1..5).unwrap().copy_from_slice(&id.to_le_bytes());
         let read = read_operations(&stream(&[&other])).map(|read| read.len());
-        let want = "the schema of a row is not the one that belongs there";
+        let want = "a row has an unexpected schema";
         match id == known {
             true => assert_eq!(read, Ok(1)),
             false => assert_eq!(read.unwrap_err().what, want, "{id}"),
