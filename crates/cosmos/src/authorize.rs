@@ -140,8 +140,7 @@ fn identify_sender<S: Store>(door: &Door<S>, request: &Request) -> Result<Princi
 
 /// Returns the failure for a token without a principal.
 fn nobody() -> Failure {
-    let text =
-        "The token names neither an object (oid) nor a subject (sub) that could have a role.";
+    let text = "The token has neither an oid nor a sub claim to assign a role to.";
     Failure::new(Fault::Unauthorized, text)
 }
 
@@ -202,16 +201,16 @@ fn check_requirement<S: Store>(
             match signer {
                 // Roles do not extend the rights of the key that signed the token.
                 Some(Right::Read) if row.access == Access::Writes => {
-                    forbidden("The key that signed the token may only read.")
+                    forbidden("The token is signed with a read-only key.")
                 }
                 _ => Ok(()),
             }
         }
         _ if row.requirement == Requirement::WriteKey => {
-            forbidden("Permissions are for the account's keys that may do everything.")
+            forbidden("Permissions require a read-write key of the account.")
         }
         Principal::Reader if row.access == Access::Reads => Ok(()),
-        Principal::Reader => forbidden("The key that was used may only read."),
+        Principal::Reader => forbidden("The key is read-only."),
         // Every token may read the account document: SDKs do so first.
         Principal::Token(_) if row.requirement == Requirement::AnyCredential => Ok(()),
         Principal::Token(permission) => check_permission(permission, door, request),
@@ -226,7 +225,7 @@ fn check_permission<S: Store>(
 ) -> Result<()> {
     let row = request.operation.row();
     if !permission.writes && row.access == Access::Writes {
-        return forbidden("The token that was used may only read.");
+        return forbidden("The token is read-only.");
     }
     // Both may identify database and container by resource ids instead of names.
     let (engine, containers) = (&door.engine, &door.containers);
@@ -236,11 +235,11 @@ fn check_permission<S: Store>(
         return Ok(());
     }
     if !allowed.contains(&asked) {
-        return forbidden("The token that was used is for another resource.");
+        return forbidden("The token is for another resource.");
     }
     let Some(partition) = &permission.partition else {
         return match allowed.needs_partition(engine, containers) {
-            true => forbidden("The permission of the token that was used has no partition key."),
+            true => forbidden("The token's permission has no partition key."),
             false => Ok(()),
         };
     };
@@ -250,10 +249,10 @@ fn check_permission<S: Store>(
             let given = request.headers.partition_key().and_then(Component::parse_all);
             match given.as_ref() == Some(partition) {
                 true => Ok(()),
-                false => forbidden("The token that was used is for another partition key."),
+                false => forbidden("The token is for another partition key."),
             }
         }
-        _ => forbidden("The token that was used is for the items of one partition key."),
+        _ => forbidden("The token covers only the items of one partition key."),
     }
 }
 

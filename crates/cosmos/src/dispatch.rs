@@ -256,7 +256,7 @@ fn refuse_method(kind: Resource, request: &Request) -> Failure {
              the client's options (.NET: ConnectionMode.Gateway, Java: gatewayMode()).",
         ),
         _ => {
-            let text = format!("There is no {} of this resource.", request.method);
+            let text = format!("The method {} is not allowed for this resource.", request.method);
             Failure::new(Fault::MethodNotAllowed, text)
         }
     }

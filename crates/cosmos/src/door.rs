@@ -118,7 +118,7 @@ pub struct Settings {
 pub(crate) struct Counters {
     /// Requests with a complete head, whatever their outcome.
     pub(crate) requests: AtomicU64,
-    /// Requests that were refused or failed.
+    /// Requests rejected or failed.
     pub(crate) failures: AtomicU64,
     /// Requests without a valid signature or token; also counted as failures.
     pub(crate) denied: AtomicU64,
@@ -193,12 +193,12 @@ impl<S: Store> Door<S> {
         let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         vec![
             ("requests", "Requests", read(&counters.requests)),
-            ("failures", "Requests that were refused or failed", read(&counters.failures)),
+            ("failures", "Requests rejected or failed", read(&counters.failures)),
             ("denied", "Requests without a valid signature", read(&counters.denied)),
-            ("throttled", "Requests beyond their throughput", read(&counters.throttled)),
-            ("bytes_in", "Bytes of bodies of requests", read(&counters.bytes_in)),
-            ("bytes_out", "Bytes of bodies of answers", read(&counters.bytes_out)),
-            ("request_units", "Request units of answers", read(&counters.request_units) / 100),
+            ("throttled", "Requests throttled", read(&counters.throttled)),
+            ("bytes_in", "Bytes of request bodies", read(&counters.bytes_in)),
+            ("bytes_out", "Bytes of response bodies", read(&counters.bytes_out)),
+            ("request_units", "Request units charged", read(&counters.request_units) / 100),
         ]
     }
 

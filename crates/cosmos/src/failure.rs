@@ -274,8 +274,7 @@ impl Failure {
     /// Creates the failure for a wrong signature after too many others; the next one is checked
     /// after this many seconds.
     pub(crate) fn too_many_guesses(seconds: u64) -> Self {
-        let text =
-            "Too many requests with a wrong signature came from this address: check the key.";
+        let text = "Too many requests with a wrong signature from this address: check the key.";
         Self { retry_ms: Some(seconds * 1000), ..Self::new(Fault::TooManyGuesses, text) }
     }
 

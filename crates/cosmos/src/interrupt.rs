@@ -77,7 +77,7 @@ impl Client {
         let text = match why {
             0 => return Ok(()),
             STOPPING => "The server is stopping.",
-            _ => "The client has left.",
+            _ => "The client closed the connection.",
         };
         Err(Error::new(Kind::Stopped, why, text))
     }
@@ -156,7 +156,7 @@ impl Watch for Interrupt {
     fn check_end(&self) -> Result<(), Error> {
         self.client.check_stopped()?;
         if self.is_late(clock::monotonic_time()) {
-            return Err(Error::new(Kind::Stopped, 0, "The request took too long."));
+            return Err(Error::new(Kind::Stopped, 0, "The request timed out."));
         }
         Ok(())
     }

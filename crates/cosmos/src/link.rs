@@ -219,7 +219,7 @@ fn no_offer(id: &str) -> Failure {
 
 /// Returns the failure for an unknown path.
 fn unknown_path() -> Failure {
-    Failure::new(Fault::NotFound, "There is no resource of that path.")
+    Failure::new(Fault::NotFound, "No resource has this path.")
 }
 
 #[cfg(test)]

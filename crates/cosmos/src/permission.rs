@@ -37,14 +37,14 @@ impl Permission {
             Some(mode) if mode.eq_ignore_ascii_case("all") => true,
             _ => {
                 return Err(Failure::bad_request(
-                    "The permissionMode of a permission is Read or All.",
+                    "The permissionMode of a permission must be Read or All.",
                 ));
             }
         };
         let path = text("resource").and_then(ResourcePath::parse).ok_or_else(|| {
             Failure::bad_request(
-                "The resource of a permission is the link of a database, of a container, or of \
-                 something in a container.",
+                "The resource of a permission must be the link of a database, of a container, or \
+                 of a resource in a container.",
             )
         })?;
         let partition = match body.get("resourcePartitionKey") {
@@ -65,7 +65,7 @@ impl Permission {
         let held = engine.resource_at(&path).filter(|held| held.stamp == token.version);
         let permission = held.and_then(|held| Self::parse(&held.body).ok());
         permission.ok_or_else(|| {
-            let text = "The permission of the token that was used is gone or has changed.";
+            let text = "The token's permission was deleted or has changed.";
             Failure::new(Fault::Forbidden, text)
         })
     }
@@ -73,7 +73,7 @@ impl Permission {
 
 fn bad_key() -> Failure {
     Failure::bad_request(
-        "The resourcePartitionKey of a permission is an array with a partition key.",
+        "The resourcePartitionKey of a permission must be an array with a partition key.",
     )
 }
 

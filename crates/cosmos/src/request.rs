@@ -113,7 +113,7 @@ impl Request {
         match self.headers.intended_container() {
             Some(intended) if intended != found.rid => Err(Failure::new(
                 Fault::Recreated,
-                "CollectionRid does not match: the container was made anew since the client read \
+                "CollectionRid does not match: the container was recreated since the client read \
                  it.",
             )),
             _ => Ok(found),

@@ -82,12 +82,12 @@ impl Roles {
             let actions = actions.iter().map(|action| parse_action(name, action));
             let actions = actions.collect::<Result<Arc<[String]>, String>>()?;
             if roles.insert(name, actions).is_some() {
-                return Err(format!("there are two roles called '{name}'"));
+                return Err(format!("duplicate role '{name}'"));
             }
         }
         let assignments = assignments.iter().map(|(principal, role, scope)| {
             let actions = roles.get(role.as_str());
-            let actions = actions.ok_or_else(|| format!("there is no role called '{role}'"))?;
+            let actions = actions.ok_or_else(|| format!("role '{role}' does not exist"))?;
             let scope = parse_scope(scope)
                 .ok_or_else(|| format!("'{scope}' is neither /, /dbs/ID nor /dbs/ID/colls/ID"))?;
             Ok(Assignment { principal: principal.clone(), actions: Arc::clone(actions), scope })
@@ -108,8 +108,8 @@ fn parse_action(role: &str, action: &str) -> Result<String, String> {
     match known && !rest.trim_end_matches('*').contains('*') {
         true => Ok(rest.to_owned()),
         false => Err(format!(
-            "the role '{role}' has the action '{action}': it begins with {PREFIX}readMetadata or \
-             {PREFIX}sqlDatabases/ and has a * at its end only"
+            "role '{role}' has the invalid action '{action}': an action starts with \
+             {PREFIX}readMetadata or {PREFIX}sqlDatabases/ and may have a * only at its end"
         )),
     }
 }
@@ -133,8 +133,8 @@ pub(crate) fn check_roles(
     let mut has = rules.roles.iter().flat_map(|roles| roles.of(principal));
     let (actions, asked) = match operation.needed_of_role() {
         Needed::Key => {
-            let text = "The request cannot be authorized by an Entra token: what it does needs a key \
-                        of the account.";
+            let text = "The request cannot be authorized by an Entra token: it requires a key of \
+                        the account.";
             return Err(Failure::new(Fault::NotForTokens, text));
         }
         Needed::AnyRole if has.next().is_some() => return Ok(()),
@@ -179,13 +179,13 @@ mod tests {
             (vec![], "00000000-0000-0000-0000-000000000002", "/dbs/d/colls/c", ""),
             (own("mine", "sqlDatabases/containers/items/read"), "mine", "/dbs/d", ""),
             (own("mine", &format!("{PREFIX}*")), "mine", "dbs/d/", ""),
-            (vec![], "owner", "/", "no role called 'owner'"),
+            (vec![], "owner", "/", "role 'owner' does not exist"),
             (vec![], "reader", "", "neither"),
             (vec![], "reader", "/dbs/d/colls/c/docs/1", "neither"),
             (vec![], "reader", "/subscriptions/x", "neither"),
-            (own("reader", "readMetadata"), "reader", "/", "two roles"),
-            (own("mine", "sqlDatabases/*/items"), "mine", "/", "at its end"),
-            (own("mine", "write"), "mine", "/", "begins with"),
+            (own("reader", "readMetadata"), "reader", "/", "duplicate role"),
+            (own("mine", "sqlDatabases/*/items"), "mine", "/", "only at its end"),
+            (own("mine", "write"), "mine", "/", "starts with"),
         ] {
             let found = Roles::new(&own, &assigned(role, scope)).err().unwrap_or_default();
             assert!(found.contains(why) && found.is_empty() == why.is_empty(), "{found}");

@@ -51,7 +51,7 @@ impl Siblings {
         memory: &Account,
     ) -> Result<(Vec<Document>, Share)> {
         let unreached = |why: &dyn fmt::Display| {
-            let text = format!("A shard of the cluster is not reached: {why}");
+            let text = format!("Cannot reach a shard of the cluster: {why}");
             Failure::new(Fault::Unavailable, text)
         };
         let mut held = memory.share();
@@ -64,7 +64,7 @@ impl Siblings {
         let mut all = Vec::new();
         for text in shown {
             let Ok(Value::Array(resources)) = json::parse(&text, MAX_DEPTH) else {
-                return Err(unreached(&"it shows no list"));
+                return Err(unreached(&"its reply is not a list"));
             };
             all.extend(resources.into_iter().filter_map(|resource| match resource {
                 Value::Document(resource) => Some(resource),

@@ -79,7 +79,7 @@ impl Certificate {
         let chain = CertificateDer::pem_slice_iter(certificate.as_bytes());
         let chain = chain.collect::<Result<Vec<_>, _>>().map_err(certificate_error)?;
         if chain.is_empty() {
-            return Err(NoCertificate("there is no certificate in the text".to_owned()));
+            return Err(NoCertificate("no certificate found".to_owned()));
         }
         let private = PrivateKeyDer::from_pem_slice(key.bytes()).map_err(certificate_error)?;
         let provider = Arc::new(ring::default_provider());

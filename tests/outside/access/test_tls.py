@@ -52,7 +52,7 @@ def test_requests_in_plain_text_are_refused_where_tls_is_required():
         trusted = ssl.create_default_context(cafile=server.data_dir / "nosql" / "certificate.pem")
         secure = http.client.HTTPSConnection("localhost", port, context=trusted)
         for client, status, said in (
-            (http.client.HTTPConnection(host, port), 400, "https alone"),
+            (http.client.HTTPConnection(host, port), 400, "https only"),
             (secure, 401, "Unauthorized"),
         ):
             client.request("GET", "/dbs")

@@ -42,10 +42,10 @@ fn invalid(error: hybrid_row::Invalid) -> Failure {
 fn read_operation(row: &Operation<'_>) -> Result<BatchOperation> {
     let number = row.operation_type.unwrap_or(-1);
     let (kind, name) = Kind::of_number(number).ok_or_else(|| {
-        Failure::bad_request(format!("There is no operation of a batch with the type {number}."))
+        Failure::bad_request(format!("A batch operation has the unknown type {number}."))
     })?;
     if row.resource_type != Some(DOCUMENT) {
-        return Err(Failure::bad_request("An operation of a batch is not about a document."));
+        return Err(Failure::bad_request("A batch operation is not for a document."));
     }
     for (there, column) in [
         (row.effective_partition_key.is_some(), "effectivePartitionKey"),
@@ -54,12 +54,12 @@ fn read_operation(row: &Operation<'_>) -> Result<BatchOperation> {
     ] {
         // SDKs send them only with internal options.
         if there {
-            return Err(Failure::unsupported(&format!("'{column}' of an operation of a batch")));
+            return Err(Failure::unsupported(&format!("'{column}' of a batch operation")));
         }
     }
     if let Some(directive) = row.indexing_directive.filter(|text| !is_indexing_directive(text)) {
         return Err(Failure::bad_request(format!(
-            "Invalid value '{directive}' specified for 'indexingDirective' of an operation of a batch."
+            "Invalid value '{directive}' specified for 'indexingDirective' of a batch operation."
         )));
     }
     let text = |text: Option<&str>| text.map(str::to_owned);

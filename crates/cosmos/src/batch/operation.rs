@@ -121,7 +121,7 @@ impl BatchAction {
         body: Option<OperationBody<'_>>,
     ) -> Result<Self> {
         let missing = |what: &str| {
-            Failure::bad_request(format!("The operation '{shown}' of a batch has no '{what}'."))
+            Failure::bad_request(format!("The batch operation '{shown}' has no '{what}'."))
         };
         let named = || {
             let id = id.ok_or_else(|| missing("id"))?;
@@ -172,7 +172,7 @@ fn read_item(body: Value) -> Result<NewItem> {
     }
     match body {
         Value::Document(body) => NewItem::from_document(body),
-        _ => Err(Failure::bad_request("The 'resourceBody' of an operation is no object.")),
+        _ => Err(Failure::bad_request("The 'resourceBody' of a batch operation is not an object.")),
     }
 }
 

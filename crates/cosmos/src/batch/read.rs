@@ -22,7 +22,7 @@ pub(super) fn read_operations(body: &[u8]) -> Result<Vec<Result<BatchOperation>>
         false => json::parse(body, depth)?,
     };
     let Value::Array(operations) = value else {
-        return Err(Failure::bad_request("The body of a batch is an array of operations."));
+        return Err(Failure::bad_request("The body of a batch must be an array of operations."));
     };
     check_count(operations.len())?;
     Ok(operations.into_iter().map(read_operation).collect())
@@ -31,7 +31,7 @@ pub(super) fn read_operations(body: &[u8]) -> Result<Vec<Result<BatchOperation>>
 /// Parses one operation. Its type ignores case.
 fn read_operation(value: Value) -> Result<BatchOperation> {
     let Value::Document(mut fields) = value else {
-        return Err(Failure::bad_request("An operation of a batch is not an object."));
+        return Err(Failure::bad_request("A batch operation is not an object."));
     };
     let kind = take_text(&mut fields, "operationType")?.unwrap_or_default();
     let id = take_text(&mut fields, "id")?;
@@ -39,9 +39,8 @@ fn read_operation(value: Value) -> Result<BatchOperation> {
         None | Some(Value::Null) => None,
         Some(body) => Some(OperationBody::Parsed(body)),
     };
-    let of_name = Kind::of_name(&kind).ok_or_else(|| {
-        Failure::bad_request(format!("There is no operation '{kind}' of a batch."))
-    })?;
+    let of_name = Kind::of_name(&kind)
+        .ok_or_else(|| Failure::bad_request(format!("Unknown batch operation '{kind}'.")))?;
     // Error texts contain the type as the client wrote it.
     let action = BatchAction::new(of_name, &kind, id, body)?;
     Ok(BatchOperation {
@@ -58,9 +57,9 @@ fn take_text(fields: &mut Document, name: &str) -> Result<Option<String>> {
     match fields.remove(name) {
         None | Some(Value::Null) => Ok(None),
         Some(Value::String(text)) => Ok(Some(text)),
-        Some(_) => Err(Failure::bad_request(format!(
-            "The '{name}' of an operation of a batch is no text."
-        ))),
+        Some(_) => {
+            Err(Failure::bad_request(format!("The '{name}' of a batch operation is not a string.")))
+        }
     }
 }
 

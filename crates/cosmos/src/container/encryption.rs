@@ -25,7 +25,7 @@ pub(super) fn check_encryption(body: &Document, key: &[KeyPath]) -> Result<()> {
         Some(version) => Number::of(version.as_ref()).and_then(Number::to_i64_exact),
     };
     let Some(version @ (1 | 2)) = version else {
-        return Err(Failure::bad_request("The property 'policyFormatVersion' is 1 or 2."));
+        return Err(Failure::bad_request("The property 'policyFormatVersion' must be 1 or 2."));
     };
     let mut seen = HashSet::new();
     for entry in entries_of(body, POLICY, "includedPaths") {
@@ -63,12 +63,12 @@ fn check_entry(entry: &Document, path: &str) -> Result<()> {
     }
     if !["Deterministic", "Randomized"].contains(&text_of(entry, "encryptionType")) {
         return Err(Failure::bad_request(format!(
-            "The 'encryptionType' of the path '{path}' is Deterministic or Randomized."
+            "The 'encryptionType' of the path '{path}' must be Deterministic or Randomized."
         )));
     }
     if text_of(entry, "encryptionAlgorithm") != ALGORITHM {
         return Err(Failure::bad_request(format!(
-            "The 'encryptionAlgorithm' of the path '{path}' is {ALGORITHM}."
+            "The 'encryptionAlgorithm' of the path '{path}' must be {ALGORITHM}."
         )));
     }
     Ok(())

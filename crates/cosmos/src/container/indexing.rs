@@ -53,7 +53,7 @@ pub(super) fn complete_policy(body: &mut Document, default: DefaultTtl) -> Resul
             |name| read_list(&policy, name).map(|list| list.is_some_and(|list| !list.is_empty()));
         if named("compositeIndexes")? {
             return Err(Failure::bad_request(
-                "There is no composite index where indexingMode is 'none'.",
+                "Composite indexes are not allowed with indexingMode 'none'.",
             ));
         }
         fill_missing(&mut policy, &[], &[]);
@@ -251,7 +251,7 @@ fn read_composites(policy: &Document) -> Result<Vec<IndexSpec>> {
             return Err(Failure::bad_request("A composite index is not an array of paths."));
         };
         if !(2..=MAX_COMPOSITE_PATHS).contains(&entries.len()) {
-            let text = format!("A composite index has 2 to {MAX_COMPOSITE_PATHS} paths.");
+            let text = format!("A composite index must have 2 to {MAX_COMPOSITE_PATHS} paths.");
             return Err(Failure::bad_request(text));
         }
         let paths = entries.iter().map(composite_path).collect::<Result<Vec<_>>>()?;
@@ -300,7 +300,7 @@ fn composite_path(entry: &Value) -> Result<(Vec<String>, bool)> {
             Some("ascending") => false,
             Some("descending") => true,
             _ => {
-                let text = "The order of a composite path is ascending or descending.";
+                let text = "The order of a composite path must be ascending or descending.";
                 return Err(Failure::bad_request(text));
             }
         },

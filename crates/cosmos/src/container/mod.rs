@@ -102,8 +102,8 @@ impl ContainerDefinition {
     pub(crate) fn parse_replacement(mut body: Document, held: &Document) -> Result<Self> {
         if !same_key(body.get("partitionKey"), held.get("partitionKey")) {
             return Err(Failure::bad_request(
-                "Document collection partition key cannot be changed. Make a new container with \
-                 the partition key that is wanted.",
+                "Document collection partition key cannot be changed. Create a new container with \
+                 the new partition key.",
             ));
         }
         body.remove("partitionKey");

@@ -12,8 +12,7 @@ use crate::{
 /// Returns the indexes for the unique keys, in the order of the policy. Keys are unique within a
 /// logical partition, as in the service; the engine enforces that.
 pub(super) fn read_unique_keys(body: &Document) -> Result<Vec<IndexSpec>> {
-    let wrong =
-        || Failure::bad_request("The unique key policy is not in the form that is understood.");
+    let wrong = || Failure::bad_request("The unique key policy is malformed.");
     let keys = match body.get("uniqueKeyPolicy") {
         None | Some(Value::Null) => return Ok(Vec::new()),
         Some(Value::Document(policy)) => match policy.get("uniqueKeys") {

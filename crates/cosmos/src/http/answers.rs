@@ -32,7 +32,7 @@ pub(super) struct Lost;
 
 impl fmt::Display for Lost {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("nobody knows what became of the request")
+        f.write_str("the outcome of the request is unknown")
     }
 }
 

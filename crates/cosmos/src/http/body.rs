@@ -36,7 +36,7 @@ pub(super) async fn read_body(body: &mut Body, limit: usize, held: &mut Share) -
     if body.is_end_stream() {
         return Ok(Bytes::new());
     }
-    let slow = |_| Failure::new(Fault::Timeout, "The request's body took too long to arrive.");
+    let slow = |_| Failure::new(Fault::Timeout, "Timed out reading the request body.");
     tokio::time::timeout(BODY_TIMEOUT, collect_frames(body, limit, held)).await.map_err(slow)?
 }
 
@@ -81,7 +81,7 @@ async fn collect_frames(body: &mut Incoming, limit: usize, held: &mut Share) -> 
     let mut first = Bytes::new();
     let mut whole: Option<Vec<u8>> = None;
     while let Some(frame) = body.frame().await {
-        let frame = frame.map_err(|_| Failure::bad_request("The request's body ended early."))?;
+        let frame = frame.map_err(|_| Failure::bad_request("The request body ended early."))?;
         // Trailers are ignored.
         let Ok(data) = frame.into_data() else { continue };
         let len = whole.as_ref().map_or(first.len(), Vec::len) + data.len();

@@ -19,7 +19,7 @@ pub(super) fn check_head(parts: &Parts) -> Result<()> {
         return Ok(());
     }
     if parts.headers.get_all(header::HOST).iter().count() != 1 {
-        return Err(Failure::bad_request("A request has one header host."));
+        return Err(Failure::bad_request("A request must have exactly one host header."));
     }
     check_encoding(&parts.headers)
 }
@@ -27,7 +27,7 @@ pub(super) fn check_head(parts: &Parts) -> Result<()> {
 /// Refuses a request with a scheme or host that the server does not accept.
 pub(super) fn check_arrival(parts: &Parts, scheme: &str, settings: &Settings) -> Result<()> {
     if settings.needs_tls && scheme != "https" {
-        return Err(Failure::bad_request("This address speaks https alone."));
+        return Err(Failure::bad_request("This address accepts https only."));
     }
     check_host(parts, settings.hosts.as_ref())
 }
@@ -42,10 +42,9 @@ fn check_host(parts: &Parts, hosts: Option<&Hosts>) -> Result<()> {
     let asked = parts.uri.authority().is_none_or(|authority| hosts.holds(authority.as_str()));
     match held && asked {
         true => Ok(()),
-        false => Err(Failure::new(
-            Fault::Misdirected,
-            "This host name is none of the server's: give it with --cosmos-host.",
-        )),
+        false => {
+            Err(Failure::new(Fault::Misdirected, "Unknown host name: allow it with --cosmos-host."))
+        }
     }
 }
 
@@ -55,12 +54,12 @@ fn check_encoding(headers: &HeaderMap) -> Result<()> {
     let Some(encoding) = encodings.next() else { return Ok(()) };
     if encodings.next().is_some() || !encoding.as_bytes().eq_ignore_ascii_case(b"chunked") {
         return Err(Failure::bad_request(
-            "The only transfer-encoding that is supported is one 'chunked'.",
+            "The only supported transfer-encoding is a single 'chunked'.",
         ));
     }
     if headers.contains_key(header::CONTENT_LENGTH) {
         return Err(Failure::bad_request(
-            "A request has no content-length beside a transfer-encoding.",
+            "A request must not have both content-length and transfer-encoding.",
         ));
     }
     Ok(())

@@ -226,7 +226,7 @@ impl<S: Store> Routed<S> {
 
 /// Returns the response to a request that was not executed.
 fn unreached() -> Response<Full<Bytes>> {
-    let text = "No node that owns the data of this database is reached.";
+    let text = "Cannot reach a node that owns the data of this database.";
     refuse(&Failure::new(Fault::Unavailable, text))
 }
 

@@ -121,7 +121,7 @@ impl<T> Stream<T> {
                 // wakeup.
                 let patience = self.patience.get_or_insert_with(|| Box::pin(write_timeout()));
                 ready!(patience.as_mut().poll(context));
-                let text = "the client does not read what it asked for";
+                let text = "the client stopped reading the response";
                 return Poll::Ready(Err(io::Error::new(io::ErrorKind::TimedOut, text)));
             }
         }
@@ -160,7 +160,7 @@ impl<T: AsyncRead + Unpin> AsyncRead for Stream<T> {
         if stranger.most < sent || stranger.share.set(sent + BUFFERS_BYTES).is_err() {
             // Removes the bytes just read: a read must not return bytes and an error.
             buffer.set_filled(before);
-            let text = "a first request that is too large, or too many at once";
+            let text = "an unauthenticated request is too large, or too many are open";
             return Poll::Ready(Err(io::Error::new(io::ErrorKind::OutOfMemory, text)));
         }
         Poll::Ready(Ok(()))

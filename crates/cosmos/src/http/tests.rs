@@ -443,7 +443,7 @@ async fn plain_text_is_refused_where_tls_has_to_be_spoken() {
         for mut plain in [server.http1().await, server.http2().await] {
             let (status, body) = plain.ask((Method::GET, path), &[], &[]).await;
             assert_eq!(status, 400, "{path}: {body}");
-            assert!(body.contains("https alone"), "{path}: {body}");
+            assert!(body.contains("https only"), "{path}: {body}");
         }
     }
     for offered in [&[&b"h2"[..]][..], &[b"http/1.1"]] {

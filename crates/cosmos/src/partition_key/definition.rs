@@ -121,7 +121,7 @@ impl PartitionKeyDefinition {
             }
         };
         if paths.is_empty() || most < paths.len() {
-            let text = format!("A partition key of this kind has 1 to {most} paths.");
+            let text = format!("A partition key of this kind must have 1 to {most} paths.");
             return Err(refused(text));
         }
         let mut parsed: Vec<KeyPath> = Vec::new();

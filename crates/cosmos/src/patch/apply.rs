@@ -171,7 +171,8 @@ fn increment_number(document: &mut Document, path: &Pointer, by: &Value) -> Done
         (a, b) => {
             let number = |value: &Value| Number::of(value.as_ref()).map(|number| number.to_f64());
             let sum = number(a).zip(number(b)).map(|(a, b)| a + b);
-            let sum = sum.ok_or_else(|| format!("The value at '{}' is no number.", path.text()))?;
+            let sum =
+                sum.ok_or_else(|| format!("The value at '{}' is not a number.", path.text()))?;
             if !sum.is_finite() {
                 return Err(format!("The sum at '{}' is too large.", path.text()));
             }

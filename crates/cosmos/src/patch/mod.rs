@@ -79,14 +79,16 @@ impl Patch {
             operations @ Value::Array(_) => doc! { "operations": operations },
             _ => {
                 return Err(Failure::bad_request(
-                    "A patch is an object or an array of operations.",
+                    "A patch must be an object or an array of operations.",
                 ));
             }
         };
         let condition = match body.remove("condition") {
             None | Some(Value::Null) => None,
             Some(Value::String(condition)) => Some(condition),
-            Some(_) => return Err(Failure::bad_request("The condition of a patch is a text.")),
+            Some(_) => {
+                return Err(Failure::bad_request("The condition of a patch must be a string."));
+            }
         };
         let Some(Value::Array(operations)) = body.remove("operations") else {
             return Err(Failure::bad_request("A patch has an array 'operations'."));
@@ -115,7 +117,7 @@ fn operation_of(operation: Value) -> std::result::Result<PatchOperation, String>
         return Err("It is not an object.".to_owned());
     };
     let Some(Value::String(op)) = fields.remove("op") else {
-        return Err("It has no text 'op'.".to_owned());
+        return Err("It has no string 'op'.".to_owned());
     };
     let path = read_pointer(fields.remove("path"), "path")?;
     let value = fields.remove("value");
@@ -127,7 +129,7 @@ fn operation_of(operation: Value) -> std::result::Result<PatchOperation, String>
         "remove" => Ok(PatchOperation::Remove(path)),
         "incr" => match given()? {
             by @ (Value::Int64(_) | Value::Double(_)) => Ok(PatchOperation::Increment(path, by)),
-            _ => Err("The 'value' of the operation 'incr' is no number.".to_owned()),
+            _ => Err("The 'value' of the operation 'incr' is not a number.".to_owned()),
         },
         "move" => {
             let from = read_pointer(fields.remove("from"), "from")?;
@@ -136,13 +138,15 @@ fn operation_of(operation: Value) -> std::result::Result<PatchOperation, String>
             }
             Ok(PatchOperation::Move { from, to: path })
         }
-        other => Err(format!("There is no operation '{other}'.")),
+        other => Err(format!("The operation '{other}' is unknown.")),
     }
 }
 
 /// Parses the path of an operation and refuses paths that cannot be patched.
 fn read_pointer(value: Option<Value>, name: &str) -> std::result::Result<Pointer, String> {
-    let Some(Value::String(text)) = value else { return Err(format!("It has no text '{name}'.")) };
+    let Some(Value::String(text)) = value else {
+        return Err(format!("It has no string '{name}'."));
+    };
     let pointer = Pointer::parse(&text).ok_or_else(|| format!("The path '{text}' is invalid."))?;
     let first = pointer.first_name();
     if (first == "id" && pointer.is_one()) || SYSTEM.contains(&first) {
@@ -178,26 +182,26 @@ mod tests {
             (one(&many(11)), "can't be 0 or exceed '10'"),
             (one(""), "can't be 0 or exceed '10'"),
             (one("1"), "For Operation(1): It is not an object."),
-            (one(r#"{"path":"/a"}"#), "has no text 'op'"),
-            (one(r#"{"op":"test","path":"/a","value":1}"#), "no operation 'test'"),
+            (one(r#"{"path":"/a"}"#), "has no string 'op'"),
+            (one(r#"{"op":"test","path":"/a","value":1}"#), "operation 'test' is unknown"),
             (one(r#"{"op":"add","path":"/a"}"#), "has no 'value'"),
             (one(r#"{"op":"add","path":"a","value":1}"#), "The path 'a' is invalid"),
             (one(r#"{"op":"add","path":"","value":1}"#), "The path '' is invalid"),
-            (one(r#"{"op":"add","value":1}"#), "no text 'path'"),
-            (one(r#"{"op":"incr","path":"/a","value":"1"}"#), "is no number"),
+            (one(r#"{"op":"add","value":1}"#), "no string 'path'"),
+            (one(r#"{"op":"incr","path":"/a","value":"1"}"#), "is not a number"),
             (one(r#"{"op":"move","path":"/a/b","from":"/a"}"#), "into itself"),
-            (one(r#"{"op":"move","path":"/a"}"#), "no text 'from'"),
+            (one(r#"{"op":"move","path":"/a"}"#), "no string 'from'"),
             (one(r#"{"op":"remove","path":"/id"}"#), "cannot be patched"),
             (one(r#"{"op":"set","path":"/_ts","value":1}"#), "cannot be patched"),
             (one(r#"{"op":"move","path":"/a","from":"/_etag"}"#), "cannot be patched"),
             (format!(r#"{{"operations":[{},{{}}]}}"#, many(1)), "For Operation(2)"),
-            (r#"{"condition":1,"operations":[]}"#.to_owned(), "is a text"),
+            (r#"{"condition":1,"operations":[]}"#.to_owned(), "must be a string"),
             ("{}".to_owned(), "has an array 'operations'"),
             (r#"[{"op":"remove","path":"/a"}]"#.to_owned(), "1 None"),
             ("[]".to_owned(), "can't be 0 or exceed '10'"),
             ("[1]".to_owned(), "For Operation(1): It is not an object."),
-            ("1".to_owned(), "is an object or an array"),
-            ("null".to_owned(), "is an object or an array"),
+            ("1".to_owned(), "must be an object or an array"),
+            ("null".to_owned(), "must be an object or an array"),
         ] {
             assert!(parse(&text).contains(want), "{text}: {}", parse(&text));
         }

@@ -101,9 +101,9 @@ async fn keep_versions<S: Store>(
             })
             .await
     });
-    let begun = begun
-        .await
-        .unwrap_or_else(|_| Err(engine::Error::new(engine::Kind::Unavailable, "the server stops")));
+    let begun = begun.await.unwrap_or_else(|_| {
+        Err(engine::Error::new(engine::Kind::Unavailable, "the server is stopping"))
+    });
     begun?;
     if container.keeps_versions() {
         return Ok(());
@@ -111,7 +111,7 @@ async fn keep_versions<S: Store>(
     if container::refuses_versions(&container.collection.state().record.options) {
         return Err(Failure::bad_request(NOT_ENABLED));
     }
-    Err(Failure::new(Fault::Unavailable, "The feed of all versions is about to begin."))
+    Err(Failure::new(Fault::Unavailable, "The feed of all versions is starting: try again."))
 }
 
 /// Writes an event as JSON, with the item before the change if `images` is set.

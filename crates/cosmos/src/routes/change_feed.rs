@@ -28,7 +28,7 @@ pub(crate) async fn read_changes<S: Store>(door: &Door<S>, request: &Request) ->
         return all_versions::read_versions(door, request).await;
     }
     if !mode.eq_ignore_ascii_case("Incremental Feed") {
-        return Err(Failure::bad_request(format!("There is no change feed '{mode}'.")));
+        return Err(Failure::bad_request(format!("The change feed mode '{mode}' is unknown.")));
     }
     let container = request.container()?;
     let part = container_part::of_headers(container, request)?;
@@ -94,7 +94,7 @@ fn write_entry(renderer: &ItemRenderer, item: &Item, wrapped: bool, text: &mut V
 pub(super) fn parse_position(etag: &str) -> Result<u64> {
     let number = etag.trim_matches('"').parse();
     number.map_err(|_| {
-        Failure::bad_request(format!("The position '{etag}' is none of the change feed."))
+        Failure::bad_request(format!("'{etag}' is not a position of the change feed."))
     })
 }
 

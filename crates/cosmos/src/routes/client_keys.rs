@@ -84,17 +84,17 @@ fn read_body(body: &[u8]) -> Result<(String, Document)> {
     let text = |fields: &Document, name: &str| {
         let text = fields.get(name).and_then(|value| value.as_ref().as_str());
         text.filter(|text| !text.is_empty()).map(str::to_owned).ok_or_else(|| {
-            Failure::bad_request(format!("A client encryption key has a text '{name}'."))
+            Failure::bad_request(format!("A client encryption key must have a string '{name}'."))
         })
     };
     let algorithm = text(&body, "encryptionAlgorithm")?;
     let wrapped = text(&body, "wrappedDataEncryptionKey")?;
     if STANDARD.decode(&wrapped).is_err() {
-        return Err(Failure::bad_request("The text 'wrappedDataEncryptionKey' is not base64."));
+        return Err(Failure::bad_request("The string 'wrappedDataEncryptionKey' is not base64."));
     }
     let Some(Value::Document(given)) = body.get("keyWrapMetadata") else {
         return Err(Failure::bad_request(
-            "A client encryption key has an object 'keyWrapMetadata'.",
+            "A client encryption key must have an object 'keyWrapMetadata'.",
         ));
     };
     let mut metadata = Document::new();
@@ -123,7 +123,7 @@ pub(crate) async fn create_key<S: Store>(
         return Err(Failure::already_exists());
     }
     if MAX_CLIENT_KEYS <= resources::siblings_of(door, &path).len() {
-        let text = format!("The database has {MAX_CLIENT_KEYS} client encryption keys already.");
+        let text = format!("The database already has {MAX_CLIENT_KEYS} client encryption keys.");
         return Err(Failure::new(Fault::Forbidden, text));
     }
     let number = resources::next_number(door).await?;

@@ -75,7 +75,7 @@ pub(super) fn of_headers<'a>(
     let (start, end) = (headers.start_epk().unwrap_or(""), headers.end_epk().unwrap_or("FF"));
     let range = EpkRange::parse(start, end).ok_or_else(|| {
         Failure::bad_request(format!(
-            "'{start}' and '{end}' are no range of effective partition keys."
+            "'{start}' and '{end}' are not a range of effective partition keys."
         ))
     })?;
     let mark = format!("{start}-{end}").into_bytes();

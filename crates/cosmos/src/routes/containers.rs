@@ -98,7 +98,7 @@ pub(crate) async fn create_container<S: Store>(
     let throughput = offers::requested_throughput(request)?;
     let database = shared::find_database(door, request)?;
     if MAX_RESOURCES <= catalog::all_containers(&door.engine, &database).len() {
-        let text = format!("The database has {MAX_RESOURCES} containers already.");
+        let text = format!("The database already has {MAX_RESOURCES} containers.");
         return Err(Failure::new(Fault::Forbidden, text));
     }
     client_keys::check_known(door, &database, &container::encryption_keys(definition.options()))?;
@@ -199,7 +199,7 @@ pub(crate) async fn replace_container<S: Store>(
     // start.
     tokio::spawn(async move {
         if let Err(error) = engine.transform_indexes(&collection).await {
-            tracing::warn!(%error, "build the indexes of a container");
+            tracing::warn!(%error, "cannot build the indexes of a container");
         }
     });
     let container = find_named(door, request)?;
@@ -219,7 +219,12 @@ pub(crate) async fn delete_container<S: Store>(door: &Door<S>, request: &Request
     // The container is deleted even if this fails: a remaining offer is removed at the next start.
     if let Err(failure) = remove_belongings(door, &container).await {
         let (database, container) = (&container.database, &container.name);
-        tracing::warn!(database, container, text = %failure.text, "remove what a container had");
+        tracing::warn!(
+            database,
+            container,
+            text = %failure.text,
+            "cannot delete the resources of a deleted container"
+        );
     }
     door.containers.forget_dropped();
     Ok(resources::removed_reply())

@@ -48,7 +48,7 @@ pub(crate) async fn create_database<S: Store>(
         return Err(Failure::already_exists());
     }
     if MAX_RESOURCES <= databases.len() {
-        let text = format!("The account has {MAX_RESOURCES} databases already.");
+        let text = format!("The account already has {MAX_RESOURCES} databases.");
         return Err(Failure::new(Fault::Forbidden, text));
     }
     let (number, resource) = resources::create_numbered(door, &[ROOT, &id]).await?;

@@ -37,7 +37,7 @@ async fn mend_offers<S: Store>(door: &Door<S>) -> failure::Result<()> {
                 offers::create_offer(door, &link, &container.rid, Throughput::default(), None)
                     .await?;
                 let (database, container) = (&container.database, &container.name);
-                tracing::warn!(database, container, "a container had no offer; it has one now");
+                tracing::warn!(database, container, "created the missing offer of a container");
             }
             known.insert(container.rid);
         }
@@ -47,7 +47,7 @@ async fn mend_offers<S: Store>(door: &Door<S>) -> failure::Result<()> {
         let owner = offer.body.get("offerResourceId").and_then(|id| id.as_ref().as_str());
         if !owner.is_some_and(|owner| known.contains(owner)) {
             door.engine.remove_resource(&resources::path_names(&offer), Expected::Present).await?;
-            tracing::warn!("an offer had no resource; it is removed");
+            tracing::warn!("deleted an offer whose resource does not exist");
         }
     }
     Ok(())

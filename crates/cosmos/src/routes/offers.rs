@@ -90,13 +90,13 @@ impl Throughput {
             Some(Value::Document(settings)) => Self::of_autoscale(settings)?,
             None | Some(Value::Null) => None,
             Some(_) => {
-                return Err(Failure::bad_request("The settings of autoscale are not an object."));
+                return Err(Failure::bad_request("The autoscale settings are not an object."));
             }
         };
         match (scale, content.get("offerThroughput").and_then(whole_number)) {
             (Some(scale), _) => scale.check_bounds(),
             (None, Some(units)) => Self::Manual(units).check_bounds(),
-            (None, None) => Err(Failure::bad_request("The offer says no throughput.")),
+            (None, None) => Err(Failure::bad_request("The offer has no throughput.")),
         }
     }
 
@@ -105,7 +105,7 @@ impl Throughput {
         let most = match settings.get("maxThroughput") {
             None | Some(Value::Null) => return Ok(None),
             Some(most) => whole_number(most).ok_or_else(|| {
-                Failure::bad_request("The throughput of autoscale is not a whole number.")
+                Failure::bad_request("The autoscale throughput is not a whole number.")
             })?,
         };
         let inner = |document: Option<&Value>, name: &str| match document {
@@ -278,7 +278,7 @@ pub(crate) async fn replace_offer<S: Store>(
     let id = held.path.last().map_or("", String::as_str);
     for name in ["id", "_rid"] {
         if body.get(name).is_some_and(|given| given.as_ref().as_str() != Some(id)) {
-            let text = format!("The property '{name}' is not that of the offer '{id}'.");
+            let text = format!("The property '{name}' does not match the offer '{id}'.");
             return Err(Failure::bad_request(text));
         }
     }

@@ -28,7 +28,7 @@ impl ParsedQuery {
     pub(super) fn read_parts(body: &[u8]) -> Result<Asked> {
         let mut fields = json::parse_document(body, MAX_DEPTH)?;
         let Some(Value::String(text)) = fields.remove("query") else {
-            return Err(Failure::bad_request("The body of a query has no text 'query'."));
+            return Err(Failure::bad_request("The body of a query has no string 'query'."));
         };
         let parameters = match fields.remove("parameters") {
             None | Some(Value::Null) => Vec::new(),
@@ -36,7 +36,7 @@ impl ParsedQuery {
                 parameters.into_iter().map(read_parameter).collect::<Result<_>>()?
             }
             Some(_) => {
-                return Err(Failure::bad_request("The 'parameters' of a query are no array."));
+                return Err(Failure::bad_request("The 'parameters' of a query are not an array."));
             }
         };
         Ok((text, parameters))
@@ -58,7 +58,8 @@ impl ParsedQuery {
 
 /// Parses a parameter; without a value it is undefined, which differs from null.
 fn read_parameter(value: Value) -> Result<(String, Value)> {
-    let wrong = || Failure::bad_request("A parameter of a query has a text 'name' and a 'value'.");
+    let wrong =
+        || Failure::bad_request("A parameter of a query must have a string 'name' and a 'value'.");
     let Value::Document(mut fields) = value else { return Err(wrong()) };
     let Some(Value::String(name)) = fields.remove("name") else { return Err(wrong()) };
     Ok((name, fields.remove("value").unwrap_or(Value::Undefined)))

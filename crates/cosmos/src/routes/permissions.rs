@@ -102,7 +102,7 @@ fn new_token<S: Store>(door: &Door<S>, request: &Request, token: &Token) -> Resu
     let asked = request.headers.expiry_seconds();
     let refused = || {
         Failure::bad_request(format!(
-            "A token lives from {} to {} seconds; '{}' was asked for.",
+            "The lifetime of a token must be {} to {} seconds, not '{}'.",
             auth::limits::MIN_TOKEN_SECONDS,
             auth::limits::MAX_TOKEN_SECONDS,
             asked.unwrap_or_default()
@@ -134,7 +134,7 @@ fn read_body<S: Store>(door: &Door<S>, body: &[u8]) -> Result<(String, Document)
         && permission.path.needs_partition(&door.engine, &door.containers)
     {
         return Err(Failure::bad_request(
-            "A permission for an item that is named by its id has the item's partition key in \
+            "A permission for an item named by its id must have the item's partition key in \
              'resourcePartitionKey'.",
         ));
     }

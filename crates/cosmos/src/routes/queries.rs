@@ -285,7 +285,7 @@ fn keep_wanted_paths<S: Store>(door: &Door<S>, container: &Container) {
     let (engine, collection) = (door.engine.clone(), Arc::clone(&container.collection));
     tokio::spawn(async move {
         if let Err(error) = engine.keep_wanted_paths(&collection).await {
-            tracing::warn!(%error, "build the index of a path that queries use");
+            tracing::warn!(%error, "cannot build the index of a path that queries use");
         }
     });
 }

@@ -65,7 +65,7 @@ pub(super) async fn next_number<S: Store>(door: &Door<S>) -> Result<u32> {
         let number = door.settings.shard.next_number(before);
         let number = number.filter(|number| Rid::Database(*number).may_be_given());
         let number = number.ok_or_else(|| {
-            Failure::new(Fault::Forbidden, "The account has no more resource ids to give.")
+            Failure::new(Fault::Forbidden, "The account's resource ids are exhausted.")
         })?;
         let body = doc! { "number": Value::Int64(i64::from(number)) };
         match door.engine.put_resource(COUNTER, body, expect).await {
@@ -74,7 +74,7 @@ pub(super) async fn next_number<S: Store>(door: &Door<S>) -> Result<u32> {
             Err(error) => return Err(error.into()),
         }
     }
-    Err(Failure::new(Fault::RetryWith, "Too many resources are made at once."))
+    Err(Failure::new(Fault::RetryWith, "Too many resources are being created at once."))
 }
 
 /// Creates a resource that contains only the number of its resource id, and returns both. The

@@ -105,8 +105,8 @@ impl ScriptFeed {
         let body = shared::parse_document(body)?;
         let id = names::check_name(body.get("id"))?;
         let text = |name: &str| body.get(name).and_then(|value| value.as_ref().as_str());
-        let code =
-            text("body").ok_or_else(|| Failure::bad_request("A script has a text 'body'."))?;
+        let code = text("body")
+            .ok_or_else(|| Failure::bad_request("A script must have a string 'body'."))?;
         let mut kept = doc! { "body": code };
         if self.kind.leaf == Leaf::Trigger {
             for (name, known, usual) in [
@@ -122,7 +122,8 @@ impl ScriptFeed {
                     Some(given) => given.as_ref().as_str().unwrap_or_default(),
                 };
                 if !known.iter().any(|known| known.eq_ignore_ascii_case(given)) {
-                    let text = format!("The property '{name}' is one of {}.", known.join(", "));
+                    let text =
+                        format!("The property '{name}' must be one of {}.", known.join(", "));
                     return Err(Failure::bad_request(text));
                 }
                 kept.push(name, Value::String(given.to_owned()));
@@ -140,7 +141,7 @@ impl ScriptFeed {
         kept: Document,
     ) -> Result<(u16, Arc<Resource>)> {
         if self.kind.most <= resources::siblings_of(door, &self.path_of("")).len() {
-            let text = format!("The container has {} of these already.", self.kind.most);
+            let text = format!("The container already has {} of these.", self.kind.most);
             return Err(Failure::new(Fault::Forbidden, text));
         }
         // Dropping a container removes the resource at its path with everything below it, so that

@@ -227,10 +227,10 @@ async fn an_operation_that_is_wrong_in_itself_fails_alone_in_a_bulk() {
     let mut client = with_items(&[]).await;
     let create = Operation { partition_key: Some("[\"a\"]"), ..create_1() };
     for (wrong, status, error) in [
-        (Operation { operation_type: Some(3), ..create }, 400, "the type 3"),
-        (Operation { operation_type: None, ..create }, 400, "the type -1"),
-        (Operation { resource_type: Some(1), ..create }, 400, "not about a document"),
-        (Operation { resource_body: None, ..create }, 400, "'Create' of a batch has no"),
+        (Operation { operation_type: Some(3), ..create }, 400, "the unknown type 3"),
+        (Operation { operation_type: None, ..create }, 400, "the unknown type -1"),
+        (Operation { resource_type: Some(1), ..create }, 400, "not for a document"),
+        (Operation { resource_body: None, ..create }, 400, "'Create' has no"),
         (Operation { resource_body: Some(b""), ..create }, 400, "invalid JSON"),
         (Operation { indexing_directive: Some("None"), ..create }, 400, "'None'"),
         (Operation { effective_partition_key: Some(b""), ..create }, 501, "effectivePartitionKey"),
