@@ -82,11 +82,11 @@ const REFUSED: &[(&str, &str)] = &[
     ("?R", "recursion"),
     ("?&", "recursion"),
     ("?P>", "recursion"),
-    ("?P=", "a reference back"),
+    ("?P=", "a backreference"),
     ("?(", "a conditional group"),
     ("?C", "a callout"),
-    ("?J", "names that stand for several groups"),
-    ("?n", "groups that keep no text by default"),
+    ("?J", "duplicate group names"),
+    ("?n", "non-capturing groups by default"),
 ];
 
 /// Parses the start of a group, after its opening parenthesis.
@@ -109,7 +109,7 @@ pub(super) fn read_opening(text: &mut Text<'_>, flags: Flags) -> Result<Opening,
     if text.starts_with("*") {
         return Err(match text.rest.clone().nth(1) {
             Some(next) if next.is_ascii_alphabetic() || next == ':' => {
-                unsupported("a backtracking verb")
+                unsupported("a backtracking control verb")
             }
             _ => invalid("quantifier does not follow a repeatable item"),
         });
@@ -163,8 +163,8 @@ fn inner_flags(text: &mut Text<'_>, around: Flags) -> Result<Opening, Error> {
             Some('-') if on => on = false,
             Some('0'..='9' | '+' | '-') => return Err(unsupported("recursion")),
             Some('x') if text.starts_with("x") => return Err(unsupported("the flag xx")),
-            Some('J') => return Err(unsupported("names that stand for several groups")),
-            Some('n') => return Err(unsupported("groups that keep no text by default")),
+            Some('J') => return Err(unsupported("duplicate group names")),
+            Some('n') => return Err(unsupported("non-capturing groups by default")),
             Some(letter) if flags.set(letter, on) => {}
             _ => return Err(invalid("unrecognized character after (? or (?-")),
         }

@@ -93,7 +93,7 @@ impl<'a> Rewrite<'a> {
         // Perl does not match a start of line after the final line break, the engine does. Only an
         // empty match shows the difference.
         if self.plain_line_start && may_be_empty(&self.text.out) {
-            return Err(unsupported("a start of a line that nothing follows"));
+            return Err(unsupported("a multiline ^ in a pattern that may match the empty string"));
         }
         Ok((self.text.out, self.aheads.unwrap_or_default()))
     }
@@ -109,7 +109,7 @@ impl<'a> Rewrite<'a> {
                 Ok(())
             }
             // What follows would have to match the line break again.
-            None => Err(unsupported("an end in front of something else")),
+            None => Err(unsupported("a $ that is not at the end of the pattern")),
         }
     }
 
@@ -230,7 +230,7 @@ impl<'a> Rewrite<'a> {
             self.plain_line_start = true;
             self.text.out.push_str("(?m:^)");
         } else {
-            return Err(unsupported("a start of a line behind something else"));
+            return Err(unsupported("a multiline ^ that is not at the start of the pattern"));
         }
         Ok(())
     }
@@ -328,7 +328,7 @@ impl<'a> Rewrite<'a> {
             'g' if self.text.starts_with("<") || self.text.starts_with("'") => {
                 return Err(unsupported("recursion"));
             }
-            '1'..='9' | 'g' | 'k' => return Err(unsupported("a reference back")),
+            '1'..='9' | 'g' | 'k' => return Err(unsupported("a backreference")),
             'C' | 'G' | 'K' | 'X' => return Err(unsupported(&format!("\\{sign}"))),
             _ => {
                 self.repeatable = false;

@@ -72,8 +72,8 @@ fn what_needs_backtracking_is_refused_by_name() {
     for (pattern, what) in [
         ("/(?<=a)b/", "look-behind"),
         ("/(?<!a)b/", "look-behind"),
-        (r"/(a)\1/", "a reference back"),
-        (r"/(?<n>a)\k<n>/", "a reference back"),
+        (r"/(a)\1/", "a backreference"),
+        (r"/(?<n>a)\k<n>/", "a backreference"),
         ("/(?>a)b/", "an atomic group"),
         ("/a++b/", "a possessive quantifier"),
         ("/a(?R)?/", "recursion"),
