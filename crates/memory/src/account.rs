@@ -34,7 +34,9 @@ pub struct Short;
 
 impl fmt::Display for Short {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the memory for operations is in use: try again later, or ask for less at once")
+        f.write_str(
+            "the memory for operations is exhausted: try again later, or request less at once",
+        )
     }
 }
 

@@ -19,7 +19,7 @@ impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Busy => f.write_str("too many operations use temporary files: try again later"),
-            Self::Full => f.write_str("there is no space left for temporary files"),
+            Self::Full => f.write_str("no space left for temporary files"),
             Self::Device(error) => write!(f, "a temporary file failed: {error}"),
             Self::Damaged => f.write_str("a temporary file was damaged"),
         }

@@ -65,7 +65,7 @@ impl Expansion<'_> {
             self.context.budget.spend_bounded(names)?;
             found.named.grow(PLACE + names)?;
             if MAX_NAMED_BYTES < found.named.held_bytes() {
-                let text = "the positional operators of an update name more places than allowed";
+                let text = "the positional operators of an update select too many paths";
                 return Err(Error::new(Kind::TooLarge, 146, text));
             }
             found.paths.push(before.clone());

@@ -175,7 +175,7 @@ fn where_there_is_no_place_the_refusal_says_why() {
     let busy = Place::new(usize::MAX, Limits { files: 0, ..Limits::default() });
     for (spill, number, part) in [
         (Spill::Refused, 292, "but did not opt in to external sorting"),
-        (Spill::Nowhere, 292, "keeps its data in memory"),
+        (Spill::Nowhere, 292, "an in-memory server"),
         (Spill::To(full.area.clone()), 14031, "no space left for temporary files"),
         (Spill::To(busy.area.clone()), 365, "try again later"),
     ] {

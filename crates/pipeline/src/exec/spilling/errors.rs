@@ -38,12 +38,12 @@ pub(in crate::exec) fn stage_exceeded(spill: &Spill, stage: &str) -> Error {
              allowDiskUse:true to opt in."
         ),
         (Spill::Nowhere, stage) => format!(
-            "{stage} exceeded its memory limit of {MAX_STAGE_BYTES} bytes, and a server that \
-             keeps its data in memory has no temporary files for it"
+            "{stage} exceeded its memory limit of {MAX_STAGE_BYTES} bytes, and an in-memory \
+             server has no temporary files to spill to"
         ),
         (Spill::To(_), stage) => format!(
-            "{stage} exceeded its memory limit of {MAX_STAGE_BYTES} bytes by something that \
-             cannot be put into a temporary file"
+            "{stage} exceeded its memory limit of {MAX_STAGE_BYTES} bytes with data that cannot \
+             be spilled to a temporary file"
         ),
     };
     Error::new(Kind::TooLarge, 292, text)
