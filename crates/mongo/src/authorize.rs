@@ -40,7 +40,11 @@ impl<S: Store> Door<S> {
                 .filter(|(user, now)| now.id == login.id && may_come_from(connection, user))
                 .map(|(_, now)| now),
             Err(error) => {
-                tracing::error!(user = %login.name, error = error.message, "a user may do nothing");
+                tracing::error!(
+                    user = %login.name,
+                    error = error.message,
+                    "cannot read the user: it has no privileges"
+                );
                 None
             }
         };
@@ -125,7 +129,7 @@ pub(crate) fn check_users<S: Store>(call: &Call<'_, S>) -> Result<()> {
     match call.door.users.copy() {
         None => Ok(()),
         Some(_) => {
-            let text = "users and logins are those of the first shard of the cluster";
+            let text = "users and logins are kept by the first shard of the cluster";
             Err(Error::new(CommandNotSupported, text))
         }
     }

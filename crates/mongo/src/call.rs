@@ -74,8 +74,8 @@ impl<'a, S: Store> Call<'a, S> {
             return Ok(());
         }
         let text = format!(
-            "database {database} lives in another shard of the cluster than the first one that the \
-             command names: one command works on the databases of one shard"
+            "database {database} is in another shard of the cluster than the command's first \
+             database: a command works on the databases of one shard"
         );
         Err(Error::new(IllegalOperation, text))
     }

@@ -212,10 +212,10 @@ fn understood_header<S: Store>(
 ) -> Result<Header, ConnectionEnded> {
     let why = match header {
         Some(header) if door.settings.is_home.is_some() && !is_readable(&header) => {
-            "a compressed message, which was not agreed on"
+            "a compressed message without negotiated compression"
         }
         Some(header) if door.settings.max_message_bytes < header.len => {
-            "a message that is larger than it may be"
+            "a message larger than the limit"
         }
         Some(header) if is_known || header.len <= MAX_FIRST_BYTES => return Ok(header),
         Some(_) => "a first message of more than 64 KB",

@@ -34,14 +34,12 @@ impl<S: Store> Door<S> {
         }
         let Some((name, password)) = root else {
             if self.settings.asks_for_login && !self.users.has_any() {
-                tracing::warn!(
-                    "there is no user yet who could log in: `ebb admin user add` makes one"
-                );
+                tracing::warn!("no user can log in yet: create one with `ebb admin user add`");
             }
             return Ok(());
         };
         if self.users.has_any() {
-            tracing::info!("there are users already: the first one of the settings is not made");
+            tracing::info!("users already exist: the configured first user is not created");
             return Ok(());
         }
         let name = UserName::new(name, DATABASE);
@@ -56,7 +54,7 @@ impl<S: Store> Door<S> {
             name,
         };
         self.users.put_user(&user, None).await?;
-        tracing::info!(user = user.name.to_string(), "the first user was made");
+        tracing::info!(user = user.name.to_string(), "created the first user");
         Ok(())
     }
 }

@@ -100,7 +100,7 @@ pub(crate) async fn parse_message<S: Store>(
 ) -> Result<Message, Malformed> {
     let unpacked = wire::claimed_size(header, &payload);
     if door.settings.max_message_bytes < unpacked.saturating_add(HEADER_BYTES) {
-        return Err(Malformed::fatal("a message that is larger than it may be, once unpacked"));
+        return Err(Malformed::fatal("a message larger than the limit after decompression"));
     }
     let bytes = payload.len().saturating_add(unpacked);
     held.set(bytes).map_err(memory_refusal)?;

@@ -125,5 +125,5 @@ pub(crate) fn verifier_of(credentials: &Credentials, mechanism: Mechanism) -> Op
 /// thread.
 pub(crate) async fn new_credentials(password: NewPassword) -> Result<Credentials> {
     let made = tokio::task::spawn_blocking(move || password.credentials()).await;
-    made.unwrap_or_else(|_| Err(Error::new(InternalError, "a password was not hashed")))
+    made.unwrap_or_else(|_| Err(Error::new(InternalError, "cannot hash a password")))
 }

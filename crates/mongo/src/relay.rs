@@ -61,7 +61,7 @@ impl fmt::Display for NoReply {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Malformed(why) => f.write_str(why),
-            Self::TooLarge => write!(f, "a command has at most {MAX_COMMAND_BYTES} bytes"),
+            Self::TooLarge => write!(f, "a command may have at most {MAX_COMMAND_BYTES} bytes"),
             Self::Closed => f.write_str("the server ended the command without a reply"),
         }
     }
@@ -166,7 +166,7 @@ impl<S: Store> Door<S> {
         let connection = Arc::clone(&visit.connection);
         Counters::add(&connection.counters.bytes_in, command.len() as u64);
         if !writes && !self.commands.changes_nothing(message.body()) {
-            let refused = Error::new(Unauthorized, "The key that was used may only read.");
+            let refused = Error::new(Unauthorized, "The key is read-only.");
             return Ok(count_reply(&connection, &refused.to_reply().to_buf()));
         }
         let operation = Arc::<Operation>::default();
@@ -229,7 +229,7 @@ fn parse_command(database: &str, command: &[u8]) -> Result<Message, NoReply> {
     let claimed = command.first_chunk().map(|len| u32::from_le_bytes(*len));
     let fields = match (command.get(4..command.len().saturating_sub(1)), command.last()) {
         (Some(fields), Some(0)) if claimed.map(u64::from) == Some(command.len() as u64) => fields,
-        _ => return Err(malformed("the body is not one document")),
+        _ => return Err(malformed("the body is not a single document")),
     };
     let mut payload = Vec::with_capacity(command.len() + database.len() + 32);
     payload.extend_from_slice(&[0; 9]);
@@ -260,6 +260,6 @@ fn parse_command(database: &str, command: &[u8]) -> Result<Message, NoReply> {
     let named = |body: DocRef<'_>| body.iter().filter(|(name, _)| *name == "$db").count();
     match named(message.body()) {
         1 => Ok(message),
-        _ => Err(malformed("the database stands in the path, not in '$db'")),
+        _ => Err(malformed("the database belongs in the path, not in '$db'")),
     }
 }

@@ -24,8 +24,8 @@ pub(crate) fn carried_second(value: ValueRef<'_>) -> Result<i64> {
     let second = Number::of(value).and_then(Number::to_i64_exact);
     second.filter(|second| (0..=LATEST).contains(second)).ok_or_else(|| {
         let message = format!(
-            "the reserved property '{RESERVED}' of a document that is restored has to be a whole \
-             number of seconds since 1970"
+            "the reserved property '{RESERVED}' of a restored document must be a whole number of \
+             seconds since 1970"
         );
         Error::new(BadValue, message)
     })

@@ -65,7 +65,7 @@ impl Siblings {
             self.0.ask(command, only, held).await.map_err(|error| match error.kind() {
                 io::ErrorKind::OutOfMemory => Short.into(),
                 _ => {
-                    let text = format!("a shard of the cluster is not reached: {error}");
+                    let text = format!("cannot reach a shard of the cluster: {error}");
                     Error::new(TemporarilyUnavailable, text)
                 }
             })?;

@@ -211,7 +211,11 @@ impl<S: Store> Users<S> {
         let kept = |name: &RoleName| match self.role(name) {
             Ok(role) => role.map(|role| role.value),
             Err(error) => {
-                tracing::error!(role = %name, error = error.message, "a role gives nothing");
+                tracing::error!(
+                    role = %name,
+                    error = error.message,
+                    "cannot read the role: it grants nothing"
+                );
                 None
             }
         };
@@ -256,11 +260,12 @@ impl<S: Store> Users<S> {
             (count + 1, held + record.body.to_buf().bytes().len())
         });
         if MAX_ACCESS_RECORDS <= count {
-            let text = format!("there are {MAX_ACCESS_RECORDS} users and roles, which is the most");
+            let text = format!("the limit of {MAX_ACCESS_RECORDS} users and roles is reached");
             return Err(engine::Error::new(Kind::TooLarge, text));
         }
         if MAX_ACCESS_BYTES < held + body.to_buf().bytes().len() {
-            let text = format!("all users and roles together may hold {MAX_ACCESS_BYTES} bytes");
+            let text =
+                format!("all users and roles together may take at most {MAX_ACCESS_BYTES} bytes");
             return Err(engine::Error::new(Kind::TooLarge, text));
         }
         self.engine.put_resource(path, body, expected).await?;
@@ -339,7 +344,7 @@ impl<S: Store> Users<S> {
 pub(crate) fn random_bytes<const N: usize>() -> Result<[u8; N]> {
     let mut bytes = [0; N];
     getrandom::fill(&mut bytes)
-        .map_err(|error| Error::new(InternalError, format!("no random bytes: {error}")))?;
+        .map_err(|error| Error::new(InternalError, format!("cannot get random bytes: {error}")))?;
     Ok(bytes)
 }
 

@@ -129,7 +129,7 @@ impl UsersCopy {
                     true
                 }
                 None => {
-                    tracing::error!("the first shard's answer about users is not understood");
+                    tracing::error!("invalid reply about users from the first shard");
                     false
                 }
             },
@@ -138,7 +138,7 @@ impl UsersCopy {
                 false
             }
             Err(error) => {
-                tracing::debug!(%error, "ask the first shard about users");
+                tracing::debug!(%error, "cannot read the users from the first shard");
                 false
             }
         }
@@ -179,7 +179,7 @@ impl UsersCopy {
 
 /// Returns the error for a copy that is too old to rely on.
 pub(crate) fn unreached() -> Error {
-    let text = "the first shard of the cluster, which keeps the users, is not reached: try again";
+    let text = "cannot reach the first shard of the cluster, which keeps the users: try again";
     Error::new(ShutdownInProgress, text)
 }
 

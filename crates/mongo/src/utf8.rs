@@ -53,8 +53,8 @@ pub(crate) fn check_document(message: &Message, document: DocRef<'_>) -> Result<
     let id = of.into_iter().flatten().find_map(|it| it.get("_id"));
     let which = id.map_or(String::new(), |id| format!(" with _id {}", shell(id)));
     let text = format!(
-        "the document{which} has text that is not valid UTF-8, in the field '{field}': all text is \
-         stored as UTF-8, so convert it before"
+        "the document{which} has a string that is not valid UTF-8, in the field '{field}': \
+         strings are stored as UTF-8, so convert it first"
     );
     Err(Error::new(InvalidBSON, text))
 }

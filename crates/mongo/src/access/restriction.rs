@@ -114,10 +114,7 @@ impl Restriction {
             server_address: addresses(&args, SERVER_ADDRESS)?,
         };
         if restriction == Self::default() {
-            return Err(Error::new(
-                BadValue,
-                "an authentication restriction has to name addresses",
-            ));
+            return Err(Error::new(BadValue, "an authentication restriction must name addresses"));
         }
         Ok(restriction)
     }
@@ -195,7 +192,7 @@ fn addresses(args: &Args<'_>, name: &str) -> Result<Vec<IpNet>> {
         }
         let net = text.parse().map_err(|()| {
             let shown: String = text.chars().take(SHOWN_BYTES).collect();
-            Error::new(FailedToParse, format!("'{shown}' is no address and no CIDR range"))
+            Error::new(FailedToParse, format!("'{shown}' is neither an address nor a CIDR range"))
         })?;
         list.push(net);
     }

@@ -116,7 +116,8 @@ pub(super) fn check_format(args: &Args<'_>, known: i64) -> Result<()> {
         Ok(Some(format)) if format == known => Ok(()),
         found => {
             let found = found.ok().flatten().map_or("none".to_owned(), |format| format.to_string());
-            let message = format!("stored {} of format {found}, known is {known}", args.of);
+            let message =
+                format!("stored {} has format {found}; this version reads {known}", args.of);
             Err(Error::new(UnsupportedFormat, message))
         }
     }
@@ -127,7 +128,7 @@ pub(super) fn check_id(args: &Args<'_>, id: &str) -> Result<()> {
     if args.need_str("_id")? == id {
         return Ok(());
     }
-    Err(Error::new(RoleDataInconsistent, format!("stored {} with an _id of another", args.of)))
+    Err(Error::new(RoleDataInconsistent, format!("stored {} with the _id of another", args.of)))
 }
 
 #[cfg(test)]

@@ -104,6 +104,6 @@ pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
 
 /// Returns the reply, with a 32-bit number if it fits.
 fn count_reply(n: u64) -> Result<DocBuf> {
-    let n = i64::try_from(n).map_err(|_| Error::new(BadValue, "a count beyond 64 bits"))?;
+    let n = i64::try_from(n).map_err(|_| Error::new(BadValue, "the count exceeds 64 bits"))?;
     ok(doc! { "n": int_or_long(n) })
 }

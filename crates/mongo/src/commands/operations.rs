@@ -253,7 +253,7 @@ async fn kill_elsewhere<S: Store>(
 }
 
 fn not_own() -> Error {
-    Error::new(Unauthorized, "not authorized on admin to end the operations of others")
+    Error::new(Unauthorized, "not authorized on admin to kill the operations of other users")
 }
 
 /// Parses the id of an operation of another shard into shard and number.

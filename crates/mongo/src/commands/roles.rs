@@ -116,7 +116,7 @@ fn check_role<S: Store>(call: &Call<'_, S>, role: &Role) -> Result<()> {
     check_roles(call, &role.roles)?;
     let kept = |name: &RoleName| call.door.users.role(name).ok().flatten().map(|kept| kept.value);
     if would_cycle(&role.name, &role.roles, kept) {
-        let text = format!("Granting these roles to {} would have it come to itself", role.name);
+        let text = format!("Granting these roles to {} would make it include itself", role.name);
         return Err(Error::new(InvalidRoleModification, text));
     }
     Ok(())

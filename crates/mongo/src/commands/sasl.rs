@@ -98,7 +98,11 @@ pub(super) async fn begin<S: Store>(
     // Does not reveal more than a handshake, which lists the user's mechanisms; a driver then uses
     // another mechanism.
     if user.as_ref().is_some_and(|user| user.credentials.of(mechanism.name()).is_none()) {
-        return Err(note_failure(call, Some(&name), "a user without a password for the mechanism"));
+        return Err(note_failure(
+            call,
+            Some(&name),
+            "the user has no credentials for the mechanism",
+        ));
     }
     let verifier = user.as_ref().and_then(|user| verifier_of(&user.credentials, mechanism));
     // Also computed for existing users, so that the timing does not reveal which users exist.
@@ -147,7 +151,7 @@ pub(super) async fn proceed<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
                 }
                 (Ok(_) | Err(Failed::WrongProof), _) => {
                     note_wrong(call, &name);
-                    return Err(note_failure(call, Some(&name), "a wrong name or password"));
+                    return Err(note_failure(call, Some(&name), "wrong user name or password"));
                 }
             };
             if skips_empty {
@@ -163,7 +167,7 @@ pub(super) async fn proceed<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
             log_in(call, &user, mechanism.name())?;
             ok(step_reply(id, true, Vec::new()))
         }
-        Step::Empty(_) => Err(note_failure(call, Some(&name), "a message behind the last one")),
+        Step::Empty(_) => Err(note_failure(call, Some(&name), "a message after the last one")),
     }
 }
 
@@ -174,7 +178,7 @@ fn without_conversation<S: Store>(call: &Call<'_, S>) -> Error {
         Topology::Standalone => Error::new(ProtocolError, "No SASL session state found"),
         Topology::Router => Error::new(
             ShutdownInProgress,
-            "the server that began this login does not go on with it: log in again",
+            "the server that started this login cannot continue it: log in again",
         ),
     }
 }
@@ -194,7 +198,7 @@ fn log_in<S: Store>(call: &Call<'_, S>, user: &User, mechanism: &str) -> Result<
     let same = |now: &User| now.id == user.id && now.credentials == user.credentials;
     let may = |now: &User| same(now) && may_come_from(call.connection, now);
     let Some((_, login)) = now.filter(|(now, _)| may(now)) else {
-        return Err(note_failure(call, Some(&user.name), "the user has changed meanwhile"));
+        return Err(note_failure(call, Some(&user.name), "the user changed during the login"));
     };
     call.connection.logins.lock().log_in(login);
     note_login(call, &user.name.to_string(), mechanism, 0);
@@ -248,7 +252,7 @@ pub(super) async fn in_handshake<S: Store>(call: &Call<'_, S>, reply: &mut Docum
     let args = call.args();
     if let Some(asked) = args.get("saslSupportedMechs") {
         let ValueRef::String(asked) = asked else {
-            return Err(Error::new(TypeMismatch, "saslSupportedMechs has to be text"));
+            return Err(Error::new(TypeMismatch, "saslSupportedMechs must be a string"));
         };
         let Some((database, user)) = asked.split_once('.') else {
             let text = "UserName must contain a '.' separated database.user";

@@ -362,7 +362,7 @@ pub(super) async fn users_info<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
         if matches {
             bytes += entry.to_buf().bytes().len();
             if MAX_DOCUMENT_BYTES < bytes {
-                let text = "the users are more than fit into a reply: ask for some of them";
+                let text = "the users do not fit into one reply: request fewer";
                 return Err(Error::new(BSONObjectTooLarge, text));
             }
             shown.push(Value::Document(entry));

@@ -57,15 +57,15 @@ fn log_in<S: Store>(call: &Call<'_, S>, body: DocRef<'_>, database: &str) -> Res
         return Err(sasl::unknown_mechanism(mechanism));
     }
     let Some(subject) = call.connection.certificate_subject.as_deref() else {
-        return Err(sasl::note_failure(call, None, "the client has shown no certificate"));
+        return Err(sasl::note_failure(call, None, "the client presented no certificate"));
     };
     let name = UserName::new(subject, EXTERNAL_DATABASE);
     if database != EXTERNAL_DATABASE {
-        let why = "users with certificates are those of $external";
+        let why = "certificate users belong to $external";
         return Err(sasl::note_failure(call, Some(&name), why));
     }
     if args.str("user")?.is_some_and(|user| user != subject) {
-        let why = "another user than that of the certificate";
+        let why = "the user does not match the certificate";
         return Err(sasl::note_failure(call, Some(&name), why));
     }
     let Some((user, login)) = call.door.login_as(&name)? else {

@@ -220,7 +220,10 @@ impl<'a, S: Store> Book<'a, S> {
             let id = Page::id_of(&self.session, at);
             let stored = self.engine.receipt(id.as_ref()).await?.map(|receipt| receipt.stamp);
             if stored.is_some() && stored != stamp {
-                return Err(Error::new(WriteConflict, "another attempt of the write came first"));
+                return Err(Error::new(
+                    WriteConflict,
+                    "another attempt of the write was committed first",
+                ));
             }
         }
         Ok(())
@@ -296,7 +299,7 @@ impl<S: Store> Receipts for Book<'_, S> {
         for (at, done) in results {
             let (page, place) = page_of(self.ids.id_at(at));
             let Some(held) = state.pages.get(&page) else {
-                let message = "a statement has begun without its receipt";
+                let message = "a statement started without its receipt";
                 return Err(engine::Error::new(Kind::Invalid, message));
             };
             let page = pages.entry(page).or_insert_with(|| held.page.clone());
@@ -338,7 +341,7 @@ impl<S: Store> Receipts for Book<'_, S> {
 /// Fails if a receipt is too large, which many upserts with long ids can cause.
 fn checked_size(receipt: DocBuf) -> std::result::Result<DocBuf, engine::Error> {
     if MAX_RECEIPT_BYTES < receipt.bytes().len() {
-        let message = "what numbered writes did is too large to be kept";
+        let message = "the receipt of retryable writes is too large";
         return Err(engine::Error::new(Kind::TooLarge, message));
     }
     Ok(receipt)

@@ -119,7 +119,7 @@ impl Page {
     pub(super) fn decode(bytes: &[u8]) -> Result<Self> {
         let stored = DocRef::Raw(bytes);
         Self::decode_fields(stored).ok_or_else(|| {
-            Error::new(DataCorruptionDetected, "the receipt of a numbered write is damaged")
+            Error::new(DataCorruptionDetected, "the receipt of a retryable write is damaged")
         })
     }
 

@@ -95,7 +95,9 @@ pub(crate) fn parse_numbered(args: &Args<'_>, statements: usize) -> Result<Optio
     };
     let checked = |id: Option<i64>| {
         let id = id.and_then(|id| i32::try_from(id).ok()).filter(|id| 0 <= *id);
-        id.ok_or_else(|| Error::new(BadValue, "A statement id is a 32-bit number of 0 or more"))
+        id.ok_or_else(|| {
+            Error::new(BadValue, "A statement id must be a non-negative 32-bit integer")
+        })
     };
     let ids = match (first, listed) {
         (Some(_), Some(_)) => {

@@ -37,8 +37,9 @@ pub(crate) fn parse_partial_filter(spec: DocRef<'_>) -> Result<Option<Document>>
     let mut conditions = 0;
     parsed.visit_paths(&mut |_| conditions += 1);
     if MAX_CONDITIONS < conditions {
-        let cause =
-            format!("a partial filter may have {MAX_CONDITIONS} conditions, not {conditions}");
+        let cause = format!(
+            "a partial filter may have at most {MAX_CONDITIONS} conditions, not {conditions}"
+        );
         return Err(in_spec(CannotCreateIndex, &cause));
     }
     match refused_operator(&parsed) {
@@ -104,7 +105,7 @@ fn refused_operator(filter: &Filter) -> Option<&'static str> {
             PathTest::Compare(..) | PathTest::In(_) | PathTest::Exists | PathTest::Type(_) => None,
             PathTest::Mod { .. } => Some("$mod"),
             PathTest::Pattern(_) => Some("$regex"),
-            PathTest::Bits(_) => Some("a test of bits"),
+            PathTest::Bits(_) => Some("a bit test"),
             PathTest::Size(_) => Some("$size"),
             PathTest::ElemMatch(_) | PathTest::ElemValue(_) => Some("$elemMatch"),
         },

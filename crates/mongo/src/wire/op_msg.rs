@@ -186,7 +186,8 @@ impl Sections<'_> {
         let start = self.at;
         let len = u32_at(self.bytes, start).and_then(|len| usize::try_from(len).ok());
         let end = len.and_then(|len| start.checked_add(len)).filter(|end| *end <= self.end);
-        let end = end.ok_or_else(|| Malformed::fatal("a document reaches beyond its section"))?;
+        let end =
+            end.ok_or_else(|| Malformed::fatal("a document extends past the end of its section"))?;
         let bytes = self.bytes.get(start..end).unwrap_or_default();
         // Checked before the validation, which is useless for a refused document.
         if MAX_COMMAND_BYTES < bytes.len() {

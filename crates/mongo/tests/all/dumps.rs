@@ -160,7 +160,7 @@ async fn a_document_below_a_floor_is_a_write_error_that_names_the_reason() {
     let errors: Vec<Document> = errors.iter().map(tree).collect();
     let found: Vec<i64> = errors.iter().map(|error| number(error, "index")).collect();
     assert_eq!(found, [0, 1, 4]);
-    for (error, part) in errors.iter().zip(["written up to", "written up to", "its ttl end"]) {
+    for (error, part) in errors.iter().zip(["written up to", "written up to", "its ttl give"]) {
         assert_eq!(number(error, "code"), 2);
         let Some(Value::String(text)) = error.get("errmsg") else { panic!("{error:?}") };
         assert!(text.contains(part) && text.contains("without _ts"), "{text}");
