@@ -16,8 +16,11 @@ const MAX_PARTS: usize = 200;
 const DOLLAR: &str =
     "FieldPath field names may not start with '$'. Consider using $getField or $setField.";
 
-/// Checks a path; the errors are 40352, 40353, 15, 15998, 16410 and 16411. As in mongod, the whole
-/// path is checked before its parts, since a path may be wrong in several ways.
+/// The text of a field without a name.
+const EMPTY: &str = "FieldPath field names may not be empty strings.";
+
+/// Checks a path: 40352, 40353, 15, 15998, 16410 and 16411 say what is wrong with it. The whole
+/// path is looked at before its parts, as mongod does, since a path may be wrong in several ways.
 pub fn check_path(path: &str) -> Result<(), Error> {
     if path.is_empty() {
         return Err(Error::new(40352, "FieldPath cannot be constructed with empty string"));
@@ -40,9 +43,12 @@ pub(crate) fn check_plain_path(path: &str) -> Result<(), Error> {
     check_path(path)
 }
 
-/// Checks the name of one field that an expression or a stage creates; it must be neither a path
-/// nor an operator.
+/// Checks the name of one field that an expression or a stage makes: it is not empty, and neither a
+/// path nor an operator.
 pub(crate) fn check_field_name(name: &str) -> Result<(), Error> {
+    if name.is_empty() {
+        return Err(Error::new(15998, EMPTY));
+    }
     if name.starts_with('$') {
         return Err(Error::new(16410, DOLLAR));
     }
@@ -57,7 +63,7 @@ pub(crate) fn check_field_name(name: &str) -> Result<(), Error> {
 /// Checks one part of a path. The names of a database reference may start with `$`.
 fn check_part(part: &str) -> Result<(), Error> {
     if part.is_empty() {
-        return Err(Error::new(15998, "FieldPath field names may not be empty strings."));
+        return Err(Error::new(15998, EMPTY));
     }
     if part.starts_with('$') && !matches!(part, "$id" | "$ref" | "$db") {
         return Err(Error::new(16410, DOLLAR));
@@ -79,7 +85,7 @@ mod tests {
         for (path, whole, plain, name) in [
             ("a", 0, 0, 0),
             ("a.b", 0, 0, 16412),
-            ("", 40352, 40352, 0),
+            ("", 40352, 40352, 15998),
             ("a.", 40353, 40353, 16412),
             ("a..b", 15998, 15998, 16412),
             ("$a", 16410, 16410, 16410),

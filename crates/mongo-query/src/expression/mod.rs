@@ -121,8 +121,8 @@ fn folded_array(parts: Vec<Expr>) -> Expr {
 /// As in mongod the first name decides: `{a: 1, $add: []}` has a wrong field name, and
 /// `{$add: [], a: 1}` too many fields.
 ///
-/// Errors: 15983 more fields than the operator's, 16410 and 16412 a field name with `$` or a dot,
-/// 16406 a repeated name.
+/// Errors: 15983 more fields than the operator's, 15998 an empty field name, 16410 and 16412 one with
+/// `$` or a dot, 16406 a name that stands twice.
 fn parse_object(fields: DocRef<'_>, scope: Scope) -> Result<Expr, Error> {
     // An empty object is a constant.
     let Some((first, value)) = fields.iter().next() else {

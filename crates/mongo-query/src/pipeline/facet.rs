@@ -13,8 +13,8 @@ use crate::{error::Error, field_path::check_field_name};
 
 /// Parses `$facet`: at least one field name with a pipeline.
 ///
-/// Errors: 40169 not an object or an empty one, 16410 and 16412 for a name, 40170 for something
-/// other than a pipeline.
+/// Errors: 40169 not an object or an empty one, 15998, 16410 and 16412 for a name, 40170 for
+/// something other than a pipeline.
 pub(super) fn parse_facet(_: &str, value: ValueRef<'_>, scope: Scope) -> Result<Vec<Stage>, Error> {
     let fields = value.as_document().filter(|fields| !fields.is_empty());
     let Some(fields) = fields else {

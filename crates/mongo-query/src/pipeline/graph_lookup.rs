@@ -9,7 +9,10 @@
 use document::{Number, ValueRef};
 use pipeline::exec::{GraphLookup, Stage};
 
-use super::{Scope, join::parse_path};
+use super::{
+    Scope,
+    join::{check_collection, parse_path},
+};
 use crate::{error::Error, expression, filter};
 
 /// Parses `$graphLookup`. All but the last three options are required (40105).
@@ -40,7 +43,10 @@ pub(super) fn parse_graph_lookup(
                 let text = format!("restrictSearchWithMatch must be an object, found {kind}");
                 return Err(Error::new(40185, text));
             }
-            ("from", ValueRef::String(text)) => collection = Some(text.to_owned()),
+            ("from", ValueRef::String(text)) => {
+                check_collection(name, text)?;
+                collection = Some(text.to_owned());
+            }
             ("from", _) => {
                 let text = format!("{name} 'from' field must be a string, but found {kind}");
                 return Err(Error::new(9, text));

@@ -46,14 +46,15 @@ pub(super) fn parse_group(_: &str, value: ValueRef<'_>, _: Scope) -> Result<Vec<
     Ok(vec![Stage::Group(Group { id, fields })])
 }
 
-/// Parses the key of a group. Names with dots in an object would look like an inclusion, which
-/// fails with 17390.
+/// Parses the key of a group. In an object of fields, a number or a bool reads as an inclusion and is
+/// error 17390; names are checked as those of any object.
 fn parse_key(value: ValueRef<'_>) -> Result<Expr, Error> {
     if let ValueRef::Document(fields) = value {
         // Operators are expressions; only objects of fields can look like an inclusion.
         let operator = fields.iter().next().is_some_and(|(name, _)| name.starts_with('$'));
-        let inclusion =
-            |(name, _): (&str, ValueRef<'_>)| name.contains('.') || name.starts_with('$');
+        let inclusion = |(_, value): (&str, ValueRef<'_>)| {
+            value.is_number() || matches!(value, ValueRef::Bool(_))
+        };
         if !operator && fields.iter().any(inclusion) {
             return Err(Error::new(17390, "$group does not support inclusion-style expressions"));
         }

@@ -21,6 +21,15 @@ pub(super) fn parse_path(text: &str) -> Result<Path, Error> {
     Ok(Path::new(text))
 }
 
+/// Checks the name of the other collection of a stage: 73 where no collection can have it.
+pub(super) fn check_collection(stage: &str, name: &str) -> Result<(), Error> {
+    if name.is_empty() || name.starts_with('.') || name.contains(['$', '\0']) {
+        return Err(Error::new(73, format!("invalid {stage} namespace: {name}")));
+    }
+    Ok(())
+}
+
+/// What `$lookup` was given.
 #[derive(Default)]
 struct LookupOptions<'v> {
     /// The other collection, and its database if it is specified.
@@ -64,7 +73,10 @@ fn parse_options(value: ValueRef<'_>) -> Result<LookupOptions<'_>, Error> {
                     format!("$lookup argument 'let: {shown}' must be an object, is type {kind}");
                 return Err(failed_to_parse(text));
             }
-            ("from", ValueRef::String(name)) => given.from = Some((None, name.to_owned())),
+            ("from", ValueRef::String(name)) => {
+                check_collection("$lookup", name)?;
+                given.from = Some((None, name.to_owned()));
+            }
             ("from", ValueRef::Document(name)) => {
                 let part = |part: &str| name.get(part).and_then(ValueRef::as_str);
                 let (database, collection) = (part("db"), part("coll"));
@@ -189,7 +201,10 @@ pub(super) fn parse_union_with(
     };
     let from_documents = matches!(inner.first(), Some(Stage::Documents(_)));
     let collection = match collection {
-        Some(collection) => collection.to_owned(),
+        Some(collection) => {
+            check_collection("$unionWith", collection)?;
+            collection.to_owned()
+        }
         None if from_documents => String::new(),
         None => {
             let text = "$unionWith stage without explicit collection must have a pipeline with $documents as first stage";

@@ -46,16 +46,22 @@ pub(crate) struct Scope {
     place: Place,
     /// Number of pipelines that enclose it.
     depth: usize,
+    /// Whether one of these pipelines is that of a `$facet`.
+    in_facet: bool,
 }
 
 impl Scope {
-    /// Returns the scope of a pipeline inside a stage; fails with 5107300 beyond the limit.
+    /// The pipeline of the command itself.
+    const TOP: Self = Self { place: Place::Top, depth: 0, in_facet: false };
+
+    /// A pipeline inside a stage of this one; 5107300 where that is too deep.
     fn nested_in(self, place: Place) -> Result<Self, Error> {
         if MAX_NESTED <= self.depth {
             let text = "Maximum number of nested sub-pipelines exceeded. Limit is 20";
             return Err(Error::new(5_107_300, text));
         }
-        Ok(Self { place, depth: self.depth + 1 })
+        let in_facet = self.in_facet || place == Place::Facet;
+        Ok(Self { place, depth: self.depth + 1, in_facet })
     }
 }
 
@@ -142,12 +148,12 @@ pub(crate) fn stage_names() -> impl Iterator<Item = &'static str> {
 
 /// Parses the pipeline of an aggregation. All regular expressions in it share one memory limit.
 pub fn parse(pipeline: ArrayRef<'_>) -> Result<Vec<Stage>, Error> {
-    as_program(|| parse_stages(pipeline, Scope { place: Place::Top, depth: 0 }))
+    as_program(|| parse_stages(pipeline, Scope::TOP))
 }
 
 /// Parses the stages after a first one that is not parsed here.
 pub fn parse_rest(pipeline: ArrayRef<'_>) -> Result<Vec<Stage>, Error> {
-    as_program(|| parse_behind(pipeline, Scope { place: Place::Top, depth: 0 }, true))
+    as_program(|| parse_behind(pipeline, Scope::TOP, true))
 }
 
 /// Parses a pipeline in its context.
@@ -228,8 +234,13 @@ fn split_stage(value: ValueRef<'_>) -> Result<(&str, ValueRef<'_>), Error> {
 
 /// Fails if a stage is not allowed in its context; the error number depends on the context.
 ///
-/// Errors: 40600 in a `$facet`, 31441 in a `$unionWith`, 51047 in a `$lookup`.
+/// Errors: 40600 in a `$facet`, and for a `$facet` at any depth of another one; 31441 in a `$unionWith`, 51047 in a `$lookup`.
 fn check_place(name: &str, scope: Scope) -> Result<(), Error> {
+    let not_in_facet =
+        || Error::new(40600, format!("{name} is not allowed to be used within a $facet stage"));
+    if scope.in_facet && name == "$facet" {
+        return Err(not_in_facet());
+    }
     let outside = match scope.place {
         Place::Facet => {
             ["$facet", "$out", "$merge", "$geoNear"].contains(&name) || FIRST_ONLY.contains(&name)
@@ -239,9 +250,7 @@ fn check_place(name: &str, scope: Scope) -> Result<(), Error> {
     };
     if outside {
         return Err(match scope.place {
-            Place::Facet => {
-                Error::new(40600, format!("{name} is not allowed to be used within a $facet stage"))
-            }
+            Place::Facet => not_in_facet(),
             Place::Union => Error::new(
                 31441,
                 format!("{name} is not allowed within a $unionWith's sub-pipeline"),

@@ -53,8 +53,13 @@ pub(super) struct Builder {
 }
 
 impl Builder {
-    /// Adds a leaf. The first field that is not `_id` decides the mode; a later one that
-    /// contradicts it is an error.
+    /// Returns whether a field has made it an exclusion.
+    pub(super) fn is_exclusion(&self) -> bool {
+        self.mode == Some(Mode::Exclusion)
+    }
+
+    /// Adds a leaf. Errors are those of the field that comes too late: the first one that is not
+    /// `_id` decides the mode.
     ///
     /// Errors: 31253 an inclusion in an exclusion, 31254 an exclusion in an inclusion, 31310 a
     /// computed value in an exclusion.

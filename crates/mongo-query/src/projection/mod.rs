@@ -121,8 +121,14 @@ fn parse_document(
 
 /// Adds a computed value. Its text is kept for a later error, since the mode is not known yet.
 ///
-/// Errors: those of expressions, but an unknown operator is 31325 here.
+/// Errors: 31252 an operator in an exclusion, and those of expressions, but an unknown operator is
+/// 31325 here.
 fn add_computed(path: &str, value: ValueRef<'_>, builder: &mut Builder) -> Result<(), Error> {
+    let operator = value.as_document().and_then(|inner| inner.iter().next());
+    if builder.is_exclusion() && operator.is_some_and(|(name, _)| name != "$meta") {
+        let text = "Cannot use expression other than $meta in exclusion projection";
+        return Err(Error::new(31252, text));
+    }
     let expr = expression::parse(value).map_err(|error| match (error.code, value) {
         // The error of an unknown operator has another number and text in projections.
         (168, ValueRef::Document(inner)) => {

@@ -131,6 +131,19 @@ pub(super) const ROWS: &[(&str, &str)] = &[
         "[{$group: {_id: {'a.b': 1}}}]",
         "error 17390: $group does not support inclusion-style expressions",
     ),
+    (
+        "[{$group: {_id: {a: '$a', b: true}}}]",
+        "error 17390: $group does not support inclusion-style expressions",
+    ),
+    (
+        "[{$group: {_id: {'a.b': '$a'}}}]",
+        "error 16412: FieldPath field names may not contain '.'. Consider using $getField or $setField.",
+    ),
+    (
+        "[{$group: {_id: {'': '$a'}}}]",
+        "error 15998: FieldPath field names may not be empty strings.",
+    ),
+    ("[{$limit: 1}, {$group: {_id: {k: {v: 1}}}}]", "{_id: {k: {v: 1}}}"),
     ("[{$group: {_id: 2}}]", "{_id: 2}"),
     ("[{$sortByCount: '$x'}]", "{_id: 'p', count: 2}; {_id: 'q', count: 1}; {_id: null, count: 2}"),
     (

@@ -34,6 +34,25 @@ pub(super) const ROWS: &[(&str, &str)] = &[
         "error 40600: $facet is not allowed to be used within a $facet stage",
     ),
     (
+        "[{$facet: {a: [{$lookup: {from: 'u', pipeline: [{$facet: {x: []}}], as: 'r'}}]}}]",
+        "error 40600: $facet is not allowed to be used within a $facet stage",
+    ),
+    (
+        "[{$facet: {a: [{$unionWith: {coll: 'u', pipeline: [{$facet: {x: []}}]}}]}}]",
+        "error 40600: $facet is not allowed to be used within a $facet stage",
+    ),
+    ("[{$facet: {'': []}}]", "error 15998: FieldPath field names may not be empty strings."),
+    (
+        "[{$lookup: {from: '', localField: 'a', foreignField: 'b', as: 'r'}}]",
+        "error 73: invalid $lookup namespace: ",
+    ),
+    ("[{$lookup: {from: '.x', pipeline: [], as: 'r'}}]", "error 73: invalid $lookup namespace: .x"),
+    ("[{$unionWith: 'a$b'}]", "error 73: invalid $unionWith namespace: a$b"),
+    (
+        "[{$graphLookup: {from: '', startWith: 1, connectFromField: 'a', connectToField: 'b', as: 'r'}}]",
+        "error 73: invalid $graphLookup namespace: ",
+    ),
+    (
         "[{$facet: {a: [{$out: 'x'}]}}]",
         "error 40600: $out is not allowed to be used within a $facet stage",
     ),

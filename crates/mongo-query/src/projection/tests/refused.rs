@@ -10,6 +10,11 @@ fn refusals_have_codes_and_texts() {
 }
 
 const ROWS: &[[&str; 2]] = &[
+    [
+        "{a: 0, z: {$add: [1, 2]}}",
+        "31252 Cannot use expression other than $meta in exclusion projection",
+    ],
+    ["{a: 0, z: 'x'}", "31310 Cannot use an expression z: \"x\" in an exclusion projection"],
     ["{a: 0, z: 1}", "31253 Cannot do inclusion on field z in exclusion projection"],
     ["{a: 1, z: 0}", "31254 Cannot do exclusion on field z in inclusion projection"],
     ["{a: {x: 1, y: 0}}", "31254 Cannot do exclusion on field y in inclusion projection"],
