@@ -231,3 +231,26 @@ async fn small_counts_and_sizes_have_32_bits() {
         assert!(matches!(database.get(name), Some(Value::Double(_))), "{name}: {database:?}");
     }
 }
+
+#[tokio::test]
+async fn plans_that_were_tried_are_listed_unless_only_statistics_are_asked_for() {
+    let mut client = client().await;
+    for (verbosity, listed) in [
+        (None, true),
+        (Some("allPlansExecution"), true),
+        (Some("executionStats"), false),
+        (Some("queryPlanner"), false),
+    ] {
+        for inner in [doc! { "find": "c", "filter": doc! { "a": 1 } }, doc! { "count": "c" }] {
+            let mut command = doc! { "explain": inner, "$db": "db" };
+            if let Some(verbosity) = verbosity {
+                command.push("verbosity", verbosity);
+            }
+            let reply = client.run(command.clone()).await;
+            let run = reply.get("executionStats").map(Value::as_ref);
+            let plans = run.and_then(|run| run.as_document()?.get("allPlansExecution"));
+            let plans = plans.map(|plans| plans.to_value());
+            assert_eq!(plans, listed.then(|| array![]), "{command:?}: {reply:?}");
+        }
+    }
+}

@@ -55,17 +55,19 @@ pub(super) fn build_reply<S: Store>(
 ) -> Result<DocBuf> {
     let mut reply = doc! { "explainVersion": "1", "queryPlanner": planned };
     if let Some(stats) = stats {
-        reply.push(
-            "executionStats",
-            doc! {
-                "executionSuccess": true,
-                "nReturned": shortest_int(stats.returned as u64),
-                "executionTimeMillis": shortest_int(u64::try_from(stats.millis).unwrap_or(u64::MAX)),
-                "totalKeysExamined": shortest_int(stats.keys),
-                "totalDocsExamined": shortest_int(stats.documents),
-                "executionStages": stats.stage,
-            },
-        );
+        let mut run = doc! {
+            "executionSuccess": true,
+            "nReturned": shortest_int(stats.returned as u64),
+            "executionTimeMillis": shortest_int(u64::try_from(stats.millis).unwrap_or(u64::MAX)),
+            "totalKeysExamined": shortest_int(stats.keys),
+            "totalDocsExamined": shortest_int(stats.documents),
+            "executionStages": stats.stage,
+        };
+        // Only one plan is ever tried.
+        if call.args().str("verbosity")? != Some("executionStats") {
+            run.push("allPlansExecution", Value::Array(Vec::new()));
+        }
+        reply.push("executionStats", run);
     }
     reply.push("command", command.to_tree());
     reply.push(
