@@ -22,6 +22,7 @@ use engine::{
     Amount, Class, Collection, DefaultTtl, DocumentExpiries, DocumentExpiry, ExpiryPlace,
     ExpiryReason, HorizonAmounts, Store,
 };
+use evaluation::calendar::DateParts;
 
 use crate::{
     access::Action,
@@ -88,7 +89,16 @@ pub(super) async fn run_clock<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     })
 }
 
-/// Returns the error of a refused clock change.
+/// Returns a date for messages, as `2027-01-01T00:00:00.000Z`.
+fn date_text(ms: i64) -> String {
+    let at = DateParts::parts_of(ms);
+    format!(
+        "{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.{:03}Z",
+        at.year, at.month, at.day, at.hour, at.minute, at.second, at.millisecond
+    )
+}
+
+/// Why the clock does not move.
 fn clock_refusal(refused: ClockRefusal) -> Error {
     let (code, message) = match refused {
         ClockRefusal::SystemClock => (
@@ -96,6 +106,7 @@ fn clock_refusal(refused: ClockRefusal) -> Error {
             "the clock can only be moved on a server started with --clock manual".to_owned(),
         ),
         ClockRefusal::Backwards { now } => {
+            let now = date_text(now.ms);
             (IllegalOperation, format!("the clock never goes back; it stands at {now}"))
         }
         ClockRefusal::OtherMode => {

@@ -4,6 +4,7 @@
 mod arguments;
 mod bulk_write;
 mod client;
+mod clock;
 mod columns;
 mod compat;
 mod databases;
