@@ -77,6 +77,9 @@ is not there yet answers an error that names it.
   it in inserts only.
 * Documents between two stages may have 64 MB, as far as there is memory for operations; one that is
   returned or stored has 16 MB at most.
+* `setFeatureCompatibilityVersion` changes nothing and needs no `confirm`. `$$NOW` is known to `count` and
+  `distinct` too. `let` of a command cannot give `CURRENT` a value. A timestamp as text is
+  `Timestamp(1, 2)`, where MongoDB writes a date.
 * Seconds of an ObjectId are unsigned, as its specification says: dates of ids after 2038 lie in the future,
   where MongoDB has them before 1970.
 * Errors of constants, such as a division by zero, come up when the expression is evaluated, and not where
