@@ -1,12 +1,35 @@
 //! Full-text policies: which paths contain text, and their indexes. There is no full-text search
 //! here; policies are validated like in the service, so that mistakes in a template are found.
 
-use document::Document;
+use document::{Document, Value};
 
 use super::vectors::{entries_of, text_of};
 use crate::failure::{Failure, Result};
 
-/// Refuses full-text indexes on paths that are not in the full-text policy, and duplicate paths.
+/// The languages of texts; case counts.
+const LANGUAGES: [&str; 7] = ["en-US", "de-DE", "es-ES", "fr-FR", "it-IT", "pt-PT", "pt-BR"];
+
+/// Refuses a default language, and a language of a path, that the service does not have.
+pub(super) fn check_languages(body: &Document) -> Result<()> {
+    let Some(Value::Document(policy)) = body.get("fullTextPolicy") else { return Ok(()) };
+    let of_paths = entries_of(body, "fullTextPolicy", "fullTextPaths");
+    let given = std::iter::once(policy.get("defaultLanguage"))
+        .chain(of_paths.into_iter().map(|entry| entry.get("language")))
+        .flatten()
+        .filter(|language| !matches!(language, Value::Null));
+    for language in given {
+        let name = language.as_ref().as_str().unwrap_or_default();
+        if !LANGUAGES.contains(&name) {
+            return Err(Failure::bad_request(format!(
+                "The Full Text Policy contains an unsupported language {name}."
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// Refuses full-text indexes of paths that the full-text policy does not name, and paths that are
+/// named twice.
 pub(super) fn check_full_texts(body: &Document) -> Result<()> {
     let texts = paths_of(body, "fullTextPolicy", "fullTextPaths");
     let indexes = paths_of(body, "indexingPolicy", "fullTextIndexes");
@@ -43,7 +66,7 @@ fn paths_of<'a>(body: &'a Document, policy: &str, list: &str) -> Vec<&'a str> {
 
 #[cfg(test)]
 mod tests {
-    use document::{Value, array, doc};
+    use document::{array, doc};
 
     use super::*;
 
@@ -55,6 +78,28 @@ mod tests {
             "fullTextPolicy": doc! { "defaultLanguage": "en-US", "fullTextPaths": entries(texts) },
             "indexingPolicy": doc! { "fullTextIndexes": entries(indexes) },
         }
+    }
+
+    #[test]
+    fn languages_are_those_of_the_service() {
+        let policy = |default: Value, path: Value| {
+            let entry = doc! { "path": "/t", "language": path };
+            let policy = doc! { "defaultLanguage": default, "fullTextPaths": array![entry] };
+            check_languages(&doc! { "fullTextPolicy": policy }).map_err(|failure| failure.text)
+        };
+        for language in LANGUAGES {
+            assert!(policy(language.into(), language.into()).is_ok(), "{language}");
+        }
+        assert!(policy(Value::Null, Value::Null).is_ok());
+        assert!(check_languages(&doc! {}).is_ok());
+        for (default, path, named) in
+            [("xx-YY", "en-US", "xx-YY"), ("en-US", "en-us", "en-us"), ("", "en-US", "")]
+        {
+            let text = policy(default.into(), path.into()).unwrap_err();
+            let want = format!("The Full Text Policy contains an unsupported language {named}.");
+            assert_eq!(text, want);
+        }
+        assert!(policy(1.into(), "en-US".into()).is_err());
     }
 
     #[test]

@@ -54,6 +54,7 @@ impl ContainerDefinition {
         }
         let new = Self::parse_kept(body)?;
         vectors::check_vectors(new.options())?;
+        full_texts::check_languages(new.options())?;
         full_texts::check_full_texts(new.options())?;
         encryption::check_encryption(new.options(), &new.key_paths)?;
         Ok(new)
@@ -117,6 +118,9 @@ impl ContainerDefinition {
         let new = Self::parse_kept(body)?;
         if !same_vectors {
             vectors::check_vectors(new.options())?;
+        }
+        if new.options().get("fullTextPolicy") != held.get("fullTextPolicy") {
+            full_texts::check_languages(new.options())?;
         }
         if !same_texts {
             full_texts::check_full_texts(new.options())?;
