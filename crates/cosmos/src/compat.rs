@@ -220,6 +220,12 @@ const IGNORED: &[(&str, &str)] = &[
     ("x-ms-read-key-type", "EPK headers say it themselves"),
     ("x-ms-cosmos-query-version", "plans are of version 2"),
     ("x-ms-documentdb-query-enable-scan", "a query never depends on an index"),
+    (
+        "x-ms-cosmos-query-optimisticdirectexecute, x-ms-documentdb-query-parallelizecrosspartitionquery",
+        "with one range every query is answered whole",
+    ),
+    ("x-ms-documentdb-query-enable-low-precision-order-by", "an order is exact"),
+    ("x-ms-cosmos-populatequeryadvice", "no advice is given"),
     ("x-ms-documentdb-query-iscontinuationexpected", "a page that is not the last one has it"),
     ("x-ms-cosmos-batch-ordered", "operations are in order always"),
     ("x-ms-documentdb-populatepartitionstatistics", "one partition"),
