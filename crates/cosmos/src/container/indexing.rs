@@ -264,18 +264,26 @@ fn read_composites(policy: &Document) -> Result<Vec<IndexSpec>> {
     Ok(found)
 }
 
-/// Returns the paths of a composite index by its engine name, as `/path ASC`, the form in which
-/// index metrics report it.
-pub(crate) fn composite_paths(options: &Document, name: &str) -> Option<Vec<String>> {
+/// Returns the paths of the composite index that the engine knows by this name, and whether each
+/// descends.
+pub(crate) fn composite_paths(options: &Document, name: &str) -> Option<Vec<(String, bool)>> {
     let at: usize = name.strip_prefix(COMPOSITE)?.parse().ok()?;
-    let Some(Value::Document(policy)) = options.get("indexingPolicy") else { return None };
-    let lists = read_list(policy, "compositeIndexes").ok()??;
-    let Value::Array(entries) = lists.get(at)? else { return None };
-    let spec = |entry: &Value| {
+    composites(options).into_iter().nth(at)
+}
+
+/// Returns the composite indexes of a policy: the paths of each, and whether they descend.
+pub(crate) fn composites(options: &Document) -> Vec<Vec<(String, bool)>> {
+    let Some(Value::Document(policy)) = options.get("indexingPolicy") else { return Vec::new() };
+    let lists = read_list(policy, "compositeIndexes").ok().flatten().unwrap_or_default();
+    let path = |entry: &Value| {
         let (_, descending) = composite_path(entry).ok()?;
-        Some(format!("{} {}", path_of(entry).ok()?, if descending { "DESC" } else { "ASC" }))
+        Some((path_of(entry).ok()?.to_owned(), descending))
     };
-    entries.iter().map(spec).collect()
+    let paths = |list: &Value| match list {
+        Value::Array(entries) => entries.iter().filter_map(path).collect(),
+        _ => Vec::new(),
+    };
+    lists.iter().map(paths).collect()
 }
 
 /// Parses a path of a composite index to names and direction. It must lead to one value, without

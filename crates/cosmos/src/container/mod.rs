@@ -25,7 +25,7 @@ use crate::{
 
 pub(crate) use default_ttl::write_default as write_ttl;
 pub(crate) use encryption::encryption_keys;
-pub(crate) use indexing::{composite_paths, is_lazy};
+pub(crate) use indexing::{composite_paths, composites, is_lazy};
 pub(crate) use policies::{keeps_images, refuses_versions};
 
 /// Properties that the server sets and ignores in requests, since SDKs send back what they have

@@ -1,94 +1,268 @@
-//! The header that lists the indexes which serve a query by the policy, whether or not their paths
-//! are indexed already. Indexes that another policy could provide are not determined: the lists of
-//! potential indexes are empty.
+//! Index metrics of a query: which indexes of the policy serve it, whether or not their paths are kept, and
+//! which ones would serve it if the policy had them, in the two forms that clients decode.
+//!
+//! ```text
+//!  c.name = 'Ann' AND c.age > 15    utilized  /name/?, /age/?    potential  (/name ASC, /age ASC)
+//! ```
 //!
 //! Version 1 is a JSON object in base64, version 2 a percent-encoded JSON object. Both use the same
 //! header; the client chooses the version.
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
-use document::{Document, Value, array, doc};
+use document::{Document, Value, doc};
 use engine::{IndexSpec, IndexUse, policy_path};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
-use select::sarg::PathStep;
+use select::sarg::{PathStep, PathSteps, Sarg, ValueTest};
 
 use crate::{
     catalog::Container, container, headers::Headers, partition_key::KeyPath, representation,
 };
 
-/// Returns the header value if the client requests it. Version 2 takes precedence.
-pub(super) fn utilization_header(
-    headers: &Headers,
-    container: &Container,
-    used: &[IndexUse],
-    partition: &[KeyPath],
-) -> Option<String> {
-    if !headers.index_metrics() && !headers.index_metrics_v2() {
-        return None;
+/// A path of a composite index, and whether it descends.
+type Part = (String, bool);
+
+/// The condition that indexes may serve, the order, and the paths of the partition key where a query is
+/// about one logical partition.
+pub(super) type Asked<'a> = (&'a [KeyPath], &'a Sarg, &'a [(Vec<String>, bool)]);
+
+/// The indexes that a query uses and could use.
+#[derive(Debug, Default)]
+pub(super) struct IndexMetrics {
+    /// Indexes of one path that the policy has.
+    single: Vec<String>,
+    /// Indexes of one path that the policy does not have.
+    potential_single: Vec<String>,
+    /// Composite indexes that the policy has.
+    composite: Vec<Vec<Part>>,
+    /// Composite indexes that the policy does not have.
+    potential_composite: Vec<Vec<Part>>,
+}
+
+impl IndexMetrics {
+    /// Returns the metrics of a query for a client that asks for them.
+    pub(super) fn where_asked(
+        headers: &Headers,
+        container: &Container,
+        (partition, sarg, order): Asked<'_>,
+    ) -> Option<Self> {
+        if !headers.index_metrics() && !headers.index_metrics_v2() {
+            return None;
+        }
+        let state = container.collection.state();
+        let policy = state.record.indexes.iter().find_map(IndexSpec::policy);
+        let covers = |steps: &PathSteps| policy.is_some_and(|policy| policy.covers_path(steps));
+        let mut found = Self::default();
+        // Items of one partition are found by its key, which the service does with the index of its
+        // path.
+        for steps in partition.iter().map(|key| property_steps(key.parts())) {
+            if covers(&steps) {
+                push_new(&mut found.single, policy_path(&steps));
+            }
+        }
+        for part in conjuncts(sarg) {
+            found.add_paths(paths_of(part), &covers);
+        }
+        if let [(names, _)] = order {
+            found.add_paths(vec![property_steps(names)], &covers);
+        }
+        found.add_composites(sarg, order, &container::composites(container.options()));
+        Some(found)
     }
-    let (mut single, mut composite) = (Vec::new(), Vec::new());
-    // The items of one partition are found by its key; the service uses the index on its path.
-    single.extend(partition.iter().filter_map(|key| partition_index(container, key)));
-    for used in used {
-        match used {
-            IndexUse::Path(steps) => single.push(policy_path(steps)),
-            IndexUse::Order(name) => {
-                composite.extend(container::composite_paths(container.options(), name))
+
+    /// Adds the paths of one part of the condition. They are served together or not at all: an
+    /// alternative without an index leaves all items to be read.
+    fn add_paths(&mut self, paths: Vec<PathSteps>, covers: &dyn Fn(&PathSteps) -> bool) {
+        let lacking: Vec<&PathSteps> = paths.iter().filter(|steps| !covers(steps)).collect();
+        let (list, named) = match lacking.is_empty() {
+            true => (&mut self.single, paths.iter().collect()),
+            false => (&mut self.potential_single, lacking),
+        };
+        for steps in named {
+            push_new(list, policy_path(steps));
+        }
+    }
+
+    /// Adds the composite indexes for conditions on several paths, and for a condition and an order:
+    /// paths with equality come first, and then one with a range, or those of the order.
+    fn add_composites(&mut self, sarg: &Sarg, order: &[(Vec<String>, bool)], held: &[Vec<Part>]) {
+        let (equal, ranges) = tested_paths(sarg);
+        if equal.is_empty() {
+            return;
+        }
+        let behind: Vec<Vec<Part>> = match (order, ranges.as_slice()) {
+            ([], []) => vec![Vec::new()],
+            ([], ranges) => ranges.iter().map(|path| vec![(path.clone(), false)]).collect(),
+            (order, _) => {
+                let part = |(names, descending): &(Vec<String>, bool)| {
+                    (composite_path(&property_steps(names)), *descending)
+                };
+                vec![order.iter().map(part).filter(|(path, _)| !equal.contains(path)).collect()]
+            }
+        };
+        for rest in behind {
+            if equal.len() + rest.len() < 2 {
+                continue;
+            }
+            match held.iter().find(|parts| serves(parts, &equal, &rest)) {
+                Some(parts) => push_new(&mut self.composite, parts.clone()),
+                None => {
+                    let first = equal.iter().map(|path| (path.clone(), false));
+                    push_new(&mut self.potential_composite, first.chain(rest).collect());
+                }
             }
         }
     }
-    Some(match headers.index_metrics_v2() {
-        true => utf8_percent_encode(&version_2(single, composite), NON_ALPHANUMERIC).to_string(),
-        false => STANDARD.encode(version_1(single, composite)),
-    })
+
+    /// Returns the value of the header, in the second version where both are asked for. `used` is what
+    /// the engine has found to serve the walk.
+    pub(super) fn header(
+        &self,
+        headers: &Headers,
+        container: &Container,
+        used: &[IndexUse],
+    ) -> String {
+        let (mut single, mut composite) = (self.single.clone(), self.composite.clone());
+        for used in used {
+            match used {
+                IndexUse::Path(steps) => push_new(&mut single, policy_path(steps)),
+                IndexUse::Order(name) => {
+                    if let Some(parts) = container::composite_paths(container.options(), name) {
+                        push_new(&mut composite, parts);
+                    }
+                }
+            }
+        }
+        match headers.index_metrics_v2() {
+            true => {
+                let text = self.version_2(&single, &composite);
+                utf8_percent_encode(&text, NON_ALPHANUMERIC).to_string()
+            }
+            false => STANDARD.encode(self.version_1(&single, &composite)),
+        }
+    }
+
+    /// Returns the form of the first version. "High" and the precise sets say that an index serves all
+    /// of the condition that it could serve.
+    fn version_1(&self, single: &[String], composite: &[Vec<Part>]) -> Vec<u8> {
+        let one = |spec: &String| {
+            doc! {
+                "FilterExpression": "",
+                "IndexSpec": spec.as_str(),
+                "FilterPreciseSet": true,
+                "IndexPreciseSet": true,
+                "IndexImpactScore": "High",
+            }
+        };
+        let several = |parts: &Vec<Part>| {
+            doc! {
+                "IndexSpecs": spec_list(parts),
+                "IndexPreciseSet": true,
+                "IndexImpactScore": "High",
+            }
+        };
+        representation::resource_text(&doc! {
+            "UtilizedSingleIndexes": document_list(single, one),
+            "PotentialSingleIndexes": document_list(&self.potential_single, one),
+            "UtilizedCompositeIndexes": document_list(composite, several),
+            "PotentialCompositeIndexes": document_list(&self.potential_composite, several),
+        })
+    }
+
+    /// Returns the form of the second version.
+    fn version_2(&self, single: &[String], composite: &[Vec<Part>]) -> String {
+        let section = |single: &[String], composite: &[Vec<Part>]| {
+            doc! {
+                "SingleIndexes":
+                    document_list(single, |spec| doc! { "IndexSpec": spec.as_str() }),
+                "CompositeIndexes":
+                    document_list(composite, |parts| doc! { "IndexSpecs": spec_list(parts) }),
+            }
+        };
+        let text = representation::resource_text(&doc! {
+            "UtilizedIndexes": section(single, composite),
+            "PotentialIndexes": section(&self.potential_single, &self.potential_composite),
+        });
+        String::from_utf8(text).unwrap_or_default()
+    }
 }
 
-/// Returns the index on a partition key path if the policy has one.
-fn partition_index(container: &Container, key: &KeyPath) -> Option<String> {
-    let steps: Vec<PathStep> = key.parts().iter().cloned().map(PathStep::Property).collect();
-    let state = container.collection.state();
-    let policy = state.record.indexes.iter().find_map(IndexSpec::policy)?;
-    policy.covers_path(&steps).then(|| policy_path(&steps))
+/// Adds what is not in the list.
+fn push_new<T: PartialEq>(list: &mut Vec<T>, entry: T) {
+    if !list.contains(&entry) {
+        list.push(entry);
+    }
 }
 
-/// Returns a JSON array of objects.
-fn document_list<T>(all: Vec<T>, entry: impl Fn(T) -> Document) -> Value {
-    Value::Array(all.into_iter().map(|one| Value::Document(entry(one))).collect())
+/// The steps of a path of properties.
+fn property_steps(names: &[String]) -> PathSteps {
+    names.iter().cloned().map(PathStep::Property).collect()
 }
 
-/// Returns a JSON array of texts.
-fn text_list(all: Vec<String>) -> Value {
-    Value::Array(all.into_iter().map(Value::String).collect())
+/// The parts that have to hold together.
+fn conjuncts(sarg: &Sarg) -> &[Sarg] {
+    match sarg {
+        Sarg::And(parts) => parts,
+        one => std::slice::from_ref(one),
+    }
 }
 
-/// Returns version 1 of the header. "High" and the precise sets say that the index was used for all
-/// of the condition that it can serve.
-fn version_1(single: Vec<String>, composite: Vec<Vec<String>>) -> Vec<u8> {
-    representation::resource_text(&doc! {
-        "UtilizedSingleIndexes": document_list(single, |spec| doc! {
-            "FilterExpression": "",
-            "IndexSpec": spec,
-            "FilterPreciseSet": true,
-            "IndexPreciseSet": true,
-            "IndexImpactScore": "High",
-        }),
-        "PotentialSingleIndexes": array![],
-        "UtilizedCompositeIndexes": document_list(composite, |specs| doc! {
-            "IndexSpecs": text_list(specs),
-            "IndexPreciseSet": true,
-            "IndexImpactScore": "High",
-        }),
-        "PotentialCompositeIndexes": array![],
-    })
+/// The paths that a condition is about.
+fn paths_of(sarg: &Sarg) -> Vec<PathSteps> {
+    match sarg {
+        Sarg::All | Sarg::Never => Vec::new(),
+        Sarg::And(parts) | Sarg::Or(parts) => parts.iter().flat_map(paths_of).collect(),
+        Sarg::Test(steps, _) => vec![steps.clone()],
+    }
 }
 
-/// Returns version 2 of the header.
-fn version_2(single: Vec<String>, composite: Vec<Vec<String>>) -> String {
-    let text = representation::resource_text(&doc! {
-        "UtilizedIndexes": doc! {
-            "SingleIndexes": document_list(single, |spec| doc! { "IndexSpec": spec }),
-            "CompositeIndexes": document_list(composite, |specs| doc! { "IndexSpecs": text_list(specs) }),
-        },
-        "PotentialIndexes": doc! { "SingleIndexes": array![], "CompositeIndexes": array![] },
-    });
-    String::from_utf8(text).unwrap_or_default()
+/// The paths that the condition compares with values for equality, and those with a range. A path
+/// through an array is in no composite index.
+fn tested_paths(sarg: &Sarg) -> (Vec<String>, Vec<String>) {
+    let (mut equal, mut ranges) = (Vec::new(), Vec::new());
+    for part in conjuncts(sarg) {
+        let Sarg::Test(steps, test) = part else { continue };
+        if steps.contains(&PathStep::Elements) {
+            continue;
+        }
+        match test {
+            ValueTest::Equal(_) | ValueTest::In(_) => push_new(&mut equal, composite_path(steps)),
+            ValueTest::Range { .. } | ValueTest::Prefix(_) => {
+                push_new(&mut ranges, composite_path(steps));
+            }
+            ValueTest::Defined | ValueTest::Text => {}
+        }
+    }
+    ranges.retain(|path| !equal.contains(path));
+    (equal, ranges)
+}
+
+/// A path as composite indexes name it, which have no wildcard at its end.
+fn composite_path(steps: &[PathStep]) -> String {
+    let path = policy_path(steps);
+    path.strip_suffix("/?").map(str::to_owned).unwrap_or(path)
+}
+
+/// Whether a composite index serves equality on these paths, in whatever order it has them, with `rest`
+/// behind them: all in its directions or all in the reverse.
+fn serves(parts: &[Part], equal: &[String], rest: &[Part]) -> bool {
+    let Some((first, behind)) = parts.split_at_checked(equal.len()) else { return false };
+    let Some(behind) = behind.get(..rest.len()) else { return false };
+    let same_paths = behind.iter().zip(rest).all(|(held, wanted)| held.0 == wanted.0);
+    let turned = behind.iter().zip(rest).filter(|(held, wanted)| held.1 != wanted.1).count();
+    first.iter().all(|(path, _)| equal.contains(path))
+        && same_paths
+        && (turned == 0 || turned == rest.len())
+}
+
+/// A JSON array of objects.
+fn document_list<T>(all: &[T], entry: impl Fn(&T) -> Document) -> Value {
+    Value::Array(all.iter().map(|one| Value::Document(entry(one))).collect())
+}
+
+/// The paths of a composite index with their directions, as `/path ASC`.
+fn spec_list(parts: &[Part]) -> Value {
+    let text = |(path, descending): &Part| {
+        Value::String(format!("{path} {}", if *descending { "DESC" } else { "ASC" }))
+    };
+    Value::Array(parts.iter().map(text).collect())
 }

@@ -9,8 +9,15 @@ use select::{
 use super::container_part::leads_to;
 use crate::{item::SYSTEM, partition_key::KeyPath};
 
-/// Returns the order that an index may provide; empty if it includes a property that the server
-/// sets.
+/// Returns the condition and the order that indexes may serve.
+pub(super) fn stored_parts(
+    plan: &Select,
+    partition: &[KeyPath],
+) -> (Sarg, Vec<(Vec<String>, bool)>) {
+    (stored_condition(plan.sarg(), partition), stored_order(plan))
+}
+
+/// The order that an index may have; none where it is about what the server sets.
 pub(super) fn stored_order(plan: &Select) -> Vec<(Vec<String>, bool)> {
     let paths = plan.order_paths().filter(|paths| paths.iter().all(is_stored));
     paths.unwrap_or_default()

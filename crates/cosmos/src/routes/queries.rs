@@ -22,12 +22,14 @@ use evaluation::Budget;
 use select::{
     eval::Whole,
     plan::Select,
+    sarg::Sarg,
     statement::{Output, Page, PageLimit, Resume, Run, SystemReads},
 };
 
 use super::{
     container_part::{self, ContainerPart},
-    indexes_used, page_order,
+    indexes_used::IndexMetrics,
+    page_order,
     parsed_query::{ParsedQuery, query_failure},
     pushdown,
     query_metrics::{QueryTimes, RowTimer, RowsRead},
@@ -125,14 +127,16 @@ pub(crate) async fn query_items<S: Store>(
     }
     let limit = page_limit(door, request)?;
     let ahead = (limit, times);
-    if let Some(reply) = answer_from_ahead(door, request, container, about, &part, ahead).await? {
+    // Only what an index may use: the run asks the whole condition of every row.
+    let (sarg, order) = pushdown::stored_parts(&parsed.plan, part.partition);
+    let asked = (part.partition, &sarg, order.as_slice());
+    let metrics = IndexMetrics::where_asked(&request.headers, container, asked);
+    let metrics = metrics.as_ref();
+    if let Some(reply) = answer_from_ahead(door, request, container, about, metrics, ahead).await? {
         return Ok(reply);
     }
     let context = shared::new_context(door, request).await?;
     let system = parsed.plan.system_reads();
-    // From here on `sarg` is the part of the condition that an index may use. The run evaluates the
-    // whole condition on every row.
-    let sarg = pushdown::stored_condition(parsed.plan.sarg(), part.partition);
     let shared = evaluation::Context::clone(&context);
     // Many clients request only the first page.
     let pages_on = resume.is_some() && parsed.plan.is_repeatable();
@@ -140,16 +144,14 @@ pub(crate) async fn query_items<S: Store>(
     if let Some(most) = PagesAhead::<PageAhead>::room(&door.settings.memory).filter(|_| pages_on) {
         run.keep_ahead(most);
     }
-    let order = pushdown::stored_order(&parsed.plan);
-    // If the engine scans in the query's order, a page can start in the middle of it; otherwise the
-    // scan starts after the last row of the previous page.
+    // Where the engine walks in the query's own order a page can begin in the middle of it;
+    // otherwise the walk begins after the last row of the page before.
     let (after, seek) = (run.start_after(), run.seek_place().filter(|_| !order.is_empty()));
     let streams = parsed.plan.streams_rows();
     // Only results in the order of items expose that order.
     let births = if streams { births } else { BirthOrder::Never };
     let scan = Scan { sarg, after, births, order, seek, ..Scan::of(range) };
-    let budget = &context.budget;
-    let (container, part, comes) = (container, &part, ScanOrder::ByKey);
+    let (budget, part, comes) = (&context.budget, &part, ScanOrder::ByKey);
     let timer = RowTimer::new(request.headers.query_metrics());
     let mut rows = Rows { run, comes, streams, container, part, system, budget, timer };
     let scanned = door.engine.scan_items(&container.collection, &scan, &context, &mut rows).await;
@@ -165,7 +167,7 @@ pub(crate) async fn query_items<S: Store>(
     times.note_page(Some(evaluating));
     let (rest, basis) = (page.rest.take(), scanned.basis.take());
     let found = (&page, &scanned, times);
-    let reply = reply_with_page(door, request, container, about, part, comes, found)?;
+    let reply = reply_with_page(door, request, container, about, metrics, comes, found)?;
     if let (Some(rest), Some(basis), Some(token)) = (rest, basis, &reply.continuation) {
         let bytes = rest.memory_bytes();
         let ahead = PageAhead { rest, basis, scanned, comes };
@@ -193,7 +195,7 @@ async fn answer_from_ahead<S: Store>(
     request: &Request,
     container: &Container,
     about: &[&[u8]],
-    part: &ContainerPart<'_>,
+    metrics: Option<&IndexMetrics>,
     (limit, mut times): (PageLimit, QueryTimes),
 ) -> Result<Option<Reply>> {
     let token = request.headers.continuation().unwrap_or_default();
@@ -208,7 +210,7 @@ async fn answer_from_ahead<S: Store>(
     let rest = page.rest.take();
     times.note_page(None);
     let found = (&page, &scanned, times);
-    let reply = reply_with_page(door, request, container, about, part, comes, found)?;
+    let reply = reply_with_page(door, request, container, about, metrics, comes, found)?;
     if let (Some(rest), Some(token)) = (rest, &reply.continuation) {
         let bytes = rest.memory_bytes();
         let ahead = PageAhead { rest, basis, scanned, comes };
@@ -223,7 +225,7 @@ fn reply_with_page<S: Store>(
     request: &Request,
     container: &Container,
     about: &[&[u8]],
-    part: &ContainerPart<'_>,
+    metrics: Option<&IndexMetrics>,
     comes: ScanOrder,
     (page, scanned, times): (&Page, &Scanned, QueryTimes),
 ) -> Result<Reply> {
@@ -236,10 +238,8 @@ fn reply_with_page<S: Store>(
         let metrics = times.metrics_text(&read, page.values.len(), bytes);
         reply = reply.with_header("x-ms-documentdb-query-metrics", metrics);
     }
-    let indexes = &scanned.indexes;
-    let used =
-        indexes_used::utilization_header(&request.headers, container, indexes, part.partition);
-    if let Some(used) = used {
+    if let Some(metrics) = metrics {
+        let used = metrics.header(&request.headers, container, &scanned.indexes);
         reply = reply.with_header("x-ms-cosmos-index-utilization", used);
     }
     Ok(reply)
@@ -270,7 +270,9 @@ async fn count_items<S: Store>(
             times.metrics_text(&RowsRead::default(), 1, bytes),
         );
     }
-    if let Some(used) = indexes_used::utilization_header(&request.headers, container, &[], &[]) {
+    let asked = (&[][..], &Sarg::All, &[][..]);
+    if let Some(metrics) = IndexMetrics::where_asked(&request.headers, container, asked) {
+        let used = metrics.header(&request.headers, container, &[]);
         reply = reply.with_header("x-ms-cosmos-index-utilization", used);
     }
     Ok(reply)

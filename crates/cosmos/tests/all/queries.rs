@@ -177,24 +177,59 @@ async fn nothing_follows_the_last_full_page() {
     }
 }
 
+/// The two lists of the header's second form, as single and composite indexes.
+fn index_lists(single: &str, composite: &str) -> String {
+    format!(r#"{{"SingleIndexes":[{single}],"CompositeIndexes":[{composite}]}}"#)
+}
+
 #[tokio::test]
-async fn indexes_that_were_read_are_named_in_the_form_that_was_asked_for() {
-    let policy = r#","indexingPolicy":{"compositeIndexes":[[{"path":"/g"},{"path":"/n","order":"descending"}]]}"#;
+async fn indexes_of_a_query_are_named_in_the_form_that_was_asked_for() {
+    let policy = r#","indexingPolicy":{"includedPaths":[{"path":"/*"}],
+        "excludedPaths":[{"path":"/out/*"}],
+        "compositeIndexes":[[{"path":"/g"},{"path":"/n","order":"descending"}]]}"#;
     let mut client = filled(policy).await;
-    let one = r#"{"IndexSpec":"/n/?"}"#;
-    for (text, single, composite) in [
-        ("SELECT * FROM c WHERE c.n = 1", one, ""),
-        ("SELECT * FROM c ORDER BY c.n DESC", one, ""),
-        ("SELECT * FROM c ORDER BY c.g DESC, c.n", "", r#"{"IndexSpecs":["/g ASC","/n DESC"]}"#),
-        ("SELECT * FROM c", "", ""),
-        ("SELECT VALUE COUNT(1) FROM c", "", ""),
+    let single = |paths: &[&str]| {
+        let specs: Vec<String> =
+            paths.iter().map(|path| format!(r#"{{"IndexSpec":"{path}/?"}}"#)).collect();
+        specs.join(",")
+    };
+    let composite = |paths: &str| match paths {
+        "" => String::new(),
+        paths => {
+            let specs: Vec<String> = paths.split(", ").map(|path| format!("\"{path}\"")).collect();
+            format!(r#"{{"IndexSpecs":[{}]}}"#, specs.join(","))
+        }
+    };
+    for (text, used, used_composite, potential, potential_composite) in [
+        ("SELECT * FROM c WHERE c.n = 1", &["/n"][..], "", &[][..], ""),
+        ("SELECT * FROM c ORDER BY c.n DESC", &["/n"], "", &[], ""),
+        ("SELECT * FROM c ORDER BY c.g DESC, c.n", &[], "/g ASC, /n DESC", &[], ""),
+        ("SELECT * FROM c", &[], "", &[], ""),
+        ("SELECT VALUE COUNT(1) FROM c", &[], "", &[], ""),
+        ("SELECT * FROM c WHERE c.s > 5 AND c.t = 'x'", &["/s", "/t"], "", &[], "/t ASC, /s ASC"),
+        ("SELECT * FROM c WHERE c.s = 5 AND c.t = 'x'", &["/s", "/t"], "", &[], "/s ASC, /t ASC"),
+        ("SELECT * FROM c WHERE c.s > 5 AND c.t < 'x'", &["/s", "/t"], "", &[], ""),
+        ("SELECT * FROM c WHERE c.n > 5 AND c.g = 1", &["/n", "/g"], "/g ASC, /n DESC", &[], ""),
+        (
+            "SELECT * FROM c WHERE c.t = 1 ORDER BY c.s DESC",
+            &["/t", "/s"],
+            "",
+            &[],
+            "/t ASC, /s DESC",
+        ),
+        ("SELECT * FROM c WHERE c.out = 1 AND c.n > 2", &["/n"], "", &["/out"], "/out ASC, /n ASC"),
+        ("SELECT * FROM c WHERE c.out = 1 OR c.n = 2", &[], "", &["/out"], ""),
+        ("SELECT * FROM c WHERE c.s = 1 OR c.n = 2", &["/s", "/n"], "", &[], ""),
+        ("SELECT * FROM c WHERE ARRAY_CONTAINS(c.l, 1) AND c.n = 2", &["/l/[]", "/n"], "", &[], ""),
     ] {
         let header = ("x-ms-cosmos-populateindexmetrics-V2", "true");
         let answer = ask(&mut client, &[QUERY, CROSS, header], text).await;
         let found = answer.header("x-ms-cosmos-index-utilization").unwrap();
         let found = percent_encoding::percent_decode_str(found).decode_utf8().unwrap();
         let want = format!(
-            r#"{{"UtilizedIndexes":{{"SingleIndexes":[{single}],"CompositeIndexes":[{composite}]}},"PotentialIndexes":{{"SingleIndexes":[],"CompositeIndexes":[]}}}}"#
+            r#"{{"UtilizedIndexes":{},"PotentialIndexes":{}}}"#,
+            index_lists(&single(used), &composite(used_composite)),
+            index_lists(&single(potential), &composite(potential_composite)),
         );
         assert_eq!(found, want, "{text}");
         let header = ("x-ms-cosmos-populateindexmetrics", "true");
@@ -203,10 +238,15 @@ async fn indexes_that_were_read_are_named_in_the_form_that_was_asked_for() {
         let found = String::from_utf8(found.unwrap()).unwrap();
         let head = r#"{"UtilizedSingleIndexes":["#;
         assert!(found.starts_with(head), "{found}");
-        for spec in [single, composite].map(|spec| spec.trim_matches(['{', '}'])) {
-            assert!(found.contains(spec), "{text}: {found}");
+        let composites = [used_composite, potential_composite].map(&composite);
+        let named = used.iter().chain(potential).map(|path| single(&[path]));
+        for spec in named.chain(composites).map(|spec| spec.trim_matches(['{', '}']).to_owned()) {
+            assert!(found.contains(&spec), "{text}: {found}");
         }
-        assert_eq!(found.contains("High"), !(single.is_empty() && composite.is_empty()), "{found}");
+        let all = used.len() + potential.len();
+        let composites = [used_composite, potential_composite];
+        let all = all + composites.iter().filter(|paths| !paths.is_empty()).count();
+        assert_eq!(found.matches("High").count(), all, "{found}");
     }
 }
 
