@@ -6,10 +6,7 @@
 
 use std::{
     collections::HashMap,
-    sync::{
-        Arc,
-        atomic::{AtomicU64, Ordering::Relaxed},
-    },
+    sync::{Arc, OnceLock},
     time::Duration,
 };
 
@@ -53,101 +50,103 @@ const fn lower_bound(class: usize) -> u64 {
     }
 }
 
-/// Number and total microseconds of one kind of work.
-#[derive(Debug, Default)]
-struct Count {
-    times: AtomicU64,
-    micros: AtomicU64,
-}
-
-impl Count {
-    fn add(&self, micros: u64) {
-        self.times.fetch_add(1, Relaxed);
-        self.micros.fetch_add(micros, Relaxed);
-    }
-
-    /// Returns microseconds and number.
-    fn read(&self) -> (u64, u64) {
-        (self.micros.load(Relaxed), self.times.load(Relaxed))
-    }
-}
-
 /// The kinds of work in `top`, in its order.
 const KINDS: [&str; 6] = ["queries", "getmore", "insert", "update", "remove", "commands"];
 
-/// The statistics of one collection.
-#[derive(Debug)]
-pub(crate) struct NamespaceWork {
-    kinds: [Count; KINDS.len()],
-    /// Commands that change nothing, and others.
-    reading: Count,
-    writing: Count,
-    /// Latencies of reads, of writes and of other commands, in microseconds.
-    latencies: [Histogram; 3],
+/// A category of commands: its index in [`KINDS`], whether it changes something, and its latencies
+/// in `latencyStats`.
+struct Category {
+    kind: usize,
+    changes: bool,
+    latencies: Latencies,
 }
 
-impl Default for NamespaceWork {
-    fn default() -> Self {
-        Self {
-            kinds: Default::default(),
-            reading: Count::default(),
-            writing: Count::default(),
-            latencies: std::array::from_fn(|_| Histogram::new(BOUNDS_US)),
-        }
+#[derive(PartialEq, Eq)]
+enum Latencies {
+    Reads,
+    Writes,
+    Commands,
+}
+
+const fn category(kind: usize, changes: bool, latencies: Latencies) -> Category {
+    Category { kind, changes, latencies }
+}
+
+/// The categories of commands that are counted apart. Whatever is reported is a sum over some.
+const CATEGORIES: [Category; 9] = [
+    category(0, false, Latencies::Reads),
+    category(1, false, Latencies::Reads),
+    category(2, true, Latencies::Writes),
+    category(3, true, Latencies::Writes),
+    category(4, true, Latencies::Writes),
+    category(5, false, Latencies::Reads),
+    category(5, true, Latencies::Writes),
+    category(5, false, Latencies::Commands),
+    category(5, true, Latencies::Commands),
+];
+
+/// Returns the index of a command's category in [`CATEGORIES`].
+fn category_of(row: &CommandRow) -> usize {
+    match row.work {
+        Work::Query => 0,
+        Work::GetMore => 1,
+        Work::Insert => 2,
+        Work::Update => 3,
+        Work::Remove => 4,
+        Work::Read => 5,
+        Work::Write => 6,
+        Work::Command => 7 + usize::from(matches!(row.access, Access::Writes)),
     }
 }
+
+/// The statistics of one collection: a histogram of latencies in microseconds for each category.
+/// Connections share them, so a command updates no more than one histogram.
+#[derive(Debug, Default)]
+pub(crate) struct NamespaceWork([OnceLock<Histogram>; CATEGORIES.len()]);
 
 impl NamespaceWork {
     /// Counts a command.
     pub(crate) fn note(&self, row: &CommandRow, took: Duration) {
         let micros = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
-        let [queries, getmore, insert, update, remove, commands] = &self.kinds;
-        let kind = match row.work {
-            Work::Query => queries,
-            Work::GetMore => getmore,
-            Work::Insert => insert,
-            Work::Update => update,
-            Work::Remove => remove,
-            Work::Read | Work::Write | Work::Command => commands,
-        };
-        kind.add(micros);
-        let changes = row.work.is_write() || matches!(row.access, Access::Writes);
-        if changes { &self.writing } else { &self.reading }.add(micros);
-        let [reads, writes, others] = &self.latencies;
-        match row.work {
-            work if work.is_read() => reads,
-            work if work.is_write() => writes,
-            _ => others,
+        if let Some(latencies) = self.0.get(category_of(row)) {
+            latencies.get_or_init(|| Histogram::new(BOUNDS_US)).observe(micros);
         }
-        .observe(micros);
+    }
+
+    /// Returns the sum over the categories that meet a condition.
+    fn sum(&self, condition: impl Fn(&Category) -> bool) -> Distribution {
+        let counted = CATEGORIES.iter().zip(&self.0).filter(|(category, _)| condition(category));
+        let mut sum = Histogram::new(BOUNDS_US).read_distribution();
+        for latencies in counted.filter_map(|(_, latencies)| latencies.get()) {
+            sum.add(&latencies.read_distribution());
+        }
+        sum
     }
 
     /// Returns its entry in the reply of `top`.
     fn top_entry(&self) -> Document {
-        let shown =
-            |(micros, times): (u64, u64)| doc! { "time": long(micros), "count": long(times) };
-        let (reading, writing) = (self.reading.read(), self.writing.read());
-        let total = (reading.0.saturating_add(writing.0), reading.1.saturating_add(writing.1));
+        let shown = |sum: Distribution| doc! { "time": long(sum.sum), "count": long(sum.measurement_count()) };
         let mut entry = doc! {
-            "total": shown(total),
-            "readLock": shown(reading),
-            "writeLock": shown(writing),
+            "total": shown(self.sum(|_| true)),
+            "readLock": shown(self.sum(|category| !category.changes)),
+            "writeLock": shown(self.sum(|category| category.changes)),
         };
-        for (name, count) in KINDS.iter().zip(&self.kinds) {
-            entry.push(*name, shown(count.read()));
+        for (kind, name) in KINDS.iter().enumerate() {
+            entry.push(*name, shown(self.sum(|category| category.kind == kind)));
         }
         entry
     }
 
     /// Returns `latencyStats` of `$collStats`.
     pub(crate) fn latency_stats(&self, with_histograms: bool) -> Document {
-        let mut stats = Document::new();
-        for (name, latencies) in ["reads", "writes", "commands"].iter().zip(&self.latencies) {
-            stats.push(*name, latency_entry(&latencies.read_distribution(), with_histograms));
+        let entry = |sum: &Distribution| latency_entry(sum, with_histograms);
+        let of = |latencies| entry(&self.sum(|category| category.latencies == latencies));
+        doc! {
+            "reads": of(Latencies::Reads),
+            "writes": of(Latencies::Writes),
+            "commands": of(Latencies::Commands),
+            "transactions": entry(&self.sum(|_| false)),
         }
-        let none = Histogram::new(BOUNDS_US).read_distribution();
-        stats.push("transactions", latency_entry(&none, with_histograms));
-        stats
     }
 }
 

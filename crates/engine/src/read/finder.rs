@@ -88,7 +88,7 @@ pub(crate) struct Finder {
     /// Rows already returned, for an index that may name a row several times.
     seen: Option<SeenRows>,
     /// Sorts rows with truncated keys; `None` if no order is needed.
-    long_keys: Option<LongKeys>,
+    long_keys: Option<Box<LongKeys>>,
     /// The index whose use is not counted yet, and where to count it.
     uncounted: Option<(Arc<UsedIndexes>, u32)>,
     /// Description and statistics of the plan.
@@ -98,19 +98,19 @@ pub(crate) struct Finder {
     /// Number of leading rows still to be skipped by key.
     to_skip: u64,
     /// The finders of several access paths, which then do all the work.
-    branches: Option<Branches>,
+    branches: Option<Box<Branches>>,
 }
 
 impl Finder {
     /// Drops rows read ahead, which are read again later.
     pub(crate) fn forget_read_ahead(&mut self) {
-        self.branches.iter_mut().for_each(Branches::forget_read_ahead);
+        self.branches.iter_mut().for_each(|branches| branches.forget_read_ahead());
         // The position among ids includes those read ahead.
         if matches!(self.chosen.access, Access::Ids(_)) {
             self.at -= self.ahead.len();
         }
         (self.rows_ahead, self.ahead) = (VecDeque::new(), VecDeque::new());
-        self.long_keys.iter_mut().for_each(LongKeys::forget_rows);
+        self.long_keys.iter_mut().for_each(|keys| keys.forget_rows());
     }
 
     /// Continues after the last used candidate in another view; drops rows read ahead.

@@ -27,6 +27,11 @@ impl Plan {
         Self { filter, stages: Vec::new(), hint: Hint::None }
     }
 
+    /// Returns whether a stage sorts.
+    pub fn sorts(&self) -> bool {
+        self.stages.iter().any(|stage| matches!(stage, Stage::Sort { .. }))
+    }
+
     /// Replaces the stages.
     pub fn with_stages(self, stages: Vec<Stage>) -> Self {
         Self { stages, ..self }

@@ -124,9 +124,9 @@ pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let context = call.evaluation_context().await?;
     // The documents are held by the cursor.
     context.holding.keep_for_operation(made)?;
+    let wanted = FirstBatch { size, single: false, keep: false, sorts: plan.sorts() };
     let cursor = begin_query(call, &namespace, plan, context)?;
-    reply_with_cursor(call, &namespace, cursor, FirstBatch { size, single: false, keep: false })
-        .await
+    reply_with_cursor(call, &namespace, cursor, wanted).await
 }
 
 /// Returns the documents of a first stage that reports on the server; `None` for any other stage.

@@ -66,6 +66,7 @@ pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
         size: args.count("batchSize")?,
         single: args.strict_bool("singleBatch")?.unwrap_or(false),
         keep: args.strict_bool("noCursorTimeout")?.unwrap_or(false),
+        sorts: plan.sorts(),
     };
     let mut cursor = begin_query(call, &namespace, plan, context)?;
     let dumps = || call.connection.app_name().as_deref() == Some(DUMPING);

@@ -39,6 +39,8 @@ pub(crate) struct FirstBatch {
     pub(crate) single: bool,
     /// Exempt the cursor from the idle timeout.
     pub(crate) keep: bool,
+    /// The plan has a sort.
+    pub(crate) sorts: bool,
 }
 
 /// Returns the limits of a batch: the client's number of documents, or `otherwise`, and a share of
@@ -64,7 +66,7 @@ pub(crate) async fn reply_with_cursor<S: Store>(
     mut cursor: Cursor<S>,
     wanted: FirstBatch,
 ) -> Result<DocBuf> {
-    if asks_for_order(call.body) && !cursor.explain().sorted {
+    if wanted.sorts && !cursor.explain().sorted {
         Counters::add(&call.connection.counters.sorts, 1);
     }
     let batch = match wanted.size {
@@ -99,15 +101,6 @@ pub(crate) async fn reply_with_cursor<S: Store>(
     let reply = batch_reply("firstBatch", &batch.documents, id, namespace);
     call.connection.hold_reply_memory(batch.held);
     Ok(reply)
-}
-
-/// Returns whether a query has a sort, as an argument or as a pipeline stage.
-fn asks_for_order(query: DocRef<'_>) -> bool {
-    let sort = query.get("sort").and_then(ValueRef::as_document);
-    let stages = query.get("pipeline").and_then(ValueRef::as_array);
-    let sorts =
-        |stage: ValueRef<'_>| stage.as_document().is_some_and(|stage| stage.get("$sort").is_some());
-    sort.is_some_and(|sort| !sort.is_empty()) || stages.is_some_and(|it| it.iter().any(sorts))
 }
 
 /// Returns a reply with a batch: `name` is `firstBatch` or `nextBatch`, and `id` is 0 for a closed

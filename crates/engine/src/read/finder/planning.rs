@@ -40,11 +40,13 @@ impl Finder {
                     Self::of_choice(state, &find, chosen, used)
                 };
                 let finders = std::mem::take(branches).into_iter().map(finder).collect();
-                Some(Branches::new(finders, order.cloned(), *disjoint))
+                Some(Box::new(Branches::new(finders, order.cloned(), *disjoint)))
             }
             _ => None,
         };
-        Ok(Self { by_keys, branches, ..Self::of_choice(state, find, chosen, used) })
+        let mut finder = Self::of_choice(state, find, chosen, used);
+        (finder.by_keys, finder.branches) = (by_keys, branches);
+        Ok(finder)
     }
 
     /// Creates a finder for the candidates of one access path.
@@ -64,7 +66,7 @@ impl Finder {
         };
         Self {
             filter,
-            long_keys: LongKeys::of_walk(&chosen, find.sort.as_ref()),
+            long_keys: LongKeys::of_walk(&chosen, find.sort.as_ref()).map(Box::new),
             by_keys,
             chosen,
             created: state.record.created,
@@ -105,7 +107,7 @@ impl Finder {
     /// Disables counting index uses.
     pub(crate) fn leave_uncounted(&mut self) {
         self.uncounted = None;
-        self.branches.iter_mut().for_each(Branches::leave_uncounted);
+        self.branches.iter_mut().for_each(|branches| branches.leave_uncounted());
     }
 
     /// Returns whether rows arrive in sort order.
