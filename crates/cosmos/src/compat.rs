@@ -103,9 +103,9 @@ index that is not there only makes a query take longer:
 * Queries bring up to 64 paths to a container, beside those that are named.
 * A new policy keeps what is indexed and still included.
 * Metrics name the indexes that the policy has for a query, whether or not they are built: of each path that
-  the condition or the order is about, and composite ones. Potential indexes are those of paths that the
-  policy leaves out, and composite ones of paths with equality before one path with a range, or before the
-  order.
+  the condition is about, of an order that an index has, and composite ones. Potential indexes are those of
+  paths that the policy leaves out, and composite ones of paths with equality before one path with a range,
+  or before the order.
 * Which paths are indexed, since when and why shows the portal, and `GET /_ebb/…/indexes`.
 
 ## How long a query may take

@@ -62,8 +62,12 @@ impl IndexMetrics {
         for part in conjuncts(sarg) {
             found.add_paths(paths_of(part), &covers);
         }
-        if let [(names, _)] = order {
-            found.add_paths(vec![property_steps(names)], &covers);
+        // Whether a walk has the order of an index, only the walk says: see `header`.
+        let order_path = order.first().filter(|_| order.len() == 1);
+        if let Some(steps) = order_path.map(|(names, _)| property_steps(names))
+            && !covers(&steps)
+        {
+            push_new(&mut found.potential_single, policy_path(&steps));
         }
         found.add_composites(sarg, order, &container::composites(container.options()));
         Some(found)
@@ -104,7 +108,8 @@ impl IndexMetrics {
                 continue;
             }
             match held.iter().find(|parts| serves(parts, &equal, &rest)) {
-                Some(parts) => push_new(&mut self.composite, parts.clone()),
+                Some(parts) if order.is_empty() => push_new(&mut self.composite, parts.clone()),
+                Some(_) => {}
                 None => {
                     let first = equal.iter().map(|path| (path.clone(), false));
                     push_new(&mut self.potential_composite, first.chain(rest).collect());
