@@ -143,6 +143,6 @@ pub(crate) async fn reply_with_list<S: Store>(
     let plan = Plan::new(Filter::Never).with_stages(stages);
     let context = Arc::new(Context::default());
     let cursor = begin_query(call, namespace, plan, context)?;
-    reply_with_cursor(call, namespace, cursor, FirstBatch { size, single: false, keep: false })
-        .await
+    let wanted = FirstBatch { size, single: false, keep: false, sorts: false };
+    reply_with_cursor(call, namespace, cursor, wanted).await
 }
