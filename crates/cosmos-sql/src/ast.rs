@@ -84,12 +84,6 @@ pub(crate) struct Input {
 }
 
 impl Input {
-    /// Whether it is a name of another query alone, whose values it gives.
-    pub(crate) fn is_name(&self) -> bool {
-        let path = matches!(&self.of, Collection::Path { steps, .. } if steps.is_empty());
-        path && self.alias.is_none()
-    }
-
     /// Returns the name that the values have, and where it stands: an alias, else the last name of a
     /// path. A query without an alias has none, nor has a path that ends with a number.
     pub(crate) fn name(&self) -> Option<(&str, TextPlace)> {
@@ -98,7 +92,7 @@ impl Input {
         }
         match &self.of {
             Collection::Query(_) => None,
-            Collection::Path { root, at, steps } => match steps.last() {
+            Collection::Path { root, at, steps, .. } => match steps.last() {
                 None => Some((root, *at)),
                 Some(PathStep::Name(name, at)) => Some((name, *at)),
                 Some(PathStep::Computed(..)) => None,
@@ -110,8 +104,8 @@ impl Input {
 /// Where the values of a name come from: a path that begins with a name, or a query in parentheses.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Collection {
-    /// `c.list`: the name with its place, and the steps from there.
-    Path { root: String, at: TextPlace, steps: Vec<PathStep> },
+    /// `c.list`: the name with its place, the steps from there, and the place of the whole path.
+    Path { root: String, at: TextPlace, steps: Vec<PathStep>, whole: TextPlace },
     /// A query in parentheses, whose results are the values.
     Query(Box<Query>),
 }
@@ -165,6 +159,15 @@ impl Node {
     /// Where it stands.
     pub(crate) fn span(&self) -> Span {
         self.at.0
+    }
+
+    /// Where it stands in messages about the whole expression: a query of a single value without its
+    /// parentheses.
+    pub(crate) fn written_span(&self) -> Span {
+        match &self.kind {
+            NodeKind::Query(Subquery::Scalar, query) => query.places.whole.0,
+            _ => self.span(),
+        }
     }
 
     /// Whether it is a path that ends with a name.

@@ -150,11 +150,6 @@ impl Fault {
         }
     }
 
-    /// Whether it is about the use of rows where there are groups, which the service looks for last.
-    pub(crate) fn is_about_groups(&self) -> bool {
-        matches!(self, Self::Ungrouped(..) | Self::StarOfGroups(..))
-    }
-
     /// The error that clients see of several faults: all mistakes. What is not supported is only told
     /// where there is no mistake.
     pub(crate) fn into_errors(faults: Vec<Self>, text: &str) -> SqlError {

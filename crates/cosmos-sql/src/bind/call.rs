@@ -30,6 +30,7 @@ impl<'q> Binder<'q> {
         if let Some(kind) = of_rows {
             return self.bind_aggregate(node, name, kind, args);
         }
+        let properties = self.properties;
         let args = self.bind_all(args)?;
         if udf {
             let what = format!("the user-defined function 'udf.{name}'");
@@ -43,10 +44,13 @@ impl<'q> Binder<'q> {
         let Some(function) = functions::find_function(name) else {
             let start = node.span().start;
             let at = Span { start, end: start + name.len() };
+            // What is no call has no properties.
+            self.properties = properties;
             return Ok(self.report(Fault::Function(at, name.to_owned())));
         };
         if !function.args.contains(&args.len()) {
             let fault = Fault::Arguments(node.span(), name.to_owned(), function.args.clone());
+            self.properties = properties;
             return Ok(self.report(fault));
         }
         if is_search_in_constants(function.name, &args) {
@@ -56,7 +60,8 @@ impl<'q> Binder<'q> {
     }
 
     /// A call of an aggregate becomes the slot that its result goes to. Its argument sees rows
-    /// again. An aggregate inside another one, in WHERE or in GROUP BY has no group to aggregate.
+    /// again. An aggregate inside another one, in WHERE or in GROUP BY has no group to aggregate:
+    /// each of them is told, the inner one first.
     /// Each call has a slot of its own, also where two say the same.
     fn bind_aggregate(
         &mut self,
@@ -68,21 +73,22 @@ impl<'q> Binder<'q> {
         let phase = self.current_frame().phase;
         // The phase goes back before the result is looked at: other clauses are bound after an
         // error of this one is passed on, and the frame has to be right whoever reads it.
-        self.current_frame().phase = Phase::Aggregate;
+        if matches!(phase, Phase::Groups(_)) {
+            self.current_frame().phase = Phase::Aggregate;
+        }
         let bound = self.bind_all(args);
         self.current_frame().phase = phase;
         let mut bound = bound?;
         let (Some(of), true) = (bound.pop(), bound.is_empty()) else {
             return Ok(self.report(Fault::Arguments(node.span(), name.to_owned(), 1..=1)));
         };
-        if args.iter().any(has_aggregate) {
-            return Ok(self.report(Fault::Nested(node.span())));
-        }
         match phase {
-            Phase::Groups(_) => Ok(self.aggregate_of(kind, of)),
             Phase::Rows => Ok(self.report(Fault::AggregateInWhere(node.span()))),
-            // The clause or the aggregate around it tells.
-            Phase::Key | Phase::Aggregate => Ok(Expr::Undefined),
+            Phase::Key => Ok(self.report(Fault::AggregateInKey(node.span()))),
+            _ if args.iter().any(has_aggregate) => Ok(self.report(Fault::Nested(node.span()))),
+            Phase::Groups(_) => Ok(self.aggregate_of(kind, of)),
+            // The aggregate around it tells.
+            Phase::Aggregate => Ok(Expr::Undefined),
         }
     }
 
@@ -138,13 +144,5 @@ pub(crate) fn has_aggregate(node: &Node) -> bool {
         NodeKind::Call { name, udf: false, .. } if AggregateKind::find_by_name(name).is_some()
     );
     node.visit_inner(&mut |inner| has = has || has_aggregate(inner), &mut |_| {});
-    has
-}
-
-/// Whether an expression has an aggregate or a query.
-pub(super) fn has_aggregate_or_query(node: &Node) -> bool {
-    let is_query = |node: &Node| matches!(node.kind, NodeKind::Query(..));
-    let mut has = is_query(node) || has_aggregate(node);
-    node.visit_inner(&mut |inner| has = has || has_aggregate_or_query(inner), &mut |_| {});
     has
 }

@@ -5,19 +5,16 @@ use document::Value;
 use select::{
     aggregate::AggregateKind,
     like::Like,
-    plan::{Expr, Set},
+    plan::{DOCUMENT, Expr, Set},
 };
 
 use super::{
     Binder,
-    from::{path_in_slot, step_value, stepped, whole_path},
+    from::{constant_index, path_in, step_value, stepped, whole_path},
     scope::Phase,
 };
 use crate::{
-    ast::{
-        Collection, Field, Input, Node, NodeKind, Operator, PathStep, Query, Subquery, TextPlace,
-        Unary,
-    },
+    ast::{Field, Node, NodeKind, Operator, PathStep, Query, Subquery, TextPlace, Unary},
     error::{Fault, Span},
 };
 
@@ -49,7 +46,7 @@ impl<'q> Binder<'q> {
             NodeKind::Coalesce(items) => self.bind_coalesce(items),
             NodeKind::Conditional(parts) => self.bind_conditional(parts),
             NodeKind::Call { name, udf, args } => self.bind_call(node, name, *udf, args),
-            NodeKind::Query(kind, query) => self.bind_subquery(*kind, query),
+            NodeKind::Query(kind, query) => self.bind_subquery(node, *kind, query),
         }
     }
 
@@ -64,8 +61,8 @@ impl<'q> Binder<'q> {
 
     /// A name: the slot that it stands for.
     fn bind_name(&mut self, name: &str, node: &Node) -> Result<Expr, Fault> {
-        let slot = self.resolve_name(name, node.span(), node.span());
-        Ok(slot.map_or(Expr::Undefined, Expr::Slot))
+        let value = self.resolve_name(name, node.span(), node.span());
+        Ok(value.unwrap_or(Expr::Undefined))
     }
 
     /// An array; one of constants is a constant.
@@ -118,14 +115,25 @@ impl<'q> Binder<'q> {
     }
 
     /// A query inside an expression, in a frame of its own. One that stands for a single value has at
-    /// most one result.
-    fn bind_subquery(&mut self, kind: Subquery, query: &'q Query) -> Result<Expr, Fault> {
-        // They are no properties of an expression that is a key of GROUP BY.
-        let properties = self.properties;
-        let select = self.bind_inner_query(query)?;
-        self.properties = properties;
-        if kind == Subquery::Scalar && may_have_many(query) {
-            self.note(Fault::Cardinality(query.places.whole.0));
+    /// most one result. A key of GROUP BY has none, and what is inside it is not looked at there.
+    fn bind_subquery(
+        &mut self,
+        node: &Node,
+        kind: Subquery,
+        query: &'q Query,
+    ) -> Result<Expr, Fault> {
+        if self.current_frame().phase == Phase::Key {
+            return Ok(self.report(Fault::AggregateInKey(node.written_span())));
+        }
+        let (select, rows) = self.bind_inner_query(query)?;
+        self.current_frame().joins_elements |= rows.has_elements;
+        let fault = Fault::Cardinality(query.places.whole.0);
+        match kind {
+            Subquery::Scalar if rows.has_many && !self.take_elements() => {
+                self.note_about_rows(fault);
+            }
+            Subquery::Scalar if rows.has_many_later => self.note_about_groups(fault),
+            _ => {}
         }
         Ok(Expr::Subquery(kind, Box::new(select)))
     }
@@ -155,30 +163,35 @@ impl<'q> Binder<'q> {
             return Ok(self.report(Fault::Indexer(node.span().up_to(end))));
         }
         // Keys come first: where there are groups, `c.a` is the key and `c` alone is an error.
-        if let Some((key, length)) = self.key_of_path(base, steps) {
-            let Expr::Slot(slot) = key else { return Ok(key) };
-            return Ok(path_in_slot(slot, steps.get(length..).unwrap_or_default()));
+        if let Some((key, length)) = self.key_of_path(base, steps, node.span()) {
+            return Ok(path_in(key, steps.get(length..).unwrap_or_default()));
         }
         if let NodeKind::Name(name) = &base.kind {
-            if let Some(rid) = self.group_rid(name, steps) {
+            if let Some(rid) = self.rid_of(name, steps) {
                 return Ok(rid);
             }
             let property = whole_path(base.span(), node.span(), steps);
-            let slot = self.resolve_name(name, base.span(), property);
-            return Ok(slot.map_or(Expr::Undefined, |slot| path_in_slot(slot, steps)));
+            let value = self.resolve_name(name, base.span(), property);
+            return Ok(value.map_or(Expr::Undefined, |value| path_in(value, steps)));
         }
         let base = self.bind_expr(base)?;
         Ok(stepped(base, steps.iter().map(step_value).collect()))
     }
 
-    /// The `_rid` of a group, in a query that a client was told to send: that of one of its rows.
-    fn group_rid(&mut self, name: &str, steps: &[PathStep]) -> Option<Expr> {
+    /// The `_rid` of a group or a row, in a query that a client was told to send: that of one of the
+    /// rows, or of the document that the row is of.
+    fn rid_of(&mut self, name: &str, steps: &[PathStep]) -> Option<Expr> {
         let [PathStep::Name(property, _)] = steps else { return None };
-        let (slot, phase) = self.find_name(name)?;
-        let reads = self.current_frame().reads_group_rid && matches!(phase, Phase::Groups(_));
-        (reads && property == "_rid").then(|| {
-            self.aggregate_of(AggregateKind::Min, Expr::Path(slot, vec![property.clone()]))
-        })
+        let [frame] = self.frames.as_slice() else { return None };
+        let is_first = frame.names.first().is_some_and(|(first, _)| first == name);
+        if !frame.reads_rid || !is_first || property != "_rid" {
+            return None;
+        }
+        let rid = Expr::Path(DOCUMENT, vec![property.clone()]);
+        match frame.phase {
+            Phase::Groups(_) => Some(self.aggregate_of(AggregateKind::Min, rid)),
+            _ => Some(rid),
+        }
     }
 
     /// An object; one of constants is a constant. A property may not repeat.
@@ -266,23 +279,10 @@ impl<'q> Binder<'q> {
     }
 }
 
-/// Whether a query may have several results.
-fn may_have_many(query: &Query) -> bool {
-    let many = |input: &Input| {
-        input.iterates || matches!(&input.of, Collection::Query(inner) if may_have_many(inner))
-    };
-    let groups = !query.group.is_empty() || !super::has_aggregate(query);
-    groups && query.from.iter().any(many)
-}
-
 /// The expression in brackets that is no constant, and the place where the brackets end.
 fn computed_index(step: &PathStep) -> Option<(&Node, Span)> {
     match step {
-        PathStep::Computed(index, end)
-            if !matches!(index.kind, NodeKind::Literal(Value::Int64(_) | Value::Double(_))) =>
-        {
-            Some((index, end.0))
-        }
+        PathStep::Computed(index, end) if constant_index(index).is_none() => Some((index, end.0)),
         _ => None,
     }
 }

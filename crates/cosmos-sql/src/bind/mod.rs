@@ -19,14 +19,14 @@ mod scope;
 use std::collections::HashMap;
 
 use document::Value;
-use select::plan::{Clauses, DOCUMENT, Expr, Group, Order, Projection, Select, Source, Window};
+use select::plan::{Clauses, DOCUMENT, Expr, Group, Projection, Select, Source};
 
 use self::{
     parameters::is_within_depth,
-    scope::{Phase, QueryFrame, is_selected, orders_groups, place_of_name},
+    scope::{Phase, QueryFrame, is_selected, left_names, place_of_name, reads_rid},
 };
 use crate::{
-    ast::{ClauseCount, Item, Node, NodeKind, PathStep, Query, Selection, TextPlace},
+    ast::{Item, Node, NodeKind, PathStep, Query, Selection, TextPlace},
     error::{Clause, Fault, Span},
     limits::{MAX_MISTAKES, MAX_PARAMETER_DEPTH},
 };
@@ -76,7 +76,9 @@ fn bind_with<'q>(mut binder: Binder<'q>, query: &'q Query) -> Result<Select, Vec
     let mut faults = binder.faults;
     match bound {
         Err(fault) => faults.push(fault),
-        Ok(select) if faults.is_empty() && !binder.orders_by_no_path => return Ok(select),
+        Ok((select, _)) if faults.is_empty() && !binder.orders_by_no_path => {
+            return Ok(select);
+        }
         Ok(_) if faults.is_empty() => faults.push(Fault::NoPath),
         Ok(_) => {}
     }
@@ -88,6 +90,24 @@ fn keep_fault(faults: &mut Vec<Fault>, fault: Fault) {
     if faults.len() < MAX_MISTAKES {
         faults.push(fault);
     }
+}
+
+/// How many rows and results a query has that was bound.
+#[derive(Default)]
+struct Rows {
+    /// Whether it goes over elements, whether or not these are aggregated.
+    has_elements: bool,
+    /// Whether it may have several results for one row of the query around it.
+    has_many: bool,
+    /// Whether it may have them because its groups were not looked at after those around it.
+    has_many_later: bool,
+    /// Whether it has one result for all documents.
+    is_one_document: bool,
+    /// The names that the query around it cannot give.
+    taken_names: Vec<String>,
+    /// The names that it leaves to the query around it, where its groups were not looked at because
+    /// something was wrong before: those of its inputs but the last one.
+    open_names: Vec<(String, usize)>,
 }
 
 /// Binds one query and all queries inside it.
@@ -106,8 +126,12 @@ struct Binder<'q> {
     faults: Vec<Fault>,
     /// Whether ORDER BY has an item that is no path of the document.
     orders_by_no_path: bool,
+    /// Slots that have the values of other slots.
+    same_values: HashMap<usize, usize>,
     /// How often a name of FROM was used.
     properties: usize,
+    /// The frame, counted from the outermost one, whose groups hid the last name that was hidden.
+    hidden_by: Option<usize>,
     /// Whether a parameter without a value is a fault.
     needs_values: bool,
 }
@@ -123,7 +147,9 @@ impl<'q> Binder<'q> {
             filled: 0,
             faults: Vec::new(),
             orders_by_no_path: false,
+            same_values: HashMap::new(),
             properties: 0,
+            hidden_by: None,
             needs_values: true,
         }
     }
@@ -146,25 +172,50 @@ impl<'q> Binder<'q> {
     }
 
     /// Binds a query in a frame of its own.
-    fn bind_inner_query(&mut self, query: &'q Query) -> Result<Select, Fault> {
+    fn bind_inner_query(&mut self, query: &'q Query) -> Result<(Select, Rows), Fault> {
         if query.top.is_some() && query.window.is_some() {
             self.note(Fault::TopAndLimit(query.places.whole.0));
         }
-        let frame = QueryFrame { reads_group_rid: orders_groups(query), ..QueryFrame::default() };
+        let has_keys = !query.group.is_empty();
+        let reads_rid = reads_rid(query);
+        let aggregates = has_aggregate(query);
+        let frame = QueryFrame {
+            has_keys,
+            aggregates_rows: aggregates,
+            reads_rid,
+            ..QueryFrame::default()
+        };
         self.frames.push(frame);
-        let clauses = self.bind_clauses(query);
+        let bound = self.bind_clauses(query);
         // Also after an error, before it is passed on.
-        self.frames.pop();
-        Ok(Select::new(clauses?))
+        let frame = self.frames.pop().unwrap_or_default();
+        let (clauses, given_up) = bound?;
+        let is_one = !given_up && !frame.has_keys && aggregates;
+        let is_wrong = self.frames.iter().any(|frame| !frame.group_faults.is_empty());
+        let of_documents = frame.is_of_documents && !frame.has_many;
+        let rows = Rows {
+            has_elements: frame.has_elements,
+            has_many: frame.has_many_results || (frame.has_many && !is_one),
+            has_many_later: frame.has_many && is_wrong,
+            is_one_document: of_documents && (is_one || frame.has_one_document),
+            taken_names: self.taken_names(&frame),
+            open_names: if given_up { left_names(query, frame) } else { Vec::new() },
+        };
+        Ok((Select::new(clauses), rows))
     }
 
     /// Binds the clauses in the order in which they run.
-    /// Keys of GROUP BY are bound while rows are seen, so that no key is taken for another.
-    fn bind_clauses(&mut self, query: &'q Query) -> Result<Clauses, Fault> {
+    /// Keys of GROUP BY are bound while rows are seen, so that no key is taken for another. What
+    /// follows the groups is not looked at where something was wrong before; the second result says
+    /// so.
+    fn bind_clauses(&mut self, query: &'q Query) -> Result<(Clauses, bool), Fault> {
         // FROM first, since all other clauses use its names.
         let from = self.bind_from(&query.from)?;
         let filter = query.filter.as_ref().map(|filter| self.bind_expr(filter)).transpose()?;
-        let grouped = !query.group.is_empty() || has_aggregate(query);
+        let frame = self.current_frame();
+        let grouped = frame.has_keys || frame.aggregates_rows;
+        let of_documents = frame.is_of_documents && !frame.has_one_document;
+        frame.has_one_row = !of_documents && !frame.has_many;
         let keys = self.bind_keys(&query.group)?;
         let places = &query.places;
         self.refuse_inside(!query.order.is_empty(), places.order, "SC2202", "'ORDER BY'");
@@ -177,18 +228,19 @@ impl<'q> Binder<'q> {
             self.current_frame().phase = Phase::Groups(Clause::Select);
         }
         let projection = self.bind_projection(query, &from)?;
-        // A later look of the service, which it takes where nothing was found before.
+        let given_up = grouped && !self.faults.is_empty();
         let of_groups = std::mem::take(&mut self.current_frame().group_faults);
-        if self.faults.iter().all(Fault::is_about_groups) {
+        if !given_up {
             of_groups.into_iter().for_each(|fault| self.note(fault));
         }
-        // Taken after SELECT and ORDER BY, both of which may have added some.
-        let aggregates = std::mem::take(&mut self.current_frame().aggregates);
-        self.refuse_inside(query.top.is_some(), places.top, "SC2203", "'TOP'");
+        let limits_rows = !given_up || self.current_frame().has_one_row;
+        self.refuse_inside(query.top.is_some() && limits_rows, places.top, "SC2203", "'TOP'");
         let clause = "'OFFSET LIMIT' clause";
         self.refuse_inside(query.window.is_some(), places.window, "SC2204", clause);
-        let window = self.bind_window(query);
-        Ok(Clauses {
+        let window = self.bind_window(query, limits_rows);
+        // Taken after SELECT and ORDER BY, both of which may have added some.
+        let aggregates = std::mem::take(&mut self.current_frame().aggregates);
+        let clauses = Clauses {
             slots: self.slots,
             from,
             filter,
@@ -201,7 +253,8 @@ impl<'q> Binder<'q> {
                 .iter()
                 .all(|item| is_selected(&query.selection, &item.node)),
             window,
-        })
+        };
+        Ok((clauses, given_up))
     }
 
     /// Reports a clause that only the outermost query may have.
@@ -223,12 +276,19 @@ impl<'q> Binder<'q> {
         self.current_frame().phase = Phase::Key;
         for key in group {
             let (faults, properties) = (self.faults.len(), self.properties);
+            self.hidden_by = None;
             let expr = self.bind_expr(key)?;
-            if call::has_aggregate_or_query(key) {
-                self.note(Fault::AggregateInKey(key.span()));
-            }
             if self.properties == properties {
-                self.note(Fault::ConstantKey(key.span()));
+                let fault = Fault::ConstantKey(key.written_span());
+                // A property that the groups around hide is none.
+                match self.hidden_by.and_then(|level| self.frames.get_mut(level)) {
+                    Some(frame) => keep_fault(&mut frame.group_faults, fault),
+                    None => self.note(fault),
+                }
+            }
+            if let Some(level) = self.hidden_by {
+                self.current_frame().hidden_keys.push((key, level));
+                continue;
             }
             if faults < self.faults.len() {
                 // What is selected is looked at by itself.
@@ -243,56 +303,35 @@ impl<'q> Binder<'q> {
         Ok(keys)
     }
 
-    /// ORDER BY, of groups where there are `keys`. Where all rows make one result, the order of rows has no
-    /// effect: paths are left out then, but bound all the same, for their errors.
-    fn bind_order(
-        &mut self,
-        query: &'q Query,
-        keys: Option<&Vec<(Expr, usize)>>,
-        from: &[Source],
-    ) -> Result<Vec<Order>, Fault> {
-        let one = keys.is_some() && query.group.is_empty();
-        let only_paths = query.order.iter().all(|item| item.node.is_path());
-        let mut order = Vec::with_capacity(query.order.len());
-        for item in &query.order {
-            if one && only_paths {
-                let phase = std::mem::replace(&mut self.current_frame().phase, Phase::Aggregate);
-                let checked = self.bind_expr(&item.node);
-                self.current_frame().phase = phase;
-                checked?;
-                continue;
-            }
-            let by = self.bind_expr(&item.node)?;
-            self.orders_by_no_path |= match keys {
-                Some(_) if one => false,
-                Some(keys) => {
-                    let key = paths::key_of(&by, keys);
-                    !item.node.is_path() || !paths::is_document_path(key, from)
-                }
-                None => !from.is_empty() && !paths::is_document_path(&by, from),
-            };
-            order.push(Order { by, descending: item.descending });
-        }
-        Ok(order)
-    }
-
     /// SELECT. `SELECT *` is one row's only source; names of a list may not repeat.
     /// An item without a name is called `$1` and so on; one alias may not stand twice.
     fn bind_projection(&mut self, query: &'q Query, from: &[Source]) -> Result<Projection, Fault> {
         match &query.selection {
             Selection::Star(at) => {
                 // An inner query without FROM has the row of the one around it.
-                let only = if from.is_empty() { self.only_name() } else { None };
+                let only = match from {
+                    [] => self.only_name(),
+                    [source] => {
+                        Some(source.slot).filter(|_| !self.current_frame().has_open_names())
+                    }
+                    _ => self.current_frame().repeated,
+                };
+                let (phase, one) = (self.current_frame().phase, self.current_frame().has_one_row);
                 // A group has no one document that `*` could stand for.
-                if self.current_frame().phase != Phase::Rows {
+                if phase != Phase::Rows && !one {
                     let groups = !query.group.is_empty();
                     let fault = Fault::StarOfGroups(at.0, groups);
                     keep_fault(&mut self.current_frame().group_faults, fault);
-                } else if from.len() != 1 && only.is_none() {
-                    self.note(Fault::StarOfMany(at.0));
+                } else if only.is_none() {
+                    self.note_about_rows(Fault::StarOfMany(at.0));
                 }
-                let source = from.first().map(|source| source.slot).or(only);
-                Ok(Projection::Star(source.unwrap_or(DOCUMENT)))
+                let slot = only.unwrap_or(DOCUMENT);
+                Ok(match phase {
+                    Phase::Rows => Projection::Star(slot),
+                    _ => {
+                        Projection::Value(self.of_only_row(self.frames.len() - 1, Expr::Slot(slot)))
+                    }
+                })
             }
             Selection::Value(node) => Ok(Projection::Value(self.bind_expr(node)?)),
             Selection::List(items) => {
@@ -308,36 +347,6 @@ impl<'q> Binder<'q> {
                 Ok(Projection::Fields(fields))
             }
         }
-    }
-
-    /// TOP, OFFSET and LIMIT as a window over the results.
-    /// TOP together with OFFSET is reported elsewhere.
-    fn bind_window(&mut self, query: &Query) -> Window {
-        let mut window = Window::default();
-        if let Some(top) = &query.top {
-            window.take = Some(self.count_value(top));
-        }
-        if let Some((offset, limit)) = &query.window {
-            window = Window { skip: self.count_value(offset), take: Some(self.count_value(limit)) };
-        }
-        window
-    }
-
-    /// The value of TOP, OFFSET or LIMIT; it has to be a whole number of 32 bits that is not
-    /// negative. `2.0` is whole; anything else is reported with the name of the clause.
-    fn count_value(&mut self, count: &ClauseCount) -> u64 {
-        let value = match &count.node.kind {
-            NodeKind::Literal(value) => Some(value),
-            NodeKind::Parameter(name) => self.parameters.get(name.as_str()).copied(),
-            _ => None,
-        };
-        // Negative numbers fail the conversion.
-        let whole = value.and_then(|value| select::to_i64(value.as_ref()));
-        let whole = whole.and_then(|value| u32::try_from(value).ok());
-        if whole.is_none() {
-            self.note(Fault::Count(count.node.span(), count.clause));
-        }
-        whole.map_or(0, u64::from)
     }
 }
 

@@ -1,9 +1,12 @@
-//! Values of parameters: how deep they may be nested, and the constants that they become.
+//! Values of parameters: how deep they may be nested, the constants that they become, and the counts of
+//! TOP, OFFSET and LIMIT.
 
 use document::Value;
+use select::plan::Window;
 
 use super::Binder;
 use crate::{
+    ast::{ClauseCount, NodeKind, Query},
     error::{Fault, Span},
     limits::MAX_FILLED_BYTES,
 };
@@ -42,5 +45,35 @@ impl Binder<'_> {
             return Err(Fault::Limit(at, "SC3057", message));
         }
         Ok(Value::clone(value))
+    }
+
+    /// TOP, OFFSET and LIMIT as a window over the results.
+    /// TOP together with OFFSET is reported elsewhere.
+    pub(super) fn bind_window(&mut self, query: &Query, with_top: bool) -> Window {
+        let mut window = Window::default();
+        if let Some(top) = query.top.as_ref().filter(|_| with_top) {
+            window.take = Some(self.count_value(top));
+        }
+        if let Some((offset, limit)) = &query.window {
+            window = Window { skip: self.count_value(offset), take: Some(self.count_value(limit)) };
+        }
+        window
+    }
+
+    /// The value of TOP, OFFSET or LIMIT; it has to be a whole number of 32 bits that is not
+    /// negative. `2.0` is whole; anything else is reported with the name of the clause.
+    pub(super) fn count_value(&mut self, count: &ClauseCount) -> u64 {
+        let value = match &count.node.kind {
+            NodeKind::Literal(value) => Some(value),
+            NodeKind::Parameter(name) => self.parameters.get(name.as_str()).copied(),
+            _ => None,
+        };
+        // Negative numbers fail the conversion.
+        let whole = value.and_then(|value| select::to_i64(value.as_ref()));
+        let whole = whole.and_then(|value| u32::try_from(value).ok());
+        if whole.is_none() {
+            self.note(Fault::Count(count.node.span(), count.clause));
+        }
+        whole.map_or(0, u64::from)
     }
 }

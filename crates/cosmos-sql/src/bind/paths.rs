@@ -1,56 +1,181 @@
-//! Whether an expression leads to a place in the stored document: the service orders by nothing else.
+//! ORDER BY, and whether an expression leads to a place in the stored document: the service orders by
+//! nothing else.
 
-use select::plan::{DOCUMENT, Expr, Input, Projection, Select, Source, Subquery};
+use document::Value;
+use select::plan::{DOCUMENT, Expr, Input, Order, Projection, Select, Source, Subquery};
+
+use super::{Binder, scope::Phase};
+use crate::{ast::Query, error::Fault};
+
+impl<'q> Binder<'q> {
+    /// ORDER BY, of groups where there are `keys`. Where all rows make one result, the order of rows has no
+    /// effect: paths are left out then, but bound all the same, for their errors.
+    pub(super) fn bind_order(
+        &mut self,
+        query: &'q Query,
+        keys: Option<&Vec<(Expr, usize)>>,
+        from: &[Source],
+    ) -> Result<Vec<Order>, Fault> {
+        let one = keys.is_some() && query.group.is_empty();
+        let only_paths = query.order.iter().all(|item| item.node.is_path());
+        let mut order = Vec::with_capacity(query.order.len());
+        for item in &query.order {
+            if one && only_paths {
+                let phase = std::mem::replace(&mut self.current_frame().phase, Phase::Aggregate);
+                let checked = self.bind_expr(&item.node);
+                self.current_frame().phase = phase;
+                self.orders_by_no_path |= is_of_aggregates(&checked?, from);
+                continue;
+            }
+            let by = self.bind_expr(&item.node)?;
+            let is_path = |by: &Expr| is_document_path(by, &[from]);
+            self.orders_by_no_path |= match keys {
+                Some(_) if one => false,
+                Some(keys) => {
+                    let key = key_of(&by, keys).filter(|_| item.node.is_path());
+                    !key.is_some_and(is_path)
+                }
+                None => !from.is_empty() && !is_path(&by),
+            };
+            order.push(Order { by, descending: item.descending });
+        }
+        Ok(order)
+    }
+}
 
 /// Whether what an expression evaluates to stands somewhere in the document, by what FROM says of its
-/// slot.
-pub(super) fn is_document_path(expr: &Expr, from: &[Source]) -> bool {
-    let (slot, names) = match expr {
-        Expr::Slot(slot) => (*slot, &[][..]),
-        Expr::Path(slot, names) => (*slot, names.as_slice()),
+/// slot. `from` holds FROM of the query, behind those of the queries around it.
+fn is_document_path(expr: &Expr, from: &[&[Source]]) -> bool {
+    match expr {
+        Expr::Slot(slot) => is_path_in_slot(*slot, &[], from),
+        Expr::Path(slot, names) => is_path_in_slot(*slot, names, from),
         Expr::Steps(of, steps) => {
-            return steps.iter().all(|step| matches!(step, Expr::Constant(_)))
-                && is_document_path(of, from);
+            let are_known = steps.iter().all(|step| matches!(step, Expr::Constant(_)));
+            are_known && is_document_path(of, from)
         }
-        Expr::Subquery(Subquery::Scalar, select) => return is_selected_path(select, &[]),
-        _ => return false,
-    };
-    match from.iter().find(|source| source.slot == slot).map(|source| &source.input) {
+        Expr::Subquery(Subquery::Scalar, select) => is_selected_path(select, &[], from),
+        Expr::Conditional(parts) => {
+            chosen(parts.as_ref()).is_some_and(|part| is_document_path(part, from))
+        }
+        Expr::Call(function, args) if function.name == "IIF" => {
+            chosen(args).is_some_and(|part| is_document_path(part, from))
+        }
+        Expr::Coalesce(values) => is_path_first(values, from),
+        _ => false,
+    }
+}
+
+/// What a condition with its two sides comes to, where it is a constant.
+fn chosen(parts: &[Expr]) -> Option<&Expr> {
+    let [condition, yes, no] = parts else { return None };
+    match condition {
+        Expr::Constant(Value::Bool(true)) => Some(yes),
+        Expr::Constant(_) | Expr::Undefined => Some(no),
+        _ => None,
+    }
+}
+
+/// The same for names in a slot.
+fn is_path_in_slot(slot: usize, names: &[String], from: &[&[Source]]) -> bool {
+    let mut sources = from.iter().rev().flat_map(|sources| sources.iter());
+    match sources.find(|source| source.slot == slot).map(|source| &source.input) {
         // The document, or a name of a query around this one.
         None | Some(Input::Root) => true,
         Some(Input::Value(of) | Input::Elements(of)) => {
             slot == DOCUMENT || is_document_path(of, from)
         }
-        Some(Input::Results(select)) => is_selected_path(select, names),
-        Some(Input::Collected(select)) => is_selected_path(select, names),
+        Some(Input::Results(select)) => is_selected_path(select, names, from),
+        Some(Input::Collected(select)) => is_selected_path(select, names, from),
     }
 }
 
-/// The key of GROUP BY that an expression begins with; the expression itself where that is none.
-pub(super) fn key_of<'k>(expr: &'k Expr, keys: &'k [(Expr, usize)]) -> &'k Expr {
-    let slot = match expr {
-        Expr::Slot(slot) | Expr::Path(slot, _) => *slot,
-        Expr::Steps(of, _) => return key_of(of, keys),
-        _ => return expr,
+/// Whether the first of several values that is there is always the same path.
+fn is_path_first(values: &[Expr], from: &[&[Source]]) -> bool {
+    let mut rest = values.iter().skip_while(|value| matches!(value, Expr::Undefined));
+    match (rest.next(), rest.next()) {
+        // A row has all its names.
+        (Some(first), Some(_)) => matches!(first, Expr::Slot(_)) && is_document_path(first, from),
+        (Some(only), None) => is_document_path(only, from),
+        (None, _) => false,
+    }
+}
+
+/// Whether an expression begins with the first source, and that is an object which a query makes of all
+/// rows: the service knows no order of it.
+fn is_of_aggregates(expr: &Expr, from: &[Source]) -> bool {
+    let slot = root_slot(expr);
+    let first = from.first().filter(|source| Some(source.slot) == slot);
+    let clauses = match first.map(|source| &source.input) {
+        Some(Input::Results(select)) => select.clauses(),
+        Some(Input::Collected(select)) => select.clauses(),
+        _ => return false,
     };
-    keys.iter().find(|(_, key)| *key == slot).map_or(expr, |(key, _)| key)
+    let is_object =
+        matches!(clauses.projection, Projection::Value(Expr::Object(_)) | Projection::Fields(_));
+    is_object && clauses.group.as_ref().is_some_and(|group| group.keys.is_empty())
+}
+
+/// The key of GROUP BY that an expression begins with.
+fn key_of<'k>(expr: &Expr, keys: &'k [(Expr, usize)]) -> Option<&'k Expr> {
+    let slot = root_slot(expr)?;
+    keys.iter().find(|(_, key)| *key == slot).map(|(key, _)| key)
 }
 
 /// The same for a path inside what a query selects.
-fn is_selected_path(select: &Select, names: &[String]) -> bool {
+fn is_selected_path(select: &Select, names: &[String], around: &[&[Source]]) -> bool {
     let clauses = select.clauses();
+    let from = [around, &[clauses.from.as_slice()]].concat();
     // What it has for one row may be nothing.
     let one = clauses.from.iter().all(|source| matches!(source.input, Input::Value(_)));
-    if clauses.group.is_some() || (one && clauses.filter.is_some()) {
+    if one && clauses.filter.is_some() {
         return false;
     }
+    // A path that leads to nothing leaves no row, and no value but its own.
+    let leads = |source: &&Source| matches!(&source.input, Input::Value(of) if !is_slot(of));
+    let is_whole = |of: Option<&Expr>| {
+        let root = of.and_then(root_slot);
+        !one || is_first_source(select, around)
+            || clauses.from.iter().filter(leads).all(|source| Some(source.slot) == root)
+    };
+    let is_path = |of: &Expr| match &clauses.group {
+        None => is_document_path(of, &from),
+        Some(group) => key_of(of, &group.keys).is_some_and(|key| is_document_path(key, &from)),
+    };
     match &clauses.projection {
-        Projection::Star(_) => true,
+        // Without a FROM there is the row around, if any.
+        Projection::Star(slot) => {
+            let gives = |source: &Source| source.slot == *slot;
+            from.iter().any(|sources| sources.iter().any(gives))
+                && is_path_in_slot(*slot, names, &from)
+        }
         Projection::Value(Expr::Object(fields)) | Projection::Fields(fields) => {
             let first = names.first();
             let field = first.and_then(|first| fields.iter().find(|(name, _)| name == first));
-            field.is_some_and(|(_, of)| is_document_path(of, &clauses.from))
+            is_whole(None) && field.is_some_and(|(_, of)| is_path(of))
         }
-        Projection::Value(of) => is_document_path(of, &clauses.from),
+        Projection::Value(of) => is_whole(Some(of)) && is_path(of),
+    }
+}
+
+/// The slot that an expression begins with.
+fn root_slot(expr: &Expr) -> Option<usize> {
+    match expr {
+        Expr::Slot(slot) | Expr::Path(slot, _) => Some(*slot),
+        Expr::Steps(of, _) => root_slot(of),
+        _ => None,
+    }
+}
+
+/// Whether an expression is a name.
+fn is_slot(expr: &Expr) -> bool {
+    matches!(expr, Expr::Slot(_))
+}
+
+/// Whether a query is the first source of the FROM that it stands in, which has the documents.
+fn is_first_source(select: &Select, around: &[&[Source]]) -> bool {
+    match around.last().and_then(|from| from.first()).map(|source| &source.input) {
+        Some(Input::Results(first)) => std::ptr::eq(first.as_ref(), select),
+        Some(Input::Collected(first)) => std::ptr::eq(first.as_ref(), select),
+        _ => false,
     }
 }

@@ -272,6 +272,12 @@ impl Parser<'_> {
                 let queries = calls && *self.kind_after(2) == TokenKind::Word(Word::Select);
                 match of_results(name).filter(|_| queries) {
                     Some(kind) => self.query_of(kind)?,
+                    // The form is right, and the name is judged behind the query.
+                    None if queries => {
+                        self.at += 2;
+                        self.parse_query()?;
+                        return Err(self.syntax_error());
+                    }
                     None if calls => {
                         self.at += 2;
                         let args = self.parse_items(Sign::Close, Self::parse_expression)?;

@@ -69,7 +69,8 @@ impl Parser<'_> {
                 self.expect_sign(Sign::CloseBracket)?;
                 steps.push(step);
             } else {
-                return Ok(Collection::Path { root, at, steps });
+                let whole = TextPlace(at.0.up_to(self.span_before()));
+                return Ok(Collection::Path { root, at, steps, whole });
             }
         }
     }

@@ -301,9 +301,11 @@ impl<'t> Parser<'t> {
             let named = parser.take_word(Word::As);
             let alias = match parser.current_kind() {
                 TokenKind::Name(_) => Some(parser.expect_placed_name()?),
+                // An empty text is no name.
                 TokenKind::Text(name) => {
                     parser.at += 1;
-                    Some((name.clone(), TextPlace(parser.span_before())))
+                    let named = !name.is_empty();
+                    named.then(|| (name.clone(), TextPlace(parser.span_before())))
                 }
                 _ if named => return Err(parser.syntax_error()),
                 _ => None,

@@ -3,7 +3,7 @@
 
 use super::ClientPlan;
 use crate::{
-    ast::{Collection, Node, Query, Selection},
+    ast::{Collection, Node, NodeKind, PathStep, Query, Selection},
     bind, printer,
 };
 
@@ -65,13 +65,25 @@ pub(super) fn keys_of(group: &[Node]) -> String {
     keys.collect::<Vec<_>>().join(", ")
 }
 
-/// Whether the value that DISTINCT selects is what ORDER BY orders by.
+/// Whether the value that DISTINCT selects is what ORDER BY orders by, in the same words.
 /// Then equal results come one after the other, and a client has to remember only the last one.
 pub(super) fn decides_order(query: &Query) -> bool {
     match (&query.selection, query.order.as_slice()) {
-        (Selection::Value(node), [item]) => *node == item.node,
+        (Selection::Value(node), [item]) => {
+            *node == item.node && steps_as_written(node) == steps_as_written(&item.node)
+        }
         _ => false,
     }
+}
+
+/// Which steps of a path are names after a dot, and not in brackets.
+fn steps_as_written(node: &Node) -> Vec<bool> {
+    let NodeKind::Member { steps, .. } = &node.kind else { return Vec::new() };
+    let after_dot = |step: &PathStep| match step {
+        PathStep::Name(name, at) => at.0.end - at.0.start == name.len(),
+        PathStep::Computed(..) => false,
+    };
+    steps.iter().map(after_dot).collect()
 }
 
 /// A result as one value, which the client unpacks.
@@ -98,24 +110,27 @@ fn payload_of(query: &Query) -> Option<String> {
     })
 }
 
-/// The name of the document, and a FROM that has it: clients ask for its `_rid`. `FROM x IN c.list`
-/// becomes `FROM c JOIN x IN c.list`.
-/// `None` for what is not a path, for a path without IN, and where the name of the elements would
-/// hide that of the document.
+/// The name whose `_rid` clients ask for, and a FROM that has it: the first name. `FROM x IN c.list`
+/// becomes `FROM c JOIN x IN c.list`, since the name of the document is asked for where there are only
+/// its elements; a name of FROM is taken for that one.
+/// `None` where FROM has no such name: for a path without one of its own, and for a query without one.
 fn root_and_from(query: &Query) -> Option<(String, String)> {
     let first = query.from.first()?;
-    let Collection::Path { root, steps, .. } = &first.of else { return None };
-    if !first.iterates {
-        return if steps.is_empty() {
-            Some((first.name()?.0.to_owned(), printer::print_from(&query.from)))
-        } else {
-            None
-        };
-    }
-    // `FROM c IN c.list`: there would be no name left for the document.
-    if first.alias.as_ref().is_some_and(|(alias, _)| alias == root) {
-        return None;
-    }
     let from = printer::print_from(&query.from);
-    Some((root.clone(), format!("\nFROM {root}{}", from.replacen("\nFROM ", "\nJOIN ", 1))))
+    let (name, _) = first.name()?;
+    match &first.of {
+        Collection::Path { root, .. } if root != name && has_name(query, root) => {
+            Some((root.clone(), from))
+        }
+        Collection::Path { root, .. } if first.iterates && root != name => {
+            Some((root.clone(), format!("\nFROM {root}{}", from.replacen("\nFROM ", "\nJOIN ", 1))))
+        }
+        Collection::Path { root, .. } if first.alias.is_none() && root != name => None,
+        _ => Some((name.to_owned(), from)),
+    }
+}
+
+/// Whether FROM gives a name.
+fn has_name(query: &Query, name: &str) -> bool {
+    query.from.iter().any(|input| input.name().is_some_and(|(known, _)| known == name))
 }
