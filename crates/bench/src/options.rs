@@ -32,7 +32,7 @@ pub(crate) struct Compare<P: Protocol> {
     /// What the table calls the other server.
     #[arg(long, value_name = "NAME", default_value = P::PEER)]
     pub(crate) peer_name: String,
-    /// What else has to be known of both.
+    /// Further options about both servers, specific to the protocol.
     #[command(flatten)]
     pub(crate) details: P::Details,
     /// Number of runs of each workload on each server.

@@ -1,9 +1,10 @@
 //! Requests of a state machine to the ledger, each with a token that routes the reply back. The
-//! machine does not block; each request is eventually answered by a reply or by [`Unanswered`].
+//! state machine does not block; each request is eventually answered by a reply or by
+//! [`Unanswered`].
 
 use crate::request::{Reply, Request, Unanswered};
 
-/// Identifies a request and the machine that sent it.
+/// Identifies a request and the state machine that sent it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Token {
     machine: u64,
@@ -11,13 +12,14 @@ pub struct Token {
 }
 
 impl Token {
-    /// Returns the number of the machine that sent the request.
+    /// Returns the number of the state machine that sent the request.
     pub(crate) fn machine(self) -> u64 {
         self.machine
     }
 }
 
-/// A request to execute; its reply has to be passed to the machine with the token.
+/// A request to execute. The caller passes the reply, together with the token, to the state machine
+/// that made the request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ask {
     /// Token that has to accompany the reply.
@@ -29,7 +31,7 @@ pub struct Ask {
 /// A reply of the ledger, or the lack of one.
 pub type Answer = Result<Reply, Unanswered>;
 
-/// The outbox of one machine.
+/// The outbox of one state machine.
 #[derive(Debug)]
 pub(crate) struct Asks {
     machine: u64,
@@ -38,7 +40,7 @@ pub(crate) struct Asks {
 }
 
 impl Asks {
-    /// Creates the outbox of the machine with this number, which has to be unique.
+    /// Creates the outbox of the state machine with this number, which has to be unique.
     pub(crate) fn new(machine: u64) -> Self {
         Self { machine, number: 0, out: Vec::new() }
     }

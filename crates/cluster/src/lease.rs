@@ -1,6 +1,6 @@
-//! A node's lease. The node enters as a new incarnation; each applied beat extends the lease,
-//! counted from the tick that sent it. A beat without a reply extends nothing. An expired lease is
-//! resumed by the next applied beat; a fenced one has ended.
+//! A node's lease. The node takes it as a new incarnation ("enters"); each applied beat extends the
+//! lease, counted from the tick that sent it. A beat without a reply extends nothing. An expired
+//! lease is resumed by the next applied beat; a fenced one has ended.
 
 use std::collections::BTreeSet;
 
@@ -16,8 +16,8 @@ use crate::{
 /// An event of the lease.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum LeaseFact {
-    /// The node has entered with this incarnation; its record still has the terms of the preceding
-    /// one.
+    /// The node has taken the lease with this incarnation; its record still has the terms of the
+    /// preceding one.
     Entered {
         /// The incarnation.
         incarnation: u64,
@@ -30,7 +30,8 @@ pub(crate) enum LeaseFact {
         /// The published terms.
         terms: Vec<TermRecord>,
     },
-    /// This incarnation never beats again. The machine enters again with the next one.
+    /// This incarnation never sends a heartbeat again. The state machine takes the lease again with
+    /// the next incarnation.
     Ended,
 }
 
@@ -39,7 +40,7 @@ pub(crate) enum LeaseFact {
 enum Step {
     /// Reads the incarnation in the record.
     Look,
-    /// Enters as the next incarnation.
+    /// Takes the lease as the next incarnation.
     Enter { before: u64 },
     /// Reads the terms in the record.
     Terms,
@@ -58,7 +59,7 @@ pub struct Lease {
     pending: Option<Token>,
     due: u64,
     incarnation: u64,
-    /// All incarnations of this node in this boot of the machine.
+    /// All incarnations of this node since the computer was started.
     own: BTreeSet<u64>,
     beat: u64,
     until: u64,
@@ -83,7 +84,7 @@ impl Lease {
         }
     }
 
-    /// Returns the current incarnation; 0 if none has entered.
+    /// Returns the current incarnation; 0 until the node first takes the lease.
     pub fn incarnation(&self) -> u64 {
         self.incarnation
     }
@@ -171,7 +172,7 @@ impl Lease {
                 self.step = Step::Outcome
             }
             (Step::Outcome, Ok(Reply::Nodes(nodes))) => return self.outcome(&nodes, now),
-            // Whether an unanswered attempt to enter was applied is irrelevant: only an
+            // Whether an unanswered attempt to take the lease was applied is irrelevant: only an
             // acknowledgement makes an incarnation this node's own.
             (Step::Look | Step::Enter { .. }, _) => self.due = now + self.settings.again,
             (step, _) => {
@@ -257,7 +258,7 @@ mod tests {
         (ask.request, fact)
     }
 
-    /// A lease that has entered with incarnation 4.
+    /// A lease that was taken with incarnation 4.
     fn entered() -> Lease {
         let about = Bytes::from_static(b"here");
         let mut lease = Lease::new(Settings::new(Uuid::nil(), 0, NODE, about), 1);

@@ -104,7 +104,7 @@ impl Member {
         self.look(shard, now);
     }
 
-    /// Reads the shard and the node records at once, because a change is known.
+    /// Reads the shard and the node records at once; for callers that know of a change.
     pub fn look(&mut self, shard: u32, now: u64) {
         self.with(shard, |seat, common| {
             common.watch.hurry(now);

@@ -79,7 +79,7 @@ pub enum Request {
     /// Removes a dead node from all listings: fences it and clears its metadata
     /// ([`NodeRecord::is_forgotten`]) if the record has this incarnation and beat, whatever its
     /// state. The record and its terms are kept so that no incarnation number is used twice: a node
-    /// that returns enters with the next one. Idempotent.
+    /// that returns takes its lease with the next one. Idempotent.
     Forget {
         /// The node to remove.
         node: Uuid,

@@ -165,7 +165,7 @@ impl Sealing {
     /// all entries known to be committed.
     pub(crate) fn is_level(&self) -> bool {
         let next = self.cursor.next(&self.epochs);
-        // The epoch was just entered and nothing was requested of it yet.
+        // Reading of the epoch has just started and nothing was requested of it yet.
         let has_asked = 0 < self.empty || !self.is_empty_so_far;
         has_asked
             && !self.gap
@@ -244,7 +244,7 @@ mod tests {
         }
     }
 
-    /// The commit is known from a mark after the gap, or from elsewhere.
+    /// The commit is known from a commit record after the gap, or from elsewhere.
     #[test]
     fn a_committed_entry_that_is_missing_is_no_end() {
         let all = parts(&[(1, 0), (2, 0), (3, 2)]);

@@ -103,7 +103,8 @@ impl Settings {
         }
     }
 
-    /// Returns whether a node with this metadata was this one in this boot of its machine.
+    /// Returns whether a node record with this metadata was written by this node since its computer
+    /// was started.
     pub(crate) fn was_here(&self, about: &[u8]) -> bool {
         self.place(about) == self.place(&self.about)
     }

@@ -19,7 +19,7 @@ pub struct View {
     pub beats: BTreeMap<Uuid, u64>,
     /// When each node was last found to run twice, on a data directory and on a copy of it.
     pub doubled: BTreeMap<Uuid, u64>,
-    /// The node's own incarnation; 0 if it has not entered.
+    /// The node's own incarnation; 0 until it first takes its lease.
     pub incarnation: u64,
     /// End of the node's lease by its boot clock.
     pub lease_until: u64,

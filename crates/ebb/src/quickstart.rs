@@ -23,7 +23,7 @@ use crate::{
 /// A local address with any free port.
 const FREE: &str = "127.0.0.1:0";
 
-/// Output of the command.
+/// Output format of the command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Shown {
     /// The server's answer as JSON.

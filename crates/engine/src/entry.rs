@@ -1,7 +1,7 @@
 //! The format of index entries: the value is the row's header and a body that locates the row's key
 //! at the end of the entry's key. Entries of unique indexes store the row's key in the body. In an
-//! index by birth, the stamp of the row's creation precedes the row's key, so that entries with
-//! equal values are ordered by the creation of their items.
+//! index ordered by creation ("by birth"), the stamp of the row's creation precedes the row's key,
+//! so that entries with equal values are ordered by the creation of their items.
 //!
 //! ```text
 //!  key    index | components … | row key            index | components …          (unique)
@@ -14,7 +14,7 @@ use expiry::{Header, body_checksum};
 
 use crate::{catalog::IndexSpec, error::Error};
 
-/// Size of the birth stamp in an entry's key.
+/// Size of the creation stamp in an entry's key.
 const BIRTH_BYTES: usize = size_of::<u64>();
 
 /// The row of an entry, as its keys name it.
@@ -42,8 +42,8 @@ pub(crate) fn unnamed_key<'a>(index: &IndexSpec, key: &'a [u8], row_key: &[u8]) 
     key.get(..key.len().saturating_sub(named)).unwrap_or_default()
 }
 
-/// Sets the birth in the key of an entry of a by-birth index that was made before the stamp was
-/// known.
+/// Sets the creation stamp in the key of an entry of a by-birth index; the key was made before the
+/// stamp was known.
 pub(crate) fn set_birth(key: &mut Bytes, row_key: &[u8], birth: u64) {
     // Copied only if the bytes are shared.
     let mut bytes = match std::mem::take(key).try_into_mut() {

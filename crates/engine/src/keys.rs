@@ -1,4 +1,5 @@
 //! Builds every key that the engine writes: big-endian, order-preserving and self-delimiting.
+//! `birth` is the stamp of an item's creation.
 //!
 //! ```text
 //! catalog   m <model> <database> 0 <collection> 0      collection record

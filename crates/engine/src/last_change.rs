@@ -30,7 +30,7 @@ use crate::{
 
 /// The stored state of the last change.
 struct StoredChange {
-    /// The stored number; 0 if none was ever stored.
+    /// Stored stamp of the last change; 0 if none was ever stored.
     kept: u64,
     /// The newest entry in the order of changes, expired or not.
     newest: Option<(Bytes, Bytes)>,

@@ -54,8 +54,8 @@ pub const WANTED_AFTER: u64 = 1_000;
 /// Maximum paths of a container indexed for queries, besides those its policy names: as many as a
 /// large item has, so that queries cannot make writes slower than indexing everything would.
 pub const MAX_KEPT_PATHS: usize = 64;
-/// Maximum items of a container that is scanned in birth order, for which each page reads all
-/// births.
+/// Maximum items of a container that is scanned in creation order, for which each page reads all
+/// creation stamps.
 pub const FEW_ITEMS: usize = 2_000;
 /// Expirations of a class published per commit.
 pub const PUBLISHED_AT_ONCE: usize = 256;
@@ -67,7 +67,8 @@ pub const MAX_ENTRIES_PER_ITEM: usize = 2_000_000;
 pub const KEPT_PATH_COMPONENT_BYTES: usize = 40;
 /// Maximum bytes of items that an index-order scan sorts itself.
 pub const MAX_ALIKE_BYTES: usize = 32 * 1024 * 1024;
-/// Bits of an item's birth that distinguish items of one commit: a batch has at most 100 actions.
+/// Bits of an item's creation stamp that distinguish items of one commit: a batch has at most 100
+/// actions.
 pub const BIRTH_BITS: u32 = 7;
 /// Maximum actions of a batch of items.
 pub const MAX_BATCH: usize = 1 << BIRTH_BITS;

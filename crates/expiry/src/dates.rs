@@ -1,5 +1,5 @@
 //! TTL indexes on a date field. Dates are supplied by users, so a later write may carry an old
-//! date: a floor binds only rows written before it.
+//! date: a floor applies only to rows written before it.
 
 use clock::Instant;
 
@@ -7,7 +7,7 @@ use clock::Instant;
 /// to the floor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FloorPair {
-    /// Stamp of the change; the pair binds rows with smaller stamps.
+    /// Stamp of the change; the floor applies only to rows with smaller stamps.
     pub stamp: u64,
     /// Latest date that had expired, milliseconds.
     pub floor_ms: i64,
@@ -20,7 +20,7 @@ pub struct DateRule {
     pub index: u32,
     /// Seconds after the date; `None` while the index is being built and after it was dropped.
     pub after_s: Option<i64>,
-    /// What earlier settings of this index have expired for good.
+    /// Floors of earlier settings of this index: what they have expired for good.
     pub pairs: Vec<FloorPair>,
 }
 
@@ -33,7 +33,7 @@ impl DateRule {
     /// Changes the rule at a commit; rows older than the commit that have expired stay expired.
     pub fn change_at(&mut self, after_s: Option<i64>, stamp: u64, at: Instant) {
         if let Some(old) = self.after_s {
-            // A pair with a lower floor and a smaller stamp is implied by the new one.
+            // The new pair implies every earlier pair with a lower floor, whose stamp is smaller.
             let floor_ms = cutoff_ms(old, at);
             self.pairs.retain(|pair| floor_ms < pair.floor_ms);
             self.pairs.push(FloorPair { stamp, floor_ms });
@@ -44,7 +44,7 @@ impl DateRule {
     /// Returns the instant at which a row with this date expires, or `MIN` if an earlier rule has
     /// already expired it for good.
     pub(crate) fn expires_at(&self, stamp: u64, date_ms: i64) -> Instant {
-        // An earlier rule binds rows written before the rule was changed.
+        // An earlier rule applies to rows written before the rule was changed.
         if self.pairs.iter().any(|pair| stamp < pair.stamp && date_ms <= pair.floor_ms) {
             return Instant::MIN;
         }

@@ -11,8 +11,8 @@
 //! ```
 //!
 //! Dates of a date index are supplied by users, who may write an old date at any time. A floor of
-//! dates therefore binds rows by stamp too: a pair covers rows written before a commit with dates
-//! up to a limit.
+//! dates is therefore limited by stamp too: a [`FloorPair`] covers the rows written before a commit
+//! whose date is at most a limit.
 
 use crate::{class::Class, dates::FloorPair, header::Header};
 
@@ -23,7 +23,7 @@ pub struct DateFloor {
     pub index: u32,
     /// All rows with dates up to this have expired, whatever their stamp.
     pub floor_ms: i64,
-    /// Further floors that bind only rows with smaller stamps.
+    /// Further floors, each of which applies only to rows with a smaller stamp.
     pub pairs: Vec<FloorPair>,
 }
 

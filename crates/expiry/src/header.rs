@@ -4,7 +4,8 @@
 //! format u8 | class u8 | dates u8 | stamp u64 | birth u64 | ts i64 | body checksum u32
 //!   | deadline i64, class explicit only | dates x (index u32, date i64) | checksum u32
 //! ```
-//! All integers big-endian. The last checksum covers the header, the first one the body.
+//! All integers are big-endian. `birth` is the stamp of the document's creation. The last checksum
+//! covers the header, the first one the body.
 
 use std::fmt;
 
@@ -119,7 +120,7 @@ impl<'a> Header<'a> {
 pub struct HeaderDraft {
     /// The lifetime the document requests.
     pub lifetime: Lifetime,
-    /// Birth stamp to keep; `None` for a new document.
+    /// Creation stamp to keep; `None` for a new document.
     pub birth: Option<u64>,
     /// Earliest date of the document for each TTL index.
     pub dates: Vec<(u32, i64)>,

@@ -30,8 +30,8 @@ use crate::{
 
 /// Minimum delay without a reply after which a request is also sent to another coordinator.
 const LATE: Duration = Duration::from_millis(100);
-/// The same for lightweight transactions and serial reads, which take several rounds, and for reads
-/// of up to some megabytes.
+/// The delay before a second coordinator is tried, for lightweight transactions and serial reads,
+/// which take several rounds, and for reads of up to a few megabytes.
 const LATE_LONG: Duration = Duration::from_millis(300);
 /// Maximum number of coordinators to which a request is sent.
 const ATTEMPTS: usize = 3;
@@ -99,8 +99,9 @@ impl Connection {
         self.rows(statement, values).await?.maybe_first_row().map_err(unanswered)
     }
 
-    /// Executes a lightweight transaction; `was_applied` reads its result. With `again`, a late one
-    /// is also sent to another coordinator: its condition prevents a second application.
+    /// Executes a lightweight transaction; `was_applied` reads its result. With `again`, a
+    /// transaction without a timely response is also sent to another coordinator: its condition
+    /// prevents a second application.
     pub(crate) async fn swap(
         &self,
         statement: &PreparedStatement,

@@ -48,7 +48,7 @@ pub struct Held {
     pub first: u64,
     /// Bytes of the readable groups.
     pub group_bytes: u64,
-    /// Bytes of all its files, spare segments included.
+    /// Total size of the journal's files in bytes, spare segments included.
     pub disk_bytes: u64,
 }
 
@@ -94,7 +94,7 @@ pub trait Journal: Send + Sync + 'static {
     /// Returns the stored floors; after a restart they may be older than the last ones set.
     fn floors(&self) -> Vec<u8>;
 
-    /// Returns its size and extent.
+    /// Returns the journal's size and extent.
     fn held(&self) -> Held;
 
     /// Returns the bytes of the groups that hold entries after this number.
@@ -103,19 +103,20 @@ pub trait Journal: Send + Sync + 'static {
     /// Returns the maximum total size of a group's entries, in bytes.
     fn group_bytes_max(&self) -> usize;
 
-    /// Returns whether entries are never applied again once its user has dropped them with
-    /// [`cut`](Self::cut). If others apply them too, or the user may have to reapply all of them,
-    /// data that the user has since removed may still exist elsewhere.
+    /// Returns whether entries are never applied again once the journal's user has dropped them
+    /// with [`cut`](Self::cut). If others apply them too, or the user may have to reapply all of
+    /// them, data that the user has since removed may still exist elsewhere.
     fn has_one_user(&self) -> bool;
 }
 
 /// Opens a journal: initially, and after a failure once the previous instance was dropped.
 pub trait OpenJournal: Send + Sync + 'static {
-    /// Opens it. Entries up to `known_durable` were durable: a journal that ends earlier has lost
-    /// some and is refused with `Corrupt`, unless `accept_loss` is set; it then continues after
-    /// that number. Fails with `Refused` if it is already open elsewhere.
+    /// Opens the journal. Entries up to `known_durable` were durable: a journal that ends earlier
+    /// has lost some and is refused with `Corrupt`, unless `accept_loss` is set; it then continues
+    /// after that number. Fails with `Refused` if it is already open elsewhere.
     fn open(&self, known_durable: u64, accept_loss: bool) -> Result<Arc<dyn Journal>, Error>;
 
-    /// Deletes all entries, so that the next opening starts with the first. It must not be open.
+    /// Deletes all entries, so that a later opening starts again at entry number 1. The journal
+    /// must not be open.
     fn wipe(&self) -> Result<(), Error>;
 }

@@ -119,12 +119,12 @@ impl<S: Store> Drop for UntakenCursor<S> {
     }
 }
 
-/// Stops a command when its caller drops the future, which means that the page was left. Commands
-/// that write run to completion.
+/// Stops a command when its caller drops the future, which means that the web page was closed.
+/// Commands that write run to completion.
 struct StopWhenDropped {
     connection: Arc<Connection>,
-    /// The command's own operation. During a `getMore` the connection has that of the cursor, so
-    /// both are told to stop.
+    /// The command's own operation. During a `getMore` the connection's operation is that of the
+    /// cursor, so both operations are stopped.
     operation: Arc<Operation>,
     ends_with_client: bool,
 }

@@ -26,10 +26,11 @@ pub(crate) const SECRETS_FOLDER: &str = "nosql";
 /// Folder for temporary files. They are unnamed if the system supports that; otherwise they are
 /// named here briefly.
 const TEMPORARY: &str = "tmp";
-/// Text of the mark. The number changes when older versions could not read what this one writes.
+/// Content of the format file. The number changes when older versions could not read what this one
+/// writes.
 const FORMAT: &str = "ebb data directory, format 2\n";
 
-/// Text of the mark while a restore or a dump fills the directory.
+/// Content of the format file while a restore or a dump fills the directory.
 const FILLING: &str = "ebb data directory, being restored\n";
 
 /// Why a data directory is refused, and what to do. The process exits with a dedicated code.
@@ -181,8 +182,8 @@ impl DataDir {
     }
 }
 
-/// Checks the mark, or writes it into an empty directory. A different format and a foreign file
-/// have different error texts, since they call for different actions.
+/// Checks the format file, or writes it into an empty directory. A different format and a foreign
+/// file have different error texts, since they call for different actions.
 fn check_format(path: &Path) -> Result<(), Refused> {
     let file = path.join(FORMAT_FILE);
     match fs::read_to_string(&file) {
@@ -227,8 +228,8 @@ fn is_of_start(name: &OsStr) -> bool {
 
 /// Refuses a directory with foreign content before anything is created in it.
 fn refuse_foreign(path: &Path) -> Result<(), Refused> {
-    // Another first start may be in progress: this is checked again under the lock, and if a mark
-    // has appeared the other files belong to it.
+    // Another first start may be in progress: this is checked again under the lock, and if a format
+    // file has appeared the other files belong to that start.
     match holds_only(path, is_of_start) {
         Ok(false) if !path.join(FORMAT_FILE).exists() => Err(foreign(path)),
         _ => Ok(()),

@@ -12,11 +12,11 @@ use crate::{
     listen::{self, Places},
 };
 
-/// Accepts clients of the admin address and passes them to the entrance once it is set.
+/// Accepts clients of the admin address and passes them to the [`Entrance`] once it is set.
 pub(crate) struct EarlyAdmin<E> {
-    /// The entrance that serves clients; `None` while the store is opened.
+    /// The [`Entrance`] that serves clients; `None` while the store is opened.
     entrance: watch::Sender<Option<Arc<E>>>,
-    /// Ends connections accepted before the entrance was set; their clients reconnect.
+    /// Ends connections accepted before the [`Entrance`] was set; their clients reconnect.
     opened: watch::Sender<bool>,
     /// The accept task; `None` if the address is off.
     task: Option<JoinHandle<()>>,
@@ -42,7 +42,7 @@ impl<E: Entrance> EarlyAdmin<E> {
             async move {
                 let opened = Box::pin(opener.open(stream, peer, stop.clone())).await;
                 let Some(client) = opened else { return };
-                // The entrance may be set right after this read. `until_opened` was cloned before
+                // The `Entrance` may be set right after this read. `until_opened` was cloned before
                 // and changes after that, so a client served without an entrance is then
                 // disconnected at once.
                 let entrance = current.borrow().clone();
@@ -60,9 +60,9 @@ impl<E: Entrance> EarlyAdmin<E> {
         Ok(Self { entrance, opened, task: Some(tokio::spawn(accepted)) })
     }
 
-    /// Sets the entrance for all clients from now on. Returns the accept task.
+    /// Sets the [`Entrance`] for all clients from now on. Returns the accept task.
     pub(crate) fn hand_to(self, entrance: &Arc<E>) -> Option<JoinHandle<()>> {
-        // In this order: a client that is disconnected finds the entrance when it reconnects.
+        // In this order: a client that is disconnected finds the `Entrance` when it reconnects.
         self.entrance.send_replace(Some(Arc::clone(entrance)));
         self.opened.send_replace(true);
         self.task
@@ -85,7 +85,7 @@ mod tests {
         tls::{Opened, Socket},
     };
 
-    /// An entrance that replies 204 to every client.
+    /// An [`Entrance`] that replies 204 to every client.
     struct Open;
 
     impl Entrance for Open {

@@ -99,7 +99,7 @@ impl Bound {
                     // first future is dropped before the second is created.
                     let silent = entrance.count_silent();
                     let opened = Box::pin(opener.open(stream, peer, stop)).await;
-                    // From here on the entrance counts the client.
+                    // From here on the [`Entrance`] counts the client.
                     drop(silent);
                     if let Some(client) = opened {
                         Box::pin(entrance.mongo(client, peer)).await;

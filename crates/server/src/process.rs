@@ -91,9 +91,9 @@ pub fn serve_beside(config: &Config, reread: &Reread<'_>, beside: Beside) -> Res
     })
 }
 
-/// Exits the process when a signal arrives during the start, which a long journal makes long.
-/// Nothing was acknowledged yet, and the disk is as a crash at this point would leave it. A task of
-/// its own, because the start may keep its thread busy.
+/// Exits the process when a signal arrives during the start, which takes long if the journal is
+/// long. Nothing was acknowledged yet, and the disk is as a crash at this point would leave it. A
+/// task of its own, because the start may keep its thread busy.
 async fn end_while_starting(mut signals: Signals) {
     signals.wait_for_end(|| ()).await;
     tracing::info!("stopped before startup was complete");

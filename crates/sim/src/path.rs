@@ -205,7 +205,7 @@ fn minus(a: (i64, i64), b: (i64, i64)) -> (i64, i64) {
     (a.0 - b.0, a.1 - b.1)
 }
 
-/// Returns the amount that expires within each horizon, by moving the model there.
+/// Returns the amount that expires within each horizon, by advancing a copy of the model to it.
 fn expirations_within(model: &Model) -> Vec<(i64, i64)> {
     let later = |seconds: &i64| {
         let mut later = model.clone();

@@ -135,7 +135,8 @@ impl<L: Ledger> Accepting<'_, L> {
         clock: impl Fn(&ShardRecord, &[NodeRecord]) -> Result<Bytes, Error>,
     ) -> Result<(u64, Bytes), Error> {
         let (shard, node, incarnation) = (self.shard, Uuid::new_v4(), 1);
-        // The outcome is ignored because an earlier attempt may have entered already.
+        // The outcome is ignored because an earlier attempt may have written the node record
+        // already.
         swap(self.ledger, Request::Enter { node, before: 0, about: Bytes::new() }).await?;
         self.done(Request::Forget { node, incarnation, beat: 0 }).await?;
         for _ in 0..ATTEMPTS {

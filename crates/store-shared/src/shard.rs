@@ -150,7 +150,7 @@ impl SharedShard {
         Some((hear.await.ok()?, made))
     }
 
-    /// Reads the cluster's state at once, because a change is known.
+    /// Reads the cluster's state at once; for callers that know of a change.
     pub fn look(&self) {
         self.commands.send(Command::Look);
     }

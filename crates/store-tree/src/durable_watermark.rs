@@ -22,7 +22,7 @@ use store::Stamp;
 
 /// Distance between the slots: a device writes a sector atomically.
 const SLOT: u64 = 512;
-/// Size of a record without its checksum: write number and four numbers of the mark.
+/// Size of a record without its checksum: write number and the four numbers of the watermark.
 const BODY: usize = 8 * 5;
 /// Size of a record with its checksum.
 const RECORD: usize = BODY + 4;

@@ -65,8 +65,9 @@ impl TreeStore {
     }
 
     /// Discards all contents and continues as an empty store that follows from the first entry on.
-    /// Returns before that is done; [`is_wiping`](Self::is_wiping) tells when. Wiping waits until
-    /// existing snapshots are released; until then the store's contents must not be relied on.
+    /// Returns before the wipe is done; [`is_wiping`](Self::is_wiping) is true until then. Wiping
+    /// waits until existing snapshots are released; until then the store's contents must not be
+    /// relied on.
     pub fn wipe(&self, why: &Error) -> Result<(), Error> {
         wiping::order(&self.shared.lasting.options.path)?;
         self.shared.lasting.leads.store(false, Ordering::SeqCst);
@@ -81,7 +82,7 @@ impl TreeStore {
         wiping::is_ordered(&self.shared.lasting.options.path)
     }
 
-    /// Returns whether a complete base is not loaded yet.
+    /// Returns whether all pieces of a base are stored and the base is not loaded yet.
     pub fn is_loading(&self) -> bool {
         base::pieces(&self.shared.lasting.options.path).is_some()
     }

@@ -35,7 +35,7 @@ pub(crate) type PlaceMap = HashMap<Space, Arc<Place>, foldhash::fast::RandomStat
 
 /// What readers see at one moment. While it exists, trees keep the versions that it reads.
 pub(crate) struct View {
-    /// It reads what was written below this number.
+    /// The view reads what was written below this sequence number.
     pub(crate) number: u64,
     pub(crate) places: Arc<PlaceMap>,
     pin: Pin,
@@ -70,7 +70,8 @@ pub(crate) struct Published {
 }
 
 impl Published {
-    /// Creates the first view, of everything below the counter.
+    /// Creates the first view: of all entries below the counter, the sequence number of the next
+    /// entry to apply.
     pub(crate) fn new(
         places: PlaceMap,
         counter: &SequenceNumberCounter,
@@ -112,7 +113,7 @@ impl Published {
         drop(self.applying.try_lock_for(within));
     }
 
-    /// Publishes everything below the counter.
+    /// Publishes a view of all entries applied so far.
     pub(crate) fn publish(&self, _: &Applying<'_>) {
         let places = self.places.lock();
         // A view with the same number is equivalent.
@@ -121,7 +122,7 @@ impl Published {
         }
     }
 
-    /// Publishes with changed trees.
+    /// Changes the set of trees and publishes a view of it.
     pub(crate) fn publish_places(&self, _: &Applying<'_>, change: impl FnOnce(&mut PlaceMap)) {
         let mut places = self.places.lock();
         let mut changed = PlaceMap::clone(&places);

@@ -1,6 +1,6 @@
-//! The storage contract in terms of bytes: snapshots, scans, conditional atomic commits and their
-//! one order. Also contains a memory store, a fault-injecting wrapper and the conformance tests of
-//! stores. This crate does not interpret documents.
+//! The storage contract in terms of bytes: snapshots, scans, and conditional atomic commits in one
+//! total order. Also contains a memory store, a fault-injecting wrapper and the conformance tests
+//! of stores. This crate does not interpret documents.
 
 mod commit;
 mod contract;

@@ -49,9 +49,9 @@ pub struct Exported {
     pub was_whole: bool,
 }
 
-/// Runs an export. `open` opens the source after the mark of an earlier run, with the remaining
-/// limit. `report` is called before the state is removed, so that an export killed in between is
-/// known to be complete.
+/// Runs an export. `open` opens the source at the resume position of an earlier run, with the
+/// remaining limit. `report` is called before the state is removed, so that an export killed in
+/// between is known to be complete.
 pub fn export(
     export: &Export,
     open: impl FnOnce(Option<&str>, Option<u64>) -> Result<Box<dyn Source>, String>,
@@ -226,8 +226,9 @@ impl Source for Begun {
 }
 
 /// Copies page by page; `keep` is called after each with the state to resume from. After the last
-/// page it gets none, because there is no mark to resume from: a run killed there repeats that
-/// page. A state with the bytes of the last page and the mark before it would duplicate the page.
+/// page it gets none, because there is no position to resume from: a run killed there repeats that
+/// page. A state with the bytes of the last page and the position before that page would duplicate
+/// it.
 fn copy<W: Write>(
     export: &Export,
     mut source: Box<dyn Source>,

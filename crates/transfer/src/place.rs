@@ -17,12 +17,12 @@ pub trait Watch: std::fmt::Debug + Send + Sync {
 /// A shared watch.
 pub(crate) type Watcher = Arc<dyn Watch>;
 
-/// Some documents in export order.
+/// A page of documents in export order.
 #[derive(Debug)]
 pub struct Page {
     /// Documents of the page.
     pub documents: Vec<DocBuf>,
-    /// Where the next page starts, for a resumed run; `None` on the last page.
+    /// Resume position: where the next page starts; `None` on the last page.
     pub mark: Option<String>,
 }
 
@@ -32,14 +32,15 @@ pub trait Source {
     /// the server does not return one.
     fn collection_id(&self) -> Option<&str>;
 
-    /// Returns the next page; the first one starts after the mark with which the source was opened.
+    /// Returns the next page; the first one starts at the resume position with which the source was
+    /// opened.
     fn next_page(&mut self) -> Result<Page, String>;
 }
 
 /// What an import does if a document's id exists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
-    /// Refuses the document.
+    /// Refuses a document whose id exists.
     Insert,
     /// Replaces the existing document.
     Upsert,

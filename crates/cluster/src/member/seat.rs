@@ -134,14 +134,15 @@ impl Seat {
         if let Part::Owning(owner) = &mut self.part { owner.append(body, now) } else { None }
     }
 
-    /// Reads the shard at once, because a change is known.
+    /// Reads the shard at once; for callers that know of a change.
     pub(super) fn look(&mut self, now: u64) {
         if let Part::Following(follower) = &mut self.part {
             follower.hurry(now);
         }
     }
 
-    /// Claims the shard as soon as it is free, regardless of an earlier hold.
+    /// Claims the shard as soon as it is free, even if an earlier request made this node wait for
+    /// other nodes to claim first.
     pub(super) fn go_first(&mut self, now: u64) {
         (self.holds_until, self.stand_due) = (0, now);
     }

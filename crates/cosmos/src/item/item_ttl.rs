@@ -40,7 +40,7 @@ fn invalid_ttl(value: ValueRef<'_>) -> Error {
     )
 }
 
-/// Validates each item of a write by the rules above.
+/// Validates the `ttl` of each item of a write by the rules of this module.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Lifetimes;
 

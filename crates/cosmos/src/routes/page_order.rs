@@ -26,7 +26,7 @@ pub(super) fn order_mark(plan: &Select) -> &'static [&'static [u8]] {
 
 /// Returns the position of an item in the scan order, which a token stores for the last item.
 pub(super) fn order_key(comes: ScanOrder, item: &Item) -> Cow<'_, [u8]> {
-    // Births are commit numbers, whose big-endian bytes compare as the numbers do.
+    // Creation stamps are commit numbers, whose big-endian bytes compare as the numbers do.
     match comes {
         ScanOrder::ByBirth => Cow::Owned(item.birth.to_be_bytes().to_vec()),
         ScanOrder::ByKey | ScanOrder::AsAsked => Cow::Borrowed(&item.key),

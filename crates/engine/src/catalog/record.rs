@@ -78,11 +78,11 @@ pub struct IndexSpec {
     pub system_ttl: bool,
     /// Whether some document has more than one entry.
     pub multikey: bool,
-    /// Whether it is complete and may be read.
+    /// Whether the index is complete and may be read.
     pub ready: bool,
     /// The specification as the API returns it.
     pub shown: Document,
-    /// What it contains of a document.
+    /// Which parts of a document have entries.
     pub shape: IndexShape,
     /// Entries with equal values are ordered by the creation of their items. Fixed for the life of
     /// an index, since it is part of all its keys.
@@ -90,7 +90,7 @@ pub struct IndexSpec {
 }
 
 impl IndexSpec {
-    /// Returns whether it has entries on disk.
+    /// Returns whether the index has entries on disk.
     pub fn has_entries(&self) -> bool {
         !self.system_ttl && !matches!(self.shape, IndexShape::Allowed(_))
     }
@@ -103,7 +103,7 @@ impl IndexSpec {
             && !self.key.iter().any(|(path, _)| path == "_id")
     }
 
-    /// Returns whether it is an item index of an earlier version, whose entries with equal values
+    /// Returns whether this is an item index of an earlier version, whose entries with equal values
     /// are ordered by row key. Such an index serves conditions but no order until it is replaced.
     pub(crate) fn is_by_row_key(&self) -> bool {
         let of_items = match self.shape {
@@ -123,19 +123,21 @@ impl IndexSpec {
     }
 }
 
-/// State of the sums by second.
+/// State of the per-second counts of expiring documents and bytes, from which live documents are
+/// counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CounterState {
-    /// No sums by class are kept; sums by date are complete.
+    /// No counts by class are kept; counts by date index are complete.
     Off,
-    /// Writers maintain them; rows from before are being added. The number identifies the build.
+    /// Writers maintain the counts; rows written before are being added. The number identifies the
+    /// build.
     Building(u64),
-    /// Complete; the number identifies the build.
+    /// The counts are complete; the number identifies the build.
     Ready(u64),
 }
 
 impl CounterState {
-    /// Returns the build whose sums writers maintain; 0 for sums kept since the collection's
+    /// Returns the build whose counts writers maintain; 0 for counts kept since the collection's
     /// creation.
     pub fn build_number(self) -> u64 {
         match self {
@@ -162,7 +164,8 @@ pub struct Record {
     pub next_index: u32,
     /// Dropped indexes whose entries may still be on disk.
     pub dropped: Vec<u32>,
-    /// State of the sums by second.
+    /// State of the per-second counts of expiring documents and bytes, from which live documents
+    /// are counted.
     pub counters: CounterState,
     /// Stamp of its creation.
     pub created: u64,
@@ -225,7 +228,7 @@ impl FeedBegun {
 }
 
 impl Record {
-    /// Returns whether writers maintain sums by class.
+    /// Returns whether writers maintain per-second counts by class.
     pub(crate) fn sums_classes(&self) -> bool {
         self.counters != CounterState::Off && self.settings.by_class()
     }

@@ -64,7 +64,8 @@ impl<S: Store> Engine<S> {
         Ok(self.change_with_backfill(collection, edit).await?.0)
     }
 
-    /// Changes a record as above, for changes that may start counters; returns their backfill.
+    /// Changes a collection's record with a change that may start counters; returns the backfill of
+    /// these counters.
     pub(crate) async fn change_with_backfill<T>(
         &self,
         collection: &Arc<Collection>,
@@ -73,7 +74,7 @@ impl<S: Store> Engine<S> {
         self.change_with(collection, edit, &[]).await
     }
 
-    /// Changes a record as above, with additional mutations in the same commit.
+    /// Changes a collection's record, with additional mutations in the same commit.
     pub(crate) async fn change_with<T>(
         &self,
         collection: &Arc<Collection>,

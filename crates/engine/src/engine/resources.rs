@@ -110,7 +110,7 @@ type Changed = Vec<(Bytes, Option<Arc<Resource>>)>;
 struct Draft {
     path: Vec<String>,
     body: Document,
-    /// Birth stamp of the record that it replaces.
+    /// Creation stamp of the record that is replaced.
     birth: Option<u64>,
 }
 

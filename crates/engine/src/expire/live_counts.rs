@@ -157,9 +157,9 @@ impl<S: Store> LiveView<S> {
                 let cutoff = floors.dates.iter().find(|floor| floor.index == rule.index);
                 let index = record.indexes.iter().find(|index| index.id == rule.index);
                 if let (Some(cutoff), Some(index), Some(_)) = (cutoff, index, rule.after_s)
-                    // Pairs are floors of earlier rules that bind older rows only. If one exceeds
-                    // the current cutoff, buckets mix expired and live documents of the same
-                    // second.
+                    // Pairs are floors of earlier rules, which apply to older rows only. If a
+                    // pair's floor exceeds the current cutoff, buckets mix expired and live
+                    // documents of the same second.
                     && cutoff.pairs.iter().all(|pair| pair.floor_ms <= cutoff.floor_ms)
                 {
                     let up_to = self

@@ -153,10 +153,11 @@ pub(crate) fn put_event(
     if record.running_feed().is_none() {
         return;
     }
-    // By birth, not by key: an item that reuses the key of a deleted one is created, not replaced.
+    // By creation stamp, not by key: an item that reuses the key of a deleted one is created, not
+    // replaced.
     let kind = match (&before, &after) {
         (None, _) => EventKind::Create,
-        // A different birth: the previous document was deleted and this one is new.
+        // A different creation stamp: the previous document was deleted and this one is new.
         (Some(before), Some(after)) if before.birth == after.birth => EventKind::Replace,
         (Some(_), Some(_)) => EventKind::Create,
         (Some(_), None) => EventKind::Delete,

@@ -37,7 +37,7 @@ use crate::{
     view::{LiveView, Pages},
 };
 
-/// Id of an incomplete index, and whether its dates are entered in headers.
+/// Id of an incomplete index, and whether its dates are written to row headers.
 type UnbuiltIndex = (u32, bool);
 
 /// Returns incomplete indexes, and date indexes with an inactive rule: these are complete as
@@ -75,7 +75,7 @@ impl<S: Store> Engine<S> {
         Ok(())
     }
 
-    /// Replaces each index without births in its keys by a new one that must be built.
+    /// Replaces each index without creation stamps in its keys by a new one that must be built.
     async fn replace_old_indexes(&self, collection: &Arc<Collection>) -> Result<(), Error> {
         let edit: Box<RecordEdit<()>> = Box::new(|state: &CollectionState| {
             if !state.record.indexes.iter().any(IndexSpec::is_by_row_key) {

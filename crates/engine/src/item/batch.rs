@@ -9,7 +9,7 @@
 //!
 //! An item is read once. From then on its pending state applies to later actions, while the
 //! conditions of the commit refer to the stored row. A move changes an item's key but keeps its
-//! birth, so the write of the new key also replaces the row of the old one.
+//! creation stamp ("birth"), so the write of the new key also replaces the row of the old one.
 
 use std::collections::{BTreeMap, HashSet};
 

@@ -1,15 +1,16 @@
 //! Scans items in the order of their creation, the order that clients expect of a container by
 //! default, as far as they can observe it.
 //!
-//! No index has that order. The births of all items are read, and each round selects a bounded
-//! number of the earliest remaining ones:
+//! No index has that order. The creation stamps ("births") of all items are read, and each round
+//! selects a bounded number of the earliest remaining ones:
 //!
 //! ```text
 //!  births:  7 3 9 1 5 ...   --> the first FEW_ITEMS after the last position --> emit --> repeat
 //! ```
 //!
-//! This suits only small containers, since each round reads all births. The backward direction,
-//! from the newest item, yields the items without a value at the end of a descending order.
+//! This suits only small containers, since each round reads all creation stamps. The backward
+//! direction, from the newest item, yields the items without a value at the end of a descending
+//! order.
 
 use std::{
     cmp::Ordering,
@@ -103,7 +104,7 @@ impl<S: Store> LiveView<S> {
         Ok(self.total_amount().await?.documents <= few)
     }
 
-    /// Emits all items of a scan in the order of their births.
+    /// Emits all items of a scan in the order of their creation.
     pub(super) async fn scan_all_births(
         &self,
         source: BirthSource<'_>,
@@ -116,7 +117,7 @@ impl<S: Store> LiveView<S> {
         Ok(())
     }
 
-    /// Emits items after a position in the order of their births or the reverse. Returns whether
+    /// Emits items after a position in the order of their creation or the reverse. Returns whether
     /// more are wanted at the end.
     pub(super) async fn scan_births(
         &self,

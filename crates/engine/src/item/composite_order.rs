@@ -20,7 +20,7 @@ pub(super) struct CompositeScan<'a> {
 }
 
 /// Returns a scan of the index with these paths in these or all inverted directions. Items with
-/// equal values are ordered by birth, reversed if the first path is descending.
+/// equal values are ordered by creation, reversed if the first path is descending.
 pub(super) fn plan_composite<'a>(record: &'a Record, scan: &Scan) -> Option<CompositeScan<'a>> {
     if scan.order.is_empty() || !scan.range.is_all() {
         return None;

@@ -5,10 +5,10 @@
 //!                         ordered by the entry | equal in the index: read, sorted, emitted
 //! ```
 //!
-//! Entries order scalars as far as they are stored, and equal values by birth. Items with equal
-//! index components (long strings with a common prefix, arrays, objects) are collected and sorted
-//! here. Items without a value have no entry; they sort before all others, so a scan needs a
-//! condition that excludes them, or must reach them last.
+//! Index entries are ordered by the stored prefix of a scalar, and those with equal values by the
+//! creation of their items. Items with equal index components (long strings with a common prefix,
+//! arrays, objects) are collected and sorted here. Items without a value have no entry; they sort
+//! before all others, so a scan needs a condition that excludes them, or must reach them last.
 //!
 //! If too many items have equal components, memory would be unbounded: the scan ends with
 //! [`WalkOutcome::Fallback`], and the caller restarts in key order and leaves sorting to the
@@ -55,7 +55,7 @@ pub(super) struct IndexOrderScan<'a> {
     inner: [u8; 2],
     /// Whether items without a value follow at the end.
     without: bool,
-    /// Of these, only items before this position in birth order.
+    /// Of the items without a value, only those before this position in creation order.
     without_before: Option<Vec<u8>>,
 }
 

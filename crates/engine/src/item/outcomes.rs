@@ -1,5 +1,5 @@
-//! The results of a batch's actions once its commit is stamped: stamp, births of created items, and
-//! whether items existed before.
+//! The results of a batch's actions once its commit is stamped: stamp, creation stamps of created
+//! items, and whether items existed before.
 
 use std::collections::BTreeMap;
 
@@ -19,7 +19,7 @@ pub(super) struct ActionOutcome {
     pub(super) body: Option<Bytes>,
     /// The stored row if nothing was written.
     pub(super) read: Option<Item>,
-    /// Birth of an item that this commit did not create.
+    /// Creation stamp of an item that this commit did not create.
     pub(super) birth: Option<u64>,
     /// Position of the item within the commit.
     pub(super) position: usize,

@@ -51,7 +51,7 @@ pub struct Scan {
     pub range: ItemRange,
     /// Only items that may meet this condition are wanted.
     pub sarg: Sarg,
-    /// Start after this key, or after this position in birth order.
+    /// Start after this key, or after this position in creation order.
     pub after: Option<Vec<u8>>,
     /// Whether items come in order of creation. Not combined with an `order`.
     pub births: BirthOrder,
@@ -59,8 +59,8 @@ pub struct Scan {
     /// an index yields it.
     pub order: Vec<(Vec<String>, bool)>,
     /// Position in that order from which to start, in full or as a prefix: the encoded values
-    /// (bitwise inverted for a descending path), then the item's birth (inverted if the first path
-    /// is descending).
+    /// (bitwise inverted for a descending path), then the item's creation stamp (inverted if the
+    /// first path is descending).
     pub seek: Option<Vec<u8>>,
     /// Whether to ignore all indexes.
     pub no_index: bool,
@@ -86,9 +86,9 @@ impl Scan {
 pub enum BirthOrder {
     /// Use key order.
     Never,
-    /// Use birth order if the container is small.
+    /// Use creation order if the container is small.
     WhereFew,
-    /// Continue in birth order.
+    /// Continue in creation order.
     Always,
 }
 
@@ -264,7 +264,7 @@ impl<S: Store> LiveView<S> {
             BirthOrder::WhereFew => self.has_few().await?,
             BirthOrder::Always => true,
         };
-        // In birth order, `after` is a birth instead of a key.
+        // In creation order, `after` is a creation stamp instead of a key.
         if let Some(after) = scan.after.as_ref().filter(|_| !births) {
             let behind = range.remaining_after(after, Direction::Forward);
             range.start = range.start.max(behind.start);
@@ -325,7 +325,7 @@ impl<S: Store> LiveView<S> {
         self.scan_keys(keys, giver).await
     }
 
-    /// Scans all items of a range, in key or birth order.
+    /// Scans all items of a range, in key or creation order.
     async fn scan_by_rows(
         &self,
         scan: &Scan,

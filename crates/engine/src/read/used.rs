@@ -6,7 +6,8 @@ use parking_lot::Mutex;
 
 use crate::catalog::Collection;
 
-/// The indexes already counted. Only the operation takes the locks, once per scan.
+/// The indexes whose use by this operation was already counted. The locks are never contended: only
+/// the operation itself takes them, once per scan.
 #[derive(Debug, Default)]
 pub(crate) struct UsedIndexes {
     /// Ids of collection and index.

@@ -102,7 +102,7 @@ impl ActiveViews {
                 // A view that is being opened allows nothing.
                 let (instant, seq, state) = held.at.as_ref()?;
                 // What had expired at the view's instant by its settings. The view cannot see rows
-                // written later, so floors by date bind only rows it can see.
+                // written later, so floors by date apply only to rows that it can see.
                 let own = state.record.settings.floors_at(*instant).bounded_by_stamp(seq + 1);
                 limited.0 = limited.0.lower_of_both(&own);
                 // The view may be scanning an index that was dropped later.

@@ -50,9 +50,9 @@ pub(crate) struct WriteDraft<'a, S: Store> {
 pub(crate) struct DocumentEntries {
     /// Keys and bodies, sorted by key within each index.
     all: Vec<(Bytes, Bytes)>,
-    /// Ranges of `all` whose keys contain the row's birth.
+    /// Ranges of `all` whose keys contain the row's creation stamp.
     by_birth: Vec<Range<usize>>,
-    /// Keys in unique indexes, which no other live document may hold.
+    /// Keys in unique indexes, which no other live document may have.
     pub(crate) unique: Vec<Bytes>,
     /// Earliest dates by date index, for the header.
     dates: Vec<(u32, i64)>,
@@ -65,8 +65,8 @@ impl DocumentEntries {
         self.all.len()
     }
 
-    /// Sets the row's birth in the keys that contain it. The order of keys is unaffected, since all
-    /// entries of a row have the same birth.
+    /// Sets the row's creation stamp in the keys that contain it. The order of keys is unaffected,
+    /// since all entries of a row have the same stamp.
     fn set_birth(&mut self, row_key: &[u8], birth: u64) {
         for range in self.by_birth.drain(..) {
             let entries = self.all.get_mut(range).unwrap_or_default();
@@ -136,7 +136,7 @@ impl<'a, S: Store> WriteDraft<'a, S> {
         keys.iter().map(move |key| Condition::NotNewer { space, key: key.clone(), seq })
     }
 
-    /// Returns a document's entries in all indexes, without the birth of its row.
+    /// Returns a document's entries in all indexes, without the creation stamp of its row.
     pub(crate) fn entries_of(
         &self,
         document: DocRef<'_>,
@@ -232,8 +232,8 @@ impl<'a, S: Store> WriteDraft<'a, S> {
         self.put_checked(row_key, body, lifetime, previous, entries, None)
     }
 
-    /// Builds the commit as above, after the check of unique values. `position` distinguishes items
-    /// created by the same commit.
+    /// Builds the commit that stores a document whose unique values were checked. `position`
+    /// distinguishes items created by the same commit.
     pub(crate) fn put_checked(
         &self,
         row_key: Bytes,
@@ -275,7 +275,7 @@ impl<'a, S: Store> WriteDraft<'a, S> {
         let write = move |stamp: Stamp| {
             let ts = at.unwrap_or_else(|| write_second(stamp, since));
             let birth = position.map(|position| birth_number(stamp.seq, position));
-            // A continued item keeps its birth.
+            // A replaced item keeps its creation stamp.
             draft.birth = draft.birth.or(birth);
             entries.set_birth(&row_key, draft.birth.unwrap_or(stamp.seq));
             let header = draft.encode_stamped(stamp.seq, ts);

@@ -44,8 +44,8 @@ impl<S: Store> Engine<S> {
         self.find_and_update_with(collection, update, None).await
     }
 
-    /// Updates as above, with receipts in the commit that writes the document. There are none if
-    /// nothing is found or changed.
+    /// Finds and updates a document, with receipts in the commit that writes it. No receipt is
+    /// written if nothing is found or changed.
     pub async fn find_and_update_with(
         &self,
         collection: &Arc<Collection>,
@@ -160,8 +160,8 @@ impl<S: Store> Engine<S> {
         self.find_and_remove_with(collection, find, context, None).await
     }
 
-    /// Deletes as above, with receipts in the commit that deletes the document. There are none if
-    /// nothing is found.
+    /// Finds and deletes a document, with receipts in the commit that deletes it. No receipt is
+    /// written if nothing is found.
     pub async fn find_and_remove_with(
         &self,
         collection: &Arc<Collection>,

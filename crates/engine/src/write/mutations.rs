@@ -34,7 +34,7 @@ pub(super) fn write_second(stamp: Stamp, since: Option<i64>) -> i64 {
     since.map_or(now, |since| since.min(now))
 }
 
-/// Returns the birth of an item, unique also among items created by the same commit.
+/// Returns the creation stamp of an item, unique also among items created by the same commit.
 pub(crate) fn birth_number(stamp: u64, position: usize) -> u64 {
     let position = u64::try_from(position).unwrap_or(u64::MAX);
     stamp << BIRTH_BITS | position.min((1 << BIRTH_BITS) - 1)

@@ -14,9 +14,9 @@ pub(crate) struct Previous {
     pub(super) counted: Counted,
     /// Keys of its entries.
     pub(super) entries: Vec<Bytes>,
-    /// Keys in unique indexes that are being built, which another row may hold.
+    /// Keys in unique indexes that are being built, which another row may have, too.
     pub(super) unsure: Vec<Bytes>,
-    /// Whether the replacement is the same document and keeps its birth.
+    /// Whether the replacement is the same document and keeps its creation stamp.
     pub(super) same: bool,
 }
 

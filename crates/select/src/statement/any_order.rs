@@ -21,21 +21,22 @@ use crate::{
 };
 
 impl Run {
-    /// Returns how many results the page may need, and whether OFFSET skips none of them. It
-    /// includes one result more than the page, to know whether there is a next page.
+    /// Returns how many results the page may need, and whether OFFSET skips none of them. The
+    /// number includes one result more than the page, to know whether there is a next page. The
+    /// resume position is that of the last result of the preceding page.
     ///
     /// ```text
     /// OFFSET 5 LIMIT 100, pages of 10, 3 results before the mark
     /// 2 to skip + 10 for the page + 1 after it = 13; at most the 102 that remain
     /// ```
     ///
-    /// Results before the mark are not kept, so that the last page of a long query holds no more
-    /// than the first.
+    /// Results before the resume position are not kept, so that the last page of a long query holds
+    /// no more than the first.
     pub(super) fn needed_results(&self) -> (usize, bool) {
         let window = self.clauses().window;
         let skip = window.skip.saturating_sub(self.done);
-        // Only the prefix of a truncated mark is known. Results with that prefix may come before it
-        // or after it, which is decided when all of them are known.
+        // Of a truncated resume position only a prefix is known. Results with that prefix may come
+        // before or after it, which is decided when all of them are known.
         if self.resume.as_ref().is_some_and(|resume| !resume.whole) {
             return (usize::MAX, false);
         }
@@ -146,8 +147,8 @@ impl Run {
     }
 
     /// Adds the row in the environment to its group, unless the group cannot be in the page. With a
-    /// plain GROUP BY results come in the order of keys, so only the first groups after the mark
-    /// are needed.
+    /// plain GROUP BY results come in the order of keys, so only the first groups after the resume
+    /// position are needed.
     pub(super) fn join_group<'a>(
         &mut self,
         clauses: &'a Clauses,

@@ -1,5 +1,5 @@
-//! Subqueries: all their results at once, in memory, without pages and marks. Without ORDER BY
-//! results keep the order of rows or of group keys; with it they are sorted.
+//! Subqueries: all their results at once, in memory, without pages and resume positions. Without
+//! ORDER BY results keep the order of rows or of group keys; with it they are sorted.
 //!
 //! The environment of the outer query counts the memory of the results, and the user of the results
 //! releases it.

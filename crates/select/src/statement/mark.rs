@@ -1,5 +1,6 @@
-//! The progress of a query: the place of its last result in the canonical order, small enough for a
-//! continuation token with any data. Places are byte strings that sort in the order of results.
+//! The resume position ("mark") of a query: the sort position ("place") of its last result, bounded
+//! in size so that it fits a continuation token with any data. Places are byte strings that sort in
+//! the order of results.
 //!
 //! A place of up to [`MARK_BYTES`] + [`HASH_BYTES`] bytes is kept whole. A longer one is truncated
 //! to a prefix and followed by a hash of the whole place. Several places may share that prefix, so
@@ -74,7 +75,7 @@ impl Resume {
         fits.then(|| Self { place: rest.to_vec(), whole, ties, ordinal, done })
     }
 
-    /// Creates the mark of a result.
+    /// Creates the resume position after a result.
     pub(super) fn at_place(place: &[u8], ordinal: u64, ties: u64, done: u64) -> Self {
         let (place, whole) = match cut_place(place) {
             Some(cut) => (cut, false),
@@ -89,8 +90,8 @@ impl Resume {
         self.place.get(..end).unwrap_or_default()
     }
 
-    /// Returns whether a row may come after the mark. For a truncated mark, rows with its prefix
-    /// may.
+    /// Returns whether a row may come after this resume position. If it is truncated, all rows with
+    /// its prefix may.
     pub(super) fn may_be_behind(&self, place: &[u8], ordinal: u64) -> bool {
         let known = self.known_place();
         // The rest of a truncated place is unknown: the gate decides by its hash.
@@ -129,8 +130,8 @@ pub(super) fn shortly_before(key: &[u8]) -> Vec<u8> {
     out
 }
 
-/// A filter for the places after a mark. Places have to come in order; a place may come several
-/// times in a row, once for each of its rows.
+/// A filter for the places after a resume position. Places have to be passed in order; the same
+/// place may be passed several times in succession, once for each of its rows.
 #[derive(Debug)]
 pub(super) struct Gate {
     /// The end of the previous page; `None` on the first page.
@@ -139,7 +140,7 @@ pub(super) struct Gate {
     last: Option<(Vec<u8>, Option<u64>)>,
     /// Number of places so far with the prefix of the last one.
     ties: u64,
-    /// Whether the mark's own place has come.
+    /// Whether the place of the resume position was passed.
     met: bool,
 }
 
@@ -148,7 +149,7 @@ impl Gate {
         Self { mark, last: None, ties: 0, met: false }
     }
 
-    /// Returns the first ordinal of this place's rows that comes after the mark; `None` if none
+    /// Returns the first ordinal at this place that comes after the resume position; `None` if none
     /// does.
     pub(super) fn first_ordinal_after(&mut self, place: &[u8]) -> Option<u64> {
         if let Some((last, said)) = &self.last
@@ -187,11 +188,12 @@ impl Gate {
             self.met = true;
             return mark.ordinal.checked_add(1);
         }
-        // As many places as before the mark were skipped, so its own place no longer exists.
+        // As many places as precede the resume position were skipped, so its own place no longer
+        // exists.
         (mark.ties <= self.ties).then_some(0)
     }
 
-    /// Returns the mark of a row of the last place.
+    /// Returns the resume position after a row of the last place.
     pub(super) fn mark_of_last(&self, ordinal: u64, done: u64) -> Option<Resume> {
         let (place, _) = self.last.as_ref()?;
         Some(Resume::at_place(place, ordinal, self.ties, done))
@@ -243,7 +245,7 @@ mod tests {
             let mark = gate.mark_of_last(u64::MAX, 0);
             let behind: Vec<usize> = (at + 1..places.len()).collect();
             assert_eq!(passed(&places, mark.clone()), behind);
-            // The same after the marked place was deleted.
+            // The same results follow after the row at the resume position was deleted.
             let mut less = places.clone();
             less.remove(at);
             let behind: Vec<usize> = (at..less.len()).collect();

@@ -281,8 +281,8 @@ impl Run {
         }
         let mut kept = std::mem::take(&mut self.kept);
         for ((place, ordinal), value) in std::mem::take(&mut self.firsts).into_results() {
-            // Places of DISTINCT values were final only now, so they are compared with the mark
-            // here.
+            // The sort positions of DISTINCT values become final only here, so they are compared
+            // with the resume position now.
             if self.resume.as_ref().is_none_or(|resume| resume.may_be_behind(&place, ordinal)) {
                 kept.add_result(place, ordinal, value);
             }

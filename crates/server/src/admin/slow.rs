@@ -6,11 +6,11 @@ use traces::SlowOperation;
 
 use super::{Shared, clock::time_text};
 
-/// Handles `GET /_ebb/slow`: the slow operations of the last day, newest first, at most some
-/// hundred. `query` includes values: it is kept for an hour in memory only, and is `null` after
-/// that, after a restart, and for long or writing operations. `portal` marks operations that came
-/// through the admin address. With `--slow-ms off`, `threshold_ms` is `null` and the list empty. In
-/// a cluster the list is that of the answering node.
+/// Handles `GET /_ebb/slow`: the slow operations of the last day, newest first, at most
+/// [`traces::MOST_SLOW`]. `query` includes values: it is kept for an hour in memory only, and is
+/// `null` after that, after a restart, and for long or writing operations. `portal` marks
+/// operations that came through the admin address. With `--slow-ms off`, `threshold_ms` is `null`
+/// and the list empty. In a cluster the list is that of the answering node.
 ///
 /// ```text
 /// {"threshold_ms": 100, "operations": [{"at": "2027-01-01T00:00:00.000Z", "api": "mongo",

@@ -1,5 +1,5 @@
-//! The entrance of a node: each client is served here or forwarded to the owner. The link also
-//! enters here, for clients that connected to another node.
+//! Dispatches the connections of a cluster node: each client is served here or forwarded to the
+//! owner. Clients that another node forwards over the link are dispatched here too.
 
 use std::{net::SocketAddr, sync::Arc, time::Duration};
 
@@ -34,7 +34,7 @@ pub(super) struct Gateway {
     pub(super) routes: Routes,
     /// Routes of the admin address; `None` if it is off.
     pub(super) admin: Option<Router>,
-    /// Entrance of the NoSQL API; `None` if it is off.
+    /// Accepts connections of the NoSQL API; `None` if it is off.
     pub(super) nosql: Option<Arc<cosmos::Entrance<AnyStore>>>,
     /// TLS of the link.
     pub(super) tls: Option<LinkTls>,

@@ -7,7 +7,7 @@ use cosmos::{Entrance, Finding, Here, Home, Settings, Ways};
 use super::{link::Purpose, route::Way, routes::Routes};
 use crate::any_store::AnyStore;
 
-/// Creates the NoSQL API's entrance of a node.
+/// Creates the part of a node that accepts connections of the NoSQL API.
 pub(super) fn entrance(settings: Settings, routes: Routes) -> Arc<Entrance<AnyStore>> {
     Arc::new(Entrance::new(settings, NosqlWays(routes)))
 }

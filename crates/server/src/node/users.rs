@@ -28,7 +28,7 @@ const LOOK: Duration = Duration::from_millis(25);
 const PATIENCE: Duration = Duration::from_secs(1);
 /// Maximum size of a reply with all users and roles, in bytes.
 const ANSWER_MAX: usize = 48 << 20;
-/// Maximum size of a mark, in bytes.
+/// Maximum size of a version identifier of the users, in bytes.
 const MARK_MAX: usize = 64;
 
 type Door = mongo::Door<AnyStore>;
@@ -82,7 +82,7 @@ async fn ask(route: &Route, seen: &[u8], waits: bool) -> io::Result<Vec<u8>> {
     }
 }
 
-/// Returns the users for a caller that has the version with this mark.
+/// Returns the users for a caller that has the version with the identifier `seen`.
 async fn answer(door: &Door, seen: &[u8], waits: bool) -> io::Result<Vec<u8>> {
     if waits {
         let changes = async {

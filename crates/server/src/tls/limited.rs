@@ -1,6 +1,6 @@
 //! A socket that limits the bytes sent by its client until the TLS handshake is done, and charges
-//! its memory to the account for strangers until then: unfinished handshakes cannot take memory
-//! from operations.
+//! its memory to the account for clients that are not authenticated yet: unfinished handshakes
+//! cannot take memory from operations.
 
 use std::{
     io,
@@ -19,7 +19,7 @@ const MOST_BYTES: usize = 64 * 1024;
 /// Memory of the handshake's state.
 const STATE_BYTES: usize = 16 * 1024;
 
-/// The socket below TLS.
+/// The socket below TLS, limited as the module describes until the handshake is done.
 #[derive(Debug)]
 pub(crate) struct Limited<T = TcpStream> {
     io: T,

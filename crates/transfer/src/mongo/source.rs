@@ -43,7 +43,7 @@ pub struct MongoSource {
 }
 
 impl MongoSource {
-    /// Opens a collection at its start, or after the mark of an earlier run.
+    /// Opens a collection at its start, or at the resume position of an earlier run.
     pub fn open(
         address: &MongoAddress,
         find: Find,

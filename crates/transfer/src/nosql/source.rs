@@ -25,8 +25,8 @@ pub struct NoSqlSource {
 }
 
 impl NoSqlSource {
-    /// Opens a container, which must exist, at its start or after the mark of an earlier run.
-    /// Without a query all items are read; `fields` are the properties to return besides `id`.
+    /// Opens a container, which must exist, at its start or at the resume position of an earlier
+    /// run. Without a query all items are read; `fields` are the properties to return besides `id`.
     pub fn open(
         address: &NoSqlAddress,
         (database, container): (&str, &str),

@@ -65,7 +65,7 @@ pub(super) fn explain_find_and_modify(args: &Args<'_>) -> Result<Explained> {
     explain_search(args, "query", find, false, PlannedWrite::new(edit, upsert, true))
 }
 
-/// Returns the search of a write, with the write as its outcome.
+/// Returns how a write finds its documents, with the write as the last stage of the plan.
 fn explain_search(
     args: &Args<'_>,
     filter: &str,

@@ -304,8 +304,9 @@ fn fan_in(runs: &[(u32, Run)]) -> usize {
 }
 
 impl Spilled {
-    /// Writes sorted entries as a run. A record is the key, the document and the source. Shared
-    /// items of the sources stay in memory.
+    /// Writes sorted entries as a run. A record has the sort key, the document, and the stored
+    /// documents from which a joined row can be built again. Parts of these that several rows share
+    /// stay in memory and are referred to by number.
     fn write_entries(
         &mut self,
         entries: impl Iterator<Item = Entry>,

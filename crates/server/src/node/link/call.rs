@@ -28,8 +28,8 @@ pub(crate) enum Purpose {
     NosqlWriter,
     /// One command for the MongoDB API, of a sender that the caller has authorized.
     Command,
-    /// Requests users and roles of the MongoDB API from the first shard: the mark of the caller's
-    /// copy follows, then the reply.
+    /// Requests users and roles of the MongoDB API from the first shard: the version identifier of
+    /// the caller's copy follows, then the reply.
     Users,
     /// Like `Users`, but the reply is delayed until they change, up to a limit.
     UsersLater,

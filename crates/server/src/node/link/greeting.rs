@@ -40,7 +40,8 @@ impl Called {
 }
 
 /// Runs the called side of a handshake; fails if the caller does not know the secret. Until that is
-/// verified, its data are charged to `strangers`.
+/// verified, its data are charged to `strangers`, the account for clients that are not
+/// authenticated.
 pub(crate) async fn greet(
     mut stream: Box<dyn Duplex>,
     key: Key,
@@ -125,7 +126,7 @@ mod tests {
         greet(Box::new(far), key, &strangers).await
     }
 
-    /// Many incomplete calls take no more memory than the account for strangers.
+    /// Many incomplete handshakes take no more memory than the account for unauthenticated clients.
     #[tokio::test]
     async fn half_calls_count_before_anybody_is_believed() {
         let (key, strangers) = (Key::of(b"secret").unwrap(), Account::new(3 * CALL_MAX));
