@@ -91,7 +91,7 @@ impl Keys {
         Self::new(&found).map_err(|error| error.to_string())
     }
 
-    /// Returns whether one of them is the public emulator key.
+    /// Returns whether one of the account's keys is the public emulator key.
     pub fn are_well_known(&self) -> bool {
         self.keys.iter().any(|named| named.text.is(WELL_KNOWN_KEY.as_bytes()))
     }

@@ -19,19 +19,20 @@ use crate::{
 /// How the documents of a collection expire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mortality {
-    /// They have a `ttl` of an hour; moving the clock to this millisecond makes them expire.
+    /// The documents have a `ttl` of an hour; moving the clock to this millisecond makes them
+    /// expire.
     Moved { deadline: i64 },
-    /// They have a date. A TTL index on it is created later, with the number of seconds that leads
-    /// to the intended instant.
+    /// The documents have a date field. A TTL index on the field is created later; its number of
+    /// seconds is chosen so that they expire at the intended instant.
     Dated { written: i64 },
 }
 
 /// The instant of expiry, as bounds on the machine's monotonic clock.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Strike {
-    /// Replies received until then must include all documents.
+    /// Replies received until this instant must include all documents.
     pub(crate) alive_until: Duration,
-    /// Requests sent from then on must not return expired documents.
+    /// Requests sent from this instant on must not return expired documents.
     pub(crate) dead_from: Duration,
 }
 

@@ -30,11 +30,12 @@ pub(crate) enum WallDecision {
 /// A large step of the wall clock that is not confirmed.
 #[derive(Clone, Copy, Debug)]
 struct Waiting {
-    /// Boot clock when it was first seen, milliseconds.
+    /// Boot clock when the step was first seen, milliseconds.
     since_ms: i64,
-    /// How far the wall clock was ahead of database time then, milliseconds.
+    /// How far the wall clock was ahead of database time when the step was first seen,
+    /// milliseconds.
     offset_ms: i64,
-    /// Whether an operator accepted it.
+    /// Whether an operator accepted the step.
     is_accepted: bool,
 }
 

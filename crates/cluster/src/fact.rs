@@ -27,7 +27,7 @@ pub enum Fact {
         /// Clock state inherited from the preceding owner.
         heritage: Heritage,
     },
-    /// A beat with the term was applied: requests may be served while the lease is valid.
+    /// A heartbeat with the term was applied: requests may be served while the lease is valid.
     Serving {
         /// Epoch of the term.
         epoch: u64,

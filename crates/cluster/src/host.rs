@@ -10,7 +10,7 @@ use crate::records::TermRecord;
 /// of these bounds, so that no instant is used twice.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Heritage {
-    /// Last checkpoint of the preceding owner, and this node's boot clock when the beat that
+    /// Last checkpoint of the preceding owner, and this node's boot clock when the heartbeat that
     /// carried it was first seen. That owner used no instant later than the checkpoint plus the
     /// lease.
     pub beat: Option<(TermRecord, u64)>,
@@ -39,7 +39,7 @@ pub struct Backlog {
 pub trait Host {
     /// Returns, as a checkpoint, where a clock with this heritage would start now.
     fn begin(&mut self, shard: u32, heritage: &Heritage, now: u64) -> Bytes;
-    /// Returns a checkpoint of the running clock, for a beat.
+    /// Returns a checkpoint of the running clock, for a heartbeat.
     fn checkpoint(&mut self, shard: u32, now: u64) -> Bytes;
     /// Returns the last used instant, for a release. The clock hands out no instant afterwards.
     fn finish(&mut self, shard: u32, now: u64) -> Bytes;

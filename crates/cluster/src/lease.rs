@@ -1,6 +1,6 @@
-//! A node's lease. The node takes it as a new incarnation ("enters"); each applied beat extends the
-//! lease, counted from the tick that sent it. A beat without a reply extends nothing. An expired
-//! lease is resumed by the next applied beat; a fenced one has ended.
+//! A node's lease. The node takes it as a new incarnation ("enters"); each applied heartbeat
+//! extends the lease, counted from the tick that sent it. A heartbeat without a reply extends
+//! nothing. An expired lease is resumed by the next applied heartbeat; a fenced one has ended.
 
 use std::collections::BTreeSet;
 
@@ -21,11 +21,11 @@ pub(crate) enum LeaseFact {
     Entered {
         /// The incarnation.
         incarnation: u64,
-        /// Terms that each beat repeats until another node owns the shard, so that no checkpoint is
-        /// lost.
+        /// Terms that each heartbeat repeats until another node owns the shard, so that no
+        /// checkpoint is lost.
         terms: Vec<TermRecord>,
     },
-    /// A beat with these terms was applied.
+    /// A heartbeat with these terms was applied.
     Renewed {
         /// The published terms.
         terms: Vec<TermRecord>,
@@ -44,9 +44,9 @@ enum Step {
     Enter { before: u64 },
     /// Reads the terms in the record.
     Terms,
-    /// A beat; time and terms are set when it is sent.
+    /// A heartbeat; time and terms are set when it is sent.
     Beat { asked_at: u64, terms: Vec<TermRecord> },
-    /// Reads the record after a beat that was refused or got no reply.
+    /// Reads the record after a heartbeat that was refused or got no reply.
     Outcome,
 }
 
@@ -63,7 +63,7 @@ pub struct Lease {
     own: BTreeSet<u64>,
     beat: u64,
     until: u64,
-    /// The next beat is sent without waiting for its interval.
+    /// The next heartbeat is sent without waiting for its interval.
     hurries: bool,
 }
 
@@ -104,7 +104,7 @@ impl Lease {
         self.asks.take()
     }
 
-    /// Sends the next beat at once, because there is new state to publish.
+    /// Sends the next heartbeat at once, because there is new state to publish.
     pub(crate) fn hurry(&mut self, now: u64) {
         self.hurries = true;
         if matches!(self.step, Step::Beat { .. }) {
@@ -112,7 +112,7 @@ impl Lease {
         }
     }
 
-    /// Sends what is due. A beat carries the given terms.
+    /// Sends what is due. A heartbeat carries the given terms.
     pub(crate) fn tick(&mut self, now: u64, terms: impl FnOnce() -> Vec<TermRecord>) {
         if self.pending.is_some() || now < self.due {
             return;
@@ -166,7 +166,7 @@ impl Lease {
                 }
                 return Some(LeaseFact::Renewed { terms });
             }
-            // A delayed beat that was applied after all may have caused the refusal: only the
+            // A delayed heartbeat that was applied after all may have caused the refusal: only the
             // record can tell.
             (Step::Beat { .. }, Ok(Reply::Swapped(Swapped::Refused(_))) | Err(_)) => {
                 self.step = Step::Outcome
@@ -200,7 +200,7 @@ impl Lease {
         }
     }
 
-    /// Resolves a beat that was refused or got no reply.
+    /// Resolves a heartbeat that was refused or got no reply.
     fn outcome(&mut self, nodes: &[NodeRecord], now: u64) -> Option<LeaseFact> {
         let incarnation = self.incarnation;
         match own(nodes, self.settings.node) {
@@ -226,7 +226,7 @@ impl Lease {
     }
 }
 
-/// Returns the step of an unsent beat.
+/// Returns the step of an unsent heartbeat.
 fn beat() -> Step {
     Step::Beat { asked_at: 0, terms: Vec::new() }
 }
@@ -301,7 +301,7 @@ mod tests {
     fn a_beat_without_an_answer_extends_nothing_and_ends_nothing() {
         let mut lease = entered();
         step(&mut lease, 10, Err(Unanswered(String::new())));
-        // The beat was applied nevertheless.
+        // The heartbeat was applied nevertheless.
         let nodes = vec![record(4, 1, NodeState::Up)];
         let (request, fact) = step(&mut lease, 20, Ok(Reply::Nodes(nodes)));
         assert_eq!((request, fact, lease.until()), (Request::ReadNodes, None, 0));

@@ -88,7 +88,7 @@ impl Member {
         self.with(shard, |seat, _| seat.append(body, now)).flatten()
     }
 
-    /// Sends a beat at once, because the state of a shard's clock has changed.
+    /// Sends a heartbeat at once, because the state of a shard's clock has changed.
     pub fn hurry(&mut self, now: u64) {
         self.common.lease.hurry(now);
     }

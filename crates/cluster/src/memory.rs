@@ -19,11 +19,11 @@ use crate::{
 /// The fate of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LedgerFault {
-    /// It is executed and answered.
+    /// The request is executed and answered.
     None,
-    /// It is lost before it is executed.
+    /// The request is lost before it is executed.
     RequestLost,
-    /// It is executed, and its reply is lost.
+    /// The request is executed, but its reply is lost.
     AnswerLost,
 }
 

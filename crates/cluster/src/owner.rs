@@ -53,7 +53,7 @@ struct Flight {
 /// Progress of a term.
 #[derive(Debug, PartialEq, Eq)]
 enum Stage {
-    /// Waits for the first applied beat with the term.
+    /// Waits for the first applied heartbeat with the term.
     Waiting,
     /// Accepts entries.
     Serving,
@@ -154,8 +154,8 @@ impl Owner {
         self.asks.take()
     }
 
-    /// Starts serving after the first applied beat with this term, by appending an empty entry.
-    /// Returns false, without effect, if it has started already.
+    /// Starts serving after the first applied heartbeat with this term, by appending an empty
+    /// entry. Returns false, without effect, if it has started already.
     pub(crate) fn begin(&mut self, now: u64) -> bool {
         let begins = self.stage == Stage::Waiting;
         if begins {

@@ -24,9 +24,9 @@ pub struct ClusterRecord {
 /// State of an incarnation's lease.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NodeState {
-    /// Each beat renews the lease.
+    /// Each heartbeat renews the lease.
     Up,
-    /// Another node has ended the lease; this incarnation never beats again.
+    /// Another node has ended the lease; this incarnation never sends a heartbeat again.
     Fenced,
 }
 
@@ -54,7 +54,7 @@ impl NodeRecord {
     }
 }
 
-/// The state of a node's term as owner of a shard, as of its last beat.
+/// The state of a node's term as owner of a shard, as of its last heartbeat.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TermRecord {
     /// The shard.

@@ -44,8 +44,8 @@ pub enum Request {
     /// Reads all node records. Reply: [`Reply::Nodes`].
     ReadNodes,
     /// Starts an incarnation of a node: creates its record with incarnation 1, or increments
-    /// `before`, the incarnation last read, and sets beat 0 and state up, whatever the state was.
-    /// The terms are kept.
+    /// `before`, the incarnation last read, and sets heartbeat 0 and state up, whatever the state
+    /// was. The terms are kept.
     Enter {
         /// The node.
         node: Uuid,
@@ -54,38 +54,38 @@ pub enum Request {
         /// Metadata for other nodes: addresses, version, boot id.
         about: Bytes,
     },
-    /// Renews a node's lease: increments the beat and replaces the terms if the record has this
-    /// incarnation and beat and is up.
+    /// Renews a node's lease: increments the heartbeat and replaces the terms if the record has
+    /// this incarnation and heartbeat and is up.
     Beat {
         /// The node.
         node: Uuid,
         /// Expected incarnation.
         incarnation: u64,
-        /// Expected beat.
+        /// Expected heartbeat.
         beat: u64,
         /// A term for each shard that the node owns.
         terms: Vec<TermRecord>,
     },
     /// Ends a node's lease permanently: sets the state to fenced if the record has this incarnation
-    /// and beat and is up.
+    /// and heartbeat and is up.
     Fence {
         /// The node to fence.
         node: Uuid,
         /// Expected incarnation.
         incarnation: u64,
-        /// Expected beat, which has not changed for the lease and the margin.
+        /// Expected heartbeat, which has not changed for the lease and the margin.
         beat: u64,
     },
     /// Removes a dead node from all listings: fences it and clears its metadata
-    /// ([`NodeRecord::is_forgotten`]) if the record has this incarnation and beat, whatever its
-    /// state. The record and its terms are kept so that no incarnation number is used twice: a node
-    /// that returns takes its lease with the next one. Idempotent.
+    /// ([`NodeRecord::is_forgotten`]) if the record has this incarnation and heartbeat, whatever
+    /// its state. The record and its terms are kept so that no incarnation number is used twice: a
+    /// node that returns takes its lease with the next one. Idempotent.
     Forget {
         /// The node to remove.
         node: Uuid,
         /// Expected incarnation.
         incarnation: u64,
-        /// Expected beat.
+        /// Expected heartbeat.
         beat: u64,
     },
     /// Reads a shard record at a quorum; owners use it to verify their epoch before they
@@ -252,9 +252,9 @@ pub enum Swapped {
     /// The condition held and the swap was applied, by this or, for requests that carry a unique
     /// id, by an earlier attempt ([`Request::is_done_in`]).
     Done,
-    /// The condition did not hold; with the record as it was then or later, if known. A beat, fence
-    /// or enter request that got no reply may have been applied nevertheless; a repeat finds it in
-    /// this record.
+    /// The condition did not hold; with the record as it was then or later, if known. A heartbeat,
+    /// fence or enter request that got no reply may have been applied nevertheless; a repeat finds
+    /// it in this record.
     Refused(Option<Record>),
 }
 
@@ -270,9 +270,9 @@ pub enum Record {
 }
 
 impl Request {
-    /// Returns whether `record` shows that this request was applied although its condition no longer
-    /// holds. True only for requests that carry a unique id (a claim, a cluster or a base). A beat
-    /// is excluded, because its lease starts with the attempt that was applied.
+    /// Returns whether `record` shows that this request was applied although its condition no
+    /// longer holds. True only for requests that carry a unique id (a claim, a cluster or a base).
+    /// A heartbeat is excluded, because its lease starts with the attempt that was applied.
     pub fn is_done_in(&self, record: &Record) -> bool {
         let shown = match (record, self) {
             (Record::Shard(shown), _) => shown,

@@ -55,11 +55,11 @@ rules! {
     confirm_claim,
     /// The owner's lease is ended before its shard is claimed.
     fence_first,
-    /// A lease starts at the tick that sent its beat, not at the reply.
+    /// A lease starts at the tick that sent its heartbeat, not at the reply.
     until_by_tick,
     /// Followers apply only committed entries.
     follow_committed,
-    /// A new owner's clock starts after the checkpoint in the last beat.
+    /// A new owner's clock starts after the checkpoint in the last heartbeat.
     clock_of_beat,
     /// A margin is waited for in addition to the lease.
     margin,

@@ -25,14 +25,14 @@ pub struct Settings {
     /// because this process holds the directory's lock; one with another prefix may be a running
     /// copy.
     pub place_bytes: usize,
-    /// How long an applied beat lets an owner serve reads.
+    /// How long an applied heartbeat lets an owner serve reads.
     pub lease: u64,
     /// How much longer than `lease` other nodes wait before they fence.
     pub margin: u64,
     /// How long after the end of its lease an owner waits for renewal. Then the term ends and
     /// waiting requests fail. Other nodes may own the shard long before.
     pub abandon: u64,
-    /// Interval between beats.
+    /// Interval between heartbeats.
     pub beat: u64,
     /// Interval between reads of the node records.
     pub nodes: u64,
@@ -114,7 +114,8 @@ impl Settings {
         about.get(..self.place_bytes).unwrap_or(about)
     }
 
-    /// Returns how long a beat has to stay unchanged before its lease has expired for every node.
+    /// Returns how long a heartbeat has to stay unchanged before its lease has expired for every
+    /// node.
     pub(crate) fn silence(&self) -> u64 {
         self.lease + if self.rules.margin() { self.margin } else { 0 }
     }

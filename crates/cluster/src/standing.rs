@@ -61,7 +61,7 @@ pub(crate) struct Seat {
     pub(crate) member: Member,
     pub(crate) host: Box<Quiet>,
     pub(crate) facts: Vec<Fact>,
-    /// Whether it ticks.
+    /// Whether the member runs.
     pub(crate) lives: bool,
 }
 

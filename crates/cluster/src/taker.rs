@@ -28,7 +28,7 @@ pub(crate) enum TakerFact {
     Opened {
         /// The opened epoch.
         epoch: u64,
-        /// Its claim, and the clock in the claim.
+        /// Id of the claim that opened the epoch, and the clock in the claim.
         claim: (Uuid, Bytes),
         /// Committed entries after the tree's position, each with the position after it.
         entries: Vec<(Entry, Place)>,

@@ -14,8 +14,8 @@ pub struct View {
     pub shards: Vec<ShardView>,
     /// All nodes except removed ones.
     pub nodes: Vec<NodeRecord>,
-    /// Local boot clock at which the last beat of each node was first seen. The first beat seen of
-    /// a node may be older.
+    /// Local boot clock at which the last heartbeat of each node was first seen. The first
+    /// heartbeat seen of a node may be older.
     pub beats: BTreeMap<Uuid, u64>,
     /// When each node was last found to run twice, on a data directory and on a copy of it.
     pub doubled: BTreeMap<Uuid, u64>,

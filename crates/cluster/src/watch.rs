@@ -1,5 +1,5 @@
-//! A node's view of the other nodes: their records, and since when each beat has been unchanged by
-//! this node's boot clock. No wall clock is involved.
+//! A node's view of the other nodes: their records, and since when each heartbeat has been
+//! unchanged by this node's boot clock. No wall clock is involved.
 
 use std::collections::BTreeMap;
 
@@ -20,7 +20,7 @@ const INCARNATIONS_MAX: usize = 256;
 #[derive(Clone, Debug)]
 pub(crate) struct Seen {
     pub(crate) record: NodeRecord,
-    /// When this incarnation and beat were first seen.
+    /// When this incarnation and heartbeat were first seen.
     pub(crate) beat_at: u64,
     /// When the checkpoint of each shard's clock in the record was first seen.
     checkpoints: BTreeMap<u32, CheckpointSeen>,
@@ -52,9 +52,9 @@ pub(crate) enum Free {
     Silent {
         /// The owner.
         node: Uuid,
-        /// Its incarnation.
+        /// The owner's incarnation.
         incarnation: u64,
-        /// Its unchanged beat.
+        /// The owner's last heartbeat number.
         beat: u64,
     },
 }
@@ -172,7 +172,7 @@ impl Watch {
         self.nodes.values().map(|seen| &seen.record)
     }
 
-    /// Returns when the last beat of each node was first seen.
+    /// Returns when the last heartbeat of each node was first seen.
     pub(crate) fn beats(&self) -> impl Iterator<Item = (Uuid, u64)> {
         self.nodes.iter().map(|(node, seen)| (*node, seen.beat_at))
     }
@@ -224,8 +224,8 @@ impl Watch {
         if record.incarnation < shard.incarnation {
             return None;
         }
-        // An operator may remove a node that is alive: until its last beat is old enough it may
-        // still serve reads.
+        // An operator may remove a node that is alive: until its last heartbeat is old enough it
+        // may still serve reads.
         let is_silent = seen.beat_at + silence <= now;
         if record.state == NodeState::Fenced {
             return (is_silent || !record.is_forgotten()).then_some(Free::Now);

@@ -93,7 +93,8 @@ pub(crate) struct Container {
     pub(crate) key: PartitionKeyDefinition,
     /// Shared data for rendering its items as JSON.
     pub(crate) renderer: ItemRenderer,
-    /// Its path and resource id for response headers; `None` if its name is not valid in a header.
+    /// The container's path and resource id for response headers; `None` if its name is not valid
+    /// in a header.
     pub(crate) parent: Option<ParentHeaders>,
     /// The collection state that this version was parsed from.
     state: Arc<CollectionState>,

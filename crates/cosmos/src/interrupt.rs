@@ -39,8 +39,8 @@ pub(crate) struct Client {
     why: AtomicU8,
     /// Address of the client.
     peer: Option<IpAddr>,
-    /// Whether it got a response while it was still sending its request. Closing the connection
-    /// then waits for it (see `http/linger`).
+    /// Whether the client got a response while it was still sending its request. Closing the
+    /// connection then waits for the client to finish (see `http/linger`).
     sends: AtomicBool,
 }
 

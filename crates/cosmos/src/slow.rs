@@ -24,7 +24,7 @@ pub(crate) struct Ended<'a> {
     /// The client's user agent.
     pub(crate) agent: &'a str,
     pub(crate) activity: &'a str,
-    /// Whether it came through the admin address.
+    /// Whether the operation came through the admin address.
     pub(crate) relayed: bool,
     /// Trace context of the client (`traceparent`).
     pub(crate) parent: Option<&'a str>,

@@ -42,6 +42,6 @@ impl Amount {
 pub struct Unreaped {
     /// Number and size of the documents.
     pub amount: Amount,
-    /// Seconds since the oldest of them expired.
+    /// Seconds since the document that expired first among them expired.
     pub oldest_expired_seconds: i64,
 }

@@ -57,7 +57,7 @@ pub enum IndexRefusal {
         /// Key pattern of the requested index.
         pattern: Document,
     },
-    /// It has no fields, or too many.
+    /// The key pattern has no fields, or too many.
     FieldCount,
 }
 

@@ -71,7 +71,7 @@ struct LaneState {
     taken: usize,
     /// Queue number of the next waiting operation.
     next: u64,
-    /// Waiting operations, first come first.
+    /// Waiting operations in order of arrival.
     waiting: VecDeque<(u64, Waker)>,
     /// Operations that were granted a lane and have not been polled since.
     given: Vec<u64>,
@@ -93,9 +93,9 @@ struct WaitingPlace<'a> {
     /// A reference, because most operations are short and a shared reference count would be
     /// contended by all processors.
     lanes: &'a Lanes,
-    /// Whether it needs a lane from now on.
+    /// Whether the operation needs a lane from now on.
     is_long: bool,
-    /// Its queue number while it waits.
+    /// Queue number of the operation while it waits.
     number: Option<u64>,
 }
 

@@ -18,7 +18,7 @@ pub(crate) struct Row {
     pub(crate) birth: u64,
     /// Second of its last write.
     pub(crate) ts: i64,
-    /// Its expiry under the view's settings.
+    /// The row's expiry under the view's settings.
     pub(crate) expires_at: Instant,
     /// Offset of the document in `value`, after its header.
     pub(crate) start: usize,

@@ -1,6 +1,6 @@
 //! Process-wide resources of evaluation: the account of memory that all operations share, and the
-//! function that lets other tasks run. A server sets them once at startup; other programs have
-//! neither.
+//! function that lets other tasks run. A server sets both once at startup; other programs leave
+//! them unset.
 
 use std::sync::OnceLock;
 

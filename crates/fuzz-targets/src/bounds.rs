@@ -1,4 +1,4 @@
-//! Bounds the evaluation of one input: long ones are ended, as by a time limit.
+//! Bounds the evaluation of one input: a long evaluation is ended, as by a time limit.
 
 use std::sync::{
     Arc,

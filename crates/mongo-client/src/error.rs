@@ -9,9 +9,9 @@ pub enum Error {
     Protocol(String),
     /// The server refused a command.
     Server {
-        /// Its error code, 0 if it sent none.
+        /// Error code of the server, 0 if it sent none.
         code: i32,
-        /// Its message.
+        /// Error message of the server.
         message: String,
     },
 }

@@ -56,13 +56,13 @@ pub(crate) struct Call<'a, S: Store> {
     pub(crate) message: &'a Message,
     /// The command's name as the client spelled it.
     pub(crate) name: &'a str,
-    /// Its row in the command table, if the command exists.
+    /// The command's row in the command table, if the command exists.
     pub(crate) known: Option<Known>,
     /// The command's own document: the message's body, or the one wrapped in `$query`.
     pub(crate) body: DocRef<'a>,
     /// The command's database; the name is valid.
     pub(crate) database: &'a str,
-    /// Its time limit and stop requests.
+    /// Time limit and stop requests of the command.
     pub(crate) operation: Arc<Operation>,
 }
 

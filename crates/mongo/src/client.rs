@@ -84,7 +84,7 @@ impl Sender {
 /// connection, so cursors and rights belong to this sender instead of the connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct RelayedSender {
-    /// Whether it may send commands that change something.
+    /// Whether the sender may send commands that change something.
     pub(crate) writes: bool,
     /// Common to all commands of one portal session. A read-only sender may use only the cursors of
     /// its own session.

@@ -45,7 +45,7 @@ pub enum Ended {
 
 /// Why a server stops reading.
 pub(crate) enum Left {
-    /// It is stopping; with the message that it has not answered, and that message's memory
+    /// The server is stopping; with the message that it has not answered, and that message's memory
     /// reservation.
     Stopped(Option<(Vec<u8>, Share)>),
     /// The message, not executed, is for the owner of this database.
@@ -63,7 +63,7 @@ struct Past {
     sends: usize,
     /// The logged-in user.
     user: Option<KnownUser>,
-    /// Whether it counts as known only after a login.
+    /// Whether the client counts as known only after a login.
     has_to_log_in: bool,
     /// The stream comes from a server that forwards a client and is notified of logins.
     is_server: bool,

@@ -34,10 +34,10 @@ pub enum ApiVersion1 {
     Except(&'static [&'static str]),
 }
 
-/// The read concern levels that a command accepts besides `local`.
+/// The read concern levels that a command accepts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReadLevels {
-    /// No others.
+    /// Only `local`.
     Local,
     /// All but `snapshot`.
     ExceptSnapshot,

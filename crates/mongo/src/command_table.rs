@@ -15,7 +15,7 @@ pub struct NotYet {
     pub area: &'static str,
     /// Whether its error reply may be compressed; false if the command carries credentials.
     pub compress: bool,
-    /// It is part of version 1 of the Stable API.
+    /// Whether the command is part of version 1 of the Stable API.
     pub(crate) in_api: bool,
 }
 

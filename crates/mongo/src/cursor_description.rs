@@ -73,7 +73,7 @@ pub(crate) fn plan_summary(explain: &Explain) -> String {
 #[derive(Clone, Debug)]
 pub(crate) struct CursorDescription {
     command: DocBuf,
-    /// Its plan, as `planSummary` shows it.
+    /// The cursor's plan, as `planSummary` shows it.
     summary: String,
     /// Time of opening, on the machine's monotonic clock.
     opened: Duration,

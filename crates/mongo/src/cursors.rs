@@ -49,8 +49,8 @@ struct OpenCursor<S: Store> {
     keep: bool,
     /// The connection that opened it.
     connection: i32,
-    /// Whether that connection is closed. The cursor stays usable: drivers may continue it on
-    /// another connection.
+    /// Whether the connection that opened the cursor is closed. The cursor stays usable: drivers
+    /// may continue it on another connection.
     orphan: bool,
     /// The operation that it belongs to. Its clock is stopped while no request reads.
     operation: Arc<Operation>,

@@ -14,9 +14,9 @@ use crate::{
 /// The result of checking a document's root fields. They are scanned once, since further scans are
 /// measurable for large batches of small documents.
 pub(crate) struct CheckedDocument {
-    /// Its own expiry from `ttl`, or that it follows its collection's default.
+    /// The document's own expiry from `ttl`, or that it follows its collection's default.
     pub(crate) lifetime: Lifetime,
-    /// Whether it has an empty timestamp that must be filled in.
+    /// Whether the document has an empty timestamp that must be filled in.
     pub(crate) has_empty_timestamp: bool,
 }
 

@@ -23,7 +23,7 @@ pub(crate) struct FailPoints {
 }
 
 impl FailPoints {
-    /// Returns whether any of them is enabled.
+    /// Returns whether any fail point is enabled.
     pub(crate) fn is_any_on(&self) -> bool {
         self.fail_command.set.is_some()
             || self.always_time_out.set.is_some()

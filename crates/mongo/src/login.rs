@@ -65,7 +65,8 @@ impl Login {
 /// A login between the client's first message and its last one.
 #[derive(Debug)]
 pub(crate) struct Conversation {
-    /// Its id on this connection, which every further message of the login has.
+    /// Id of the conversation on this connection, which every further message of the login
+    /// contains.
     pub(crate) id: i32,
     /// The name that the client gave; the user may not exist.
     pub(crate) name: UserName,

@@ -34,7 +34,7 @@ pub(crate) enum StopReason {
     Killed = 1,
     /// `killCursors` named its cursor: 237.
     CursorKilled = 2,
-    /// Its client disconnected: 279, which is never received.
+    /// The operation's client disconnected: error 279, which no client receives.
     ClientLeft = 3,
     /// The server stops and its grace period has passed: 11600, after which drivers retry on
     /// another connection.

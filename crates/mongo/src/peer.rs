@@ -6,7 +6,8 @@ use std::net::IpAddr;
 /// The other side of a connection.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Peer {
-    /// Its address, `host:port`, for logs, `currentOp`, and users' authentication restrictions.
+    /// Address of the peer, `host:port`, for logs, `currentOp`, and users' authentication
+    /// restrictions.
     pub address: String,
     /// The subject of its verified certificate, in the form of RFC 2253: `CN=ann,OU=x,O=y`; `None`
     /// without one.

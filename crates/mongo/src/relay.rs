@@ -37,9 +37,9 @@ pub enum Right {
 /// The sender of a command.
 #[derive(Clone, Debug)]
 pub struct Sender {
-    /// What it may do.
+    /// Right of the sender: whether it may only read.
     pub right: Right,
-    /// Its address, as `currentOp` shows it.
+    /// Address of the sender, as `currentOp` shows it.
     pub peer: String,
     /// Identifies the sender's session across its commands, each of which has its own connection. A
     /// read-only sender cannot use the cursors of other sessions.
@@ -51,7 +51,7 @@ pub struct Sender {
 pub enum NoReply {
     /// The bytes are not a valid command; the text is the reason.
     Malformed(String),
-    /// It exceeds the size limit of a command.
+    /// The command exceeds the size limit.
     TooLarge,
     /// A socket would have been closed instead, for example by a fail point.
     Closed,

@@ -48,7 +48,7 @@ pub(crate) struct Ended {
 struct Sessions {
     /// Expiry of each ended session by its cookie's value, in seconds since the Unix epoch.
     until: BTreeMap<String, i64>,
-    /// All sessions that expire until then are ended; used if there are too many to list.
+    /// All sessions that expire up to this second are ended; used if there are too many to list.
     all_until: i64,
 }
 

@@ -169,7 +169,7 @@ pub struct Config {
     pub tls_key: Option<PathBuf>,
     /// Certificate authority for client certificates of the MongoDB API; `None` requests none.
     pub tls_client_ca: Option<PathBuf>,
-    /// Whether those are optional or required.
+    /// Whether client certificates of the MongoDB API are optional or required.
     pub tls_client_cert: ClientCertificates,
     /// Whether the MongoDB API speaks TLS.
     pub mongo_tls: TlsMode,

@@ -1,5 +1,5 @@
-//! The data directory: marking, format version, and a lock for one process. The files in it are
-//! described in `docs/format.md`.
+//! The data directory: its format file with the format version, and a lock for one process. The
+//! files in it are described in `docs/format.md`.
 
 use std::{
     ffi::OsStr,
@@ -36,7 +36,7 @@ const FILLING: &str = "ebb data directory, being restored\n";
 /// Why a data directory is refused, and what to do. The process exits with a dedicated code.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Refused {
-    /// It was used with the other kind of clock; a start with that kind succeeds.
+    /// The directory was used with the other kind of clock; a start with that kind succeeds.
     OtherClock,
     /// Any other reason, as a sentence for the operator.
     Unusable(String),

@@ -52,7 +52,7 @@ pub(crate) struct Term {
     pub(crate) shared: Shared,
     /// Routes of the admin address, inside the portal.
     routes: Option<Router>,
-    /// The same routes for requests that are already authorized.
+    /// The routes of the admin address for requests that are already authorized.
     known_routes: Router,
     /// Signals its connections and tasks to end.
     stop: watch::Sender<bool>,

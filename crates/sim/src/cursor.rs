@@ -25,7 +25,7 @@ pub(crate) struct OpenCursor {
     returned: Vec<i32>,
     /// Rows are buffered by a sort, so that older versions may be returned.
     buffered: bool,
-    /// Its first batch was read.
+    /// The cursor's first batch was read.
     began: bool,
 }
 

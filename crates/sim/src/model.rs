@@ -24,7 +24,7 @@ pub(crate) struct Doc {
     pub(crate) life: u32,
     /// Number of the last write.
     pub(crate) version: u32,
-    /// Whether it has expired, which is permanent.
+    /// Whether the document has expired, which is permanent.
     died: bool,
 }
 

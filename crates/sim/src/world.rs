@@ -58,9 +58,9 @@ struct UnderWay {
     start: Model,
     /// No commit was in flight when it began, so its view is fixed.
     clean: bool,
-    /// It was stopped inside its view.
+    /// The activity was stopped inside its view.
     stopped: bool,
-    /// Its expected result, if its effect is already in the model.
+    /// Expected result of the activity, if its effect is already in the model.
     told: Option<Outcome>,
 }
 

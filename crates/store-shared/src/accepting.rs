@@ -50,7 +50,7 @@ pub struct Accepting<'a, L> {
     pub cluster: Uuid,
     /// The shard.
     pub shard: u32,
-    /// How long a beat has to stay unchanged for its owner to count as dead.
+    /// How long a heartbeat has to stay unchanged for its owner to count as dead.
     pub silence: Duration,
 }
 

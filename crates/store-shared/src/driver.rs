@@ -175,7 +175,7 @@ impl<L: Ledger> Driver<L> {
         }
     }
 
-    /// An applied beat extends the lease and makes its checkpoints durable.
+    /// An applied heartbeat extends the lease and makes its checkpoints durable.
     fn note_renewed(&mut self) {
         let until = self.member.lease().until();
         if self.until < until {

@@ -10,17 +10,17 @@ pub trait NodeClock: Send + Sync {
     /// Returns a checkpoint of where a clock with this heritage would start now.
     fn begin(&self, heritage: &Heritage) -> Bytes;
 
-    /// Starts the clock because the node owns the shard. No instant may be used before a beat has
-    /// carried a checkpoint.
+    /// Starts the clock because the node owns the shard. No instant may be used before a heartbeat
+    /// has carried a checkpoint.
     fn open(&self, heritage: &Heritage) -> Result<(), Error>;
 
-    /// Returns a checkpoint for a beat that is sent now.
+    /// Returns a checkpoint for a heartbeat that is sent now.
     fn checkpoint(&self) -> Bytes;
 
-    /// Returns whether there is a checkpoint to publish that no beat carries yet.
+    /// Returns whether there is a checkpoint to publish that no heartbeat carries yet.
     fn has_news(&self) -> bool;
 
-    /// Notes that the last beat with a checkpoint was applied.
+    /// Notes that the last heartbeat with a checkpoint was applied.
     fn note_renewed(&self);
 
     /// Ends the use of the clock for a release, and returns a checkpoint with the last used

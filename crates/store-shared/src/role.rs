@@ -7,23 +7,23 @@ use cluster::Heritage;
 /// The role of a node in a shard.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Role {
-    /// It applies what the owner commits.
+    /// The node applies what the owner commits.
     Following,
-    /// It owns the shard, and the clock has started.
+    /// The node owns the shard, and the clock has started.
     Opened {
         /// Epoch of the term.
         epoch: u64,
         /// Clock state inherited from the preceding owner.
         heritage: Arc<Heritage>,
     },
-    /// It owns the shard and may serve requests.
+    /// The node owns the shard and may serve requests.
     Serving {
         /// Epoch of the term.
         epoch: u64,
     },
-    /// It neither follows nor serves, for this reason: the local copy failed or is damaged, or an
-    /// entry is missing in the cluster's journal. An owner releases the shard, so services have to
-    /// stop as after any change of role. The node retries by itself and becomes `Following` when it
-    /// succeeds, with the same store object.
+    /// The node neither follows nor serves, for this reason: the local copy failed or is damaged,
+    /// or an entry is missing in the cluster's journal. An owner releases the shard, so services
+    /// have to stop as after any change of role. The node retries by itself and becomes `Following`
+    /// when it succeeds, with the same store object.
     Failed(String),
 }

@@ -37,7 +37,7 @@ pub struct ShardClockOptions {
     pub sources: ClockSources,
     /// Id of this boot of the machine.
     pub boot_id: BootId,
-    /// How long an applied beat lets an owner serve, in milliseconds.
+    /// How long an applied heartbeat lets an owner serve, in milliseconds.
     pub lease_ms: i64,
 }
 
@@ -56,7 +56,7 @@ pub struct ShardClock {
 #[derive(Default)]
 struct State {
     clock: Option<Arc<Clock>>,
-    /// The checkpoint that the beat in flight carries.
+    /// The checkpoint that the heartbeat in flight carries.
     asked: Option<Checkpoint>,
     /// An unpublished move of a manual clock, and its waiting caller.
     moving: Option<(Checkpoint, oneshot::Sender<bool>)>,
@@ -83,8 +83,8 @@ impl ShardClock {
         self.state.lock().clock.clone()
     }
 
-    /// Publishes the checkpoint of a moved clock with the next beat. Returns whether a beat carried
-    /// it.
+    /// Publishes the checkpoint of a moved clock with the next heartbeat. Returns whether a
+    /// heartbeat carried it.
     pub async fn persist(&self, checkpoint: Checkpoint) -> bool {
         let (done, persisted) = oneshot::channel();
         {
@@ -122,7 +122,7 @@ impl ShardClock {
                 let stopped = beat.ms.saturating_add(owed_ms);
                 let least = least.map_or(i64::MIN, |least| least.ms).max(stopped);
                 let last = if heritage.seen_alive {
-                    // Counts by this machine's boot clock since the beat was seen.
+                    // Counts by this machine's boot clock since the heartbeat was seen.
                     let (boot_id, boot_ns) = (options.boot_id, noted);
                     Checkpoint { boot_id, boot_ns, wall_ms: None, ..beat }
                 } else {
@@ -229,11 +229,11 @@ impl NodeClock for ShardClock {
         clock.end();
         let mut last_ms = clock.last_used().ms;
         if let Some(asked) = state.asked.filter(|_| self.options.mode == ClockMode::Manual) {
-            // This move is or was carried by a beat: it may be acknowledged before the clock has
-            // applied it.
+            // This move is or was carried by a heartbeat: it may be acknowledged before the clock
+            // has applied it.
             last_ms = last_ms.max(asked.ms);
         }
-        // A move that no beat carries is cancelled.
+        // A move that no heartbeat carries is cancelled.
         let asked = state.asked;
         drop(state.moving.take_if(|(moved, _)| asked != Some(*moved)));
         Checkpoint { ms: last_ms, ..clock.tick() }.encode().into()

@@ -50,7 +50,7 @@ const LOOKS_AFTER_FAILURE: u32 = 20;
 /// A tree that recently got new tables.
 struct Watched {
     place: Arc<Place>,
-    /// Its shape when there was nothing to do, and whether it was at rest then.
+    /// Shape of the tree when there was nothing to do, and whether the tree was at rest then.
     nothing_to_do: Option<(Shape, bool)>,
     /// Passes until the next attempt.
     wait: u32,

@@ -45,7 +45,7 @@ const FLUSHES_AT_ONCE: usize = 4;
 pub(crate) struct Applied {
     /// Number of the entry.
     pub(crate) n: u64,
-    /// Its sequence number in the trees.
+    /// Sequence number of the entry in the trees.
     pub(crate) under: u64,
     /// The last stamp up to it.
     pub(crate) stamp: Stamp,

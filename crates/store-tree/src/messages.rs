@@ -120,7 +120,7 @@ pub(crate) struct PendingEntry {
     pub(crate) encoded: EncodedEntry,
     /// The last stamp of the entry.
     pub(crate) last: Stamp,
-    /// Its sequence number in the trees.
+    /// Sequence number of the entry in the trees.
     pub(crate) under: u64,
     pub(crate) runs: Vec<Run>,
     /// Tree of a space that it creates.
@@ -134,13 +134,13 @@ pub(crate) struct PendingEntry {
 pub(crate) struct Batch {
     /// Entry to be made durable, if any.
     pub(crate) entry: Option<PendingEntry>,
-    /// Whether it is another owner's entry, already durable in its journal.
+    /// Whether the batch is another owner's entry, already durable in that owner's journal.
     pub(crate) followed: bool,
     /// Epoch of the entry: if an entry is refused, all later ones of its epoch are.
     pub(crate) epoch: u64,
     /// Number of commits that were not refused.
     pub(crate) committed: u64,
-    /// Whether it is in the in-flight table.
+    /// Whether the batch is in the in-flight table.
     pub(crate) in_flight: bool,
     /// Fence to be lowered when the batch is done.
     pub(crate) fence: Option<(Arc<dyn Fence>, Outcome)>,

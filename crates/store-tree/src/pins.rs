@@ -42,7 +42,7 @@ pub(crate) struct Superseded {
 /// The oldest view that is not the newest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct OldestView {
-    /// Its sequence number.
+    /// Sequence number of the view.
     pub(crate) number: u64,
     /// When it was superseded: monotonic clock, nanoseconds.
     pub(crate) superseded_ns: u64,

@@ -72,7 +72,7 @@ struct Rotated {
 pub(crate) struct Place {
     /// Never reused; names the directory, and the space in the journal.
     pub(crate) number: u64,
-    /// Its space; `None` for the directory's tree.
+    /// Space of the tree; `None` for the directory's tree.
     pub(crate) space: Option<Space>,
     pub(crate) tree: Tree,
     folder: PathBuf,

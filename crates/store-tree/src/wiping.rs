@@ -1,6 +1,6 @@
-//! Discards a store's contents when others have all of them too: a damaged copy is rebuilt from the
-//! beginning. A marker file records the request, and each opening checks it first, so that a crash
-//! cannot leave the wipe half done.
+//! Discards a store's contents when other nodes have a complete copy of them: a damaged copy is
+//! rebuilt from the beginning. A marker file records the request, and each opening checks it first,
+//! so that a crash cannot leave the wipe half done.
 
 use std::{
     fs::File,

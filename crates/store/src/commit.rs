@@ -1,4 +1,4 @@
-//! Commits: conditional, atomic batches of mutations with a position in the one order of
+//! Commits: conditional, atomic batches of mutations with a position in the one total order of
 //! commits.
 
 use std::{fmt, sync::Arc};
@@ -7,7 +7,7 @@ use bytes::Bytes;
 
 use crate::space::Space;
 
-/// A commit's position in the one order, and the instant at which it was ordered.
+/// A commit's position in the one total order, and the instant at which it was ordered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Stamp {
     /// Commit sequence number: dense, from 1, increasing across restarts.

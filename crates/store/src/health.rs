@@ -5,13 +5,13 @@ use crate::error::Error;
 /// Whether a store accepts commits.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Health {
-    /// It accepts commits.
+    /// The store accepts commits.
     #[default]
     Good,
-    /// It refuses commits for this reason, and recovers by itself when the cause is removed.
+    /// The store refuses commits for this reason, and recovers by itself when the cause is removed.
     Refusing(Error),
-    /// It was reopened after a failure. Commits of unknown outcome may have been applied, so it
-    /// accepts new ones only after its user has re-read its cached state and called
+    /// The store was reopened after a failure. Commits of unknown outcome may have been applied, so
+    /// it accepts new ones only after its user has re-read its cached state and called
     /// [`resume_commits`](crate::contract::Store::resume_commits).
     Anew,
 }

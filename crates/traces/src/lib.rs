@@ -44,7 +44,7 @@ pub struct Operation<'a> {
     pub client: &'a str,
     /// The number or id of the request, as in the log of slow operations.
     pub request: &'a str,
-    /// Whether it came through the admin address, like the portal's requests.
+    /// Whether the operation came through the admin address, like the portal's requests.
     pub relayed: bool,
     /// The client's span that it belongs to, in the form of a `traceparent` header.
     pub parent: Option<&'a str>,

@@ -49,7 +49,7 @@ pub struct SlowOperation {
     pub client: String,
     /// The number or id of the request, as in the log.
     pub request: String,
-    /// Whether it came through the admin address, like the portal's requests.
+    /// Whether the operation came through the admin address, like the portal's requests.
     pub relayed: bool,
     /// The query with values: a command in shell syntax, or the body of a request.
     #[serde(skip)]

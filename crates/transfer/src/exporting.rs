@@ -77,7 +77,7 @@ pub fn export(
 /// The output file of an export.
 struct Target<'a> {
     path: &'a Path,
-    /// Its name until it is complete.
+    /// Temporary path of the output file until it is complete.
     part: PathBuf,
     /// The state file.
     beside: PathBuf,

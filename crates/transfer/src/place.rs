@@ -51,15 +51,15 @@ pub enum Mode {
 /// Outcome of a document.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// It was created.
+    /// The document was created.
     Created,
-    /// It has replaced or changed an existing document.
+    /// The document has replaced or changed an existing one.
     Replaced,
     /// The server refused it, for this reason.
     Refused(String),
     /// The server refused it because its id exists, with this message.
     Existing(String),
-    /// It was not sent because an earlier one was refused.
+    /// The document was not sent because an earlier one was refused.
     Unsent,
 }
 

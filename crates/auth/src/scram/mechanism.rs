@@ -20,7 +20,7 @@ pub enum Mechanism {
 }
 
 impl Mechanism {
-    /// Both, the stronger first.
+    /// All mechanisms, the stronger one first.
     pub const ALL: [Self; 2] = [Self::Sha256, Self::Sha1];
 
     /// Returns the mechanism's name in SASL.

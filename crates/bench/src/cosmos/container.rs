@@ -20,7 +20,7 @@ const JSON: (&str, &str) = ("content-type", "application/json");
 /// An existing container.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Container {
-    /// Its path, `dbs/D/colls/C`.
+    /// Path of the container, `dbs/D/colls/C`.
     pub(crate) link: String,
     /// Resource id, which SDKs repeat in each request.
     pub(crate) rid: String,

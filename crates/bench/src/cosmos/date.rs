@@ -7,7 +7,7 @@ const DAYS: [&str; 7] = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"];
 const MONTHS: [&str; 12] =
     ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 
-/// An instant in both forms.
+/// An instant in the two forms that requests need.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Date {
     /// Form in the header.

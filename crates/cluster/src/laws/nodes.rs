@@ -1,4 +1,5 @@
-//! Laws of node records: enter, beat and fence are applied only under their conditions.
+//! Laws of node records: the requests `Enter`, `Beat` and `Fence` are applied only under their
+//! conditions.
 
 use bytes::Bytes;
 use uuid::Uuid;

@@ -65,7 +65,7 @@ impl Seat {
     }
 
     /// Ends a term whose lease expired long ago because the ledger is unreachable. Its checkpoint
-    /// is kept, so that no later beat overwrites it.
+    /// is kept, so that no later heartbeat overwrites it.
     pub(super) fn abandon(&mut self, now: u64, common: &mut Common, host: &mut dyn Host) {
         let Part::Owning(owner) = &self.part else { return };
         if !owner.serves() || now <= common.lease.until().saturating_add(self.settings.abandon) {

@@ -1,5 +1,5 @@
-//! State shared by a node's seats: the lease, the view of the other nodes, and machine numbers. A
-//! node has a single lease; if it ends, all owned shards are lost at once.
+//! State shared by a node's seats: the lease, the view of the other nodes, and the numbers of state
+//! machines. A node has a single lease; if it ends, all owned shards are lost at once.
 
 use crate::{lease::Lease, settings::Settings, watch::Watch};
 
@@ -9,10 +9,10 @@ pub(super) struct Common {
     pub(super) lease: Lease,
     /// View of the other nodes.
     pub(super) watch: Watch,
-    /// Machine numbers of those two.
+    /// Numbers of the state machines `lease` and `watch`.
     pub(super) lease_machine: u64,
     pub(super) watch_machine: u64,
-    /// Number of machines created so far.
+    /// Number of state machines created so far.
     machines: u64,
 }
 

@@ -39,13 +39,13 @@ pub(super) struct Seat {
     /// The epoch that may be claimed, and since when.
     pub(super) free_since: Option<(u64, u64)>,
     pub(super) stand_due: u64,
-    /// Until then, other nodes may claim the free shard first.
+    /// Boot clock until which this node leaves a free shard to other nodes.
     pub(super) holds_until: u64,
     /// The tree cannot continue for now: the seat neither reads nor claims.
     pub(super) stands_down: bool,
     /// This incarnation may own the shard, through a claim that was not released.
     pub(super) has_claimed: bool,
-    /// Position at which the tree resumes, until it is followed from there.
+    /// Position at which the tree resumes; `None` once it is followed from there.
     returns: Option<Place>,
     /// The tree may contain entries after its recorded position.
     unsure: bool,
@@ -121,7 +121,7 @@ impl Seat {
         !(self.stands_down && self.has_claimed)
     }
 
-    /// Returns the shard's term for a beat.
+    /// Returns the shard's term for a heartbeat.
     pub(super) fn term(&self, now: u64, host: &mut dyn Host) -> Option<TermRecord> {
         let Part::Owning(owner) = &self.part else { return self.former.clone() };
         let shard = self.settings.shard;

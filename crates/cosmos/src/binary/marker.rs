@@ -91,7 +91,7 @@ impl Digits {
 /// How the end of an array or object is determined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Frame {
-    /// It holds nothing.
+    /// The array or object is empty.
     Empty,
     /// One value, or one name and value, without a length.
     One,

@@ -11,7 +11,7 @@ pub(super) enum End {
     Value,
     /// `/*`: everything below.
     Below,
-    /// Neither.
+    /// Neither of these endings.
     Open,
 }
 

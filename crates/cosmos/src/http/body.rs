@@ -16,9 +16,9 @@ use crate::{
 
 #[derive(Debug)]
 pub(super) enum Body {
-    /// It arrives over a socket.
+    /// The body arrives over a socket.
     Arriving(Incoming),
-    /// It is already in memory: the portal passes requests that it has read itself.
+    /// The body is already in memory: the portal passes requests that it has read itself.
     Whole(Bytes),
 }
 

@@ -46,7 +46,7 @@ pub(super) struct Linger<T> {
     end: Option<End>,
     /// Whether the stream is closed for writing.
     closed: bool,
-    /// Bytes discarded since then.
+    /// Number of bytes discarded since the stream was closed for writing.
     discarded: usize,
 }
 

@@ -9,18 +9,18 @@ use super::metric::Metric;
 /// POST.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Access {
-    /// It changes nothing and is cancelled when its client disconnects.
+    /// The operation changes nothing and is cancelled when its client disconnects.
     Reads,
-    /// It changes something and is completed even if its client has disconnected.
+    /// The operation changes something and is completed even if its client has disconnected.
     Writes,
 }
 
 /// Whether throughput limits an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Metering {
-    /// Its request units are charged to the throughput of its container.
+    /// The request units of the operation are charged to the throughput of its container.
     Metered,
-    /// It is never throttled. This server meters only operations on items.
+    /// The operation is never throttled. This server meters only operations on items.
     Free,
 }
 
@@ -40,7 +40,7 @@ pub(crate) enum Task {
 /// Whether an operation may run concurrently with others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Order {
-    /// It may.
+    /// The operation may run concurrently with others.
     AtOnce,
     /// Serialized: it reads resources and then changes them in several steps.
     OneByOne,

@@ -24,7 +24,7 @@ use super::{bounds::encode_component, implied::filter_implies};
 pub(crate) enum Residual {
     /// The whole filter.
     Whole,
-    /// These conjuncts.
+    /// The conjuncts that the access path does not guarantee.
     Parts(Filter),
     /// Nothing: every row found matches.
     Nothing,

@@ -27,7 +27,7 @@ pub(crate) enum Access {
     /// The union of several access paths, each row once.
     Branches {
         branches: Vec<ChosenBranch>,
-        /// Whether no two of them reach the same row.
+        /// Whether no two branches find the same row.
         disjoint: bool,
     },
 }
@@ -35,7 +35,7 @@ pub(crate) enum Access {
 /// One of several access paths of a query.
 #[derive(Clone, Debug)]
 pub(crate) struct ChosenBranch {
-    /// The filter of its rows; `None` means the query's filter.
+    /// The filter of the branch's rows; `None` means the query's filter.
     pub(crate) filter: Option<Arc<Filter>>,
     pub(crate) chosen: ChosenAccess,
 }

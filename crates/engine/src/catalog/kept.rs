@@ -18,9 +18,9 @@ use crate::keys;
 /// The state of a path.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum PathState<'a> {
-    /// The policy excludes it.
+    /// The policy excludes the path.
     Excluded,
-    /// It may be indexed but is not.
+    /// The path may be indexed but is not.
     Allowed,
     /// Writers maintain it; items from before are being added.
     Building,

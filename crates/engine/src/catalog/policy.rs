@@ -13,7 +13,7 @@ use select::sarg::PathStep;
 pub struct PolicyRule {
     /// The path from the root.
     pub steps: Vec<PathStep>,
-    /// Whether it also applies to everything below.
+    /// Whether the rule also applies to all paths below its path.
     pub below: bool,
     /// Whether the paths are included or excluded.
     pub included: bool,

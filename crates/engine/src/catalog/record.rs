@@ -158,7 +158,7 @@ pub struct Record {
     pub namespace: Namespace,
     /// TTL settings.
     pub settings: Settings,
-    /// Its indexes, except the primary key.
+    /// The collection's indexes, except the primary key.
     pub indexes: Vec<IndexSpec>,
     /// Id of the next index.
     pub next_index: u32,
@@ -186,7 +186,7 @@ pub struct ItemSettings {
     pub changed_ts: i64,
     /// Second of the last change of its default TTL, in which documents may have expired by it.
     pub ruled_ts: i64,
-    /// Its feed of all versions and expirations, if any.
+    /// The container's feed of all versions and expirations, if any.
     pub feed: Option<FeedSettings>,
 }
 

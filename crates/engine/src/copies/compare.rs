@@ -18,9 +18,9 @@ use crate::{
 /// The result of a comparison.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CopyComparison {
-    /// Number of rows that both have, in all spaces.
+    /// Number of rows that both copies have, in all spaces.
     pub rows: u64,
-    /// Number of expired rows that only one of them still stores.
+    /// Number of expired rows that only one copy still stores.
     pub expired: u64,
     /// Inconsistencies found.
     pub differences: Differences,

@@ -1,4 +1,4 @@
-//! Changes of collection records. Each change is a commit in the one order, under a fence.
+//! Changes of collection records. Each change is a commit in the one total order, under a fence.
 //!
 //! ```text
 //!  edit(state) --> apply --> commit: condition "the record is unchanged"

@@ -1,4 +1,4 @@
-//! Creates, renames and drops collections. Each operation is a commit in the one order; names
+//! Creates, renames and drops collections. Each operation is a commit in the one total order; names
 //! change one at a time.
 //!
 //! The lock on names exists only in this process, and its holder may be cancelled during a commit.

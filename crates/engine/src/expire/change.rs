@@ -1,5 +1,5 @@
-//! Changes of a collection's TTL. Each is a commit in the one order, under a fence that blocks
-//! opening views; none modifies a document.
+//! Changes of a collection's TTL. Each is a commit in the one total order, under a fence that
+//! blocks opening views; none modifies a document.
 //!
 //! ```text
 //!  commit -- stamp -+- floors are raised to what has expired at the stamp by the old default

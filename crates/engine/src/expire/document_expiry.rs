@@ -44,7 +44,7 @@ pub struct DocumentExpiry {
     pub id: Value,
     /// Second of its last write.
     pub written_s: i64,
-    /// Its expiry class.
+    /// The document's expiry class.
     pub class: Class,
     /// Expiry and the rule that causes it; `None` if it never expires.
     pub expiry: Option<(Instant, ExpiryReason)>,
@@ -91,7 +91,7 @@ impl ExpiryPlace {
 pub struct NextToExpire {
     /// The instant of the read; all the documents are live at it.
     pub now: Instant,
-    /// Their expiries, earliest first; documents that never expire are left out.
+    /// Expiries of the documents, earliest first; documents that never expire are left out.
     pub expiries: DocumentExpiries,
     /// Position from which to continue; `None` if no other document expires.
     pub after: Option<ExpiryPlace>,

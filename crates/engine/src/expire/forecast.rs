@@ -60,7 +60,7 @@ pub struct Forecast {
 pub struct Preview {
     /// Amount that would expire at once.
     pub expires_now: Amount,
-    /// Later expirations, without those at once.
+    /// Later expirations, without the documents that would expire at once.
     pub expires_within: HorizonAmounts,
 }
 

@@ -34,7 +34,7 @@ impl<S: Store> Engine<S> {
     ///
     /// # Errors
     ///
-    /// Those of the store. A refused commit is not an error: the next compaction trims again.
+    /// Errors of the store. A refused commit is not an error: the next compaction trims again.
     pub(crate) async fn trim_counters(
         &self,
         collection: &std::sync::Arc<Collection>,

@@ -42,7 +42,7 @@ const EXPLICIT: u8 = 2;
 struct Unpublished {
     /// When it expired, which is the event's time.
     at: Instant,
-    /// Its key in the timeline, which the publication deletes.
+    /// Key of the item's entry in the timeline, which the publication deletes.
     entry: Bytes,
     /// The item when it expired.
     item: Item,

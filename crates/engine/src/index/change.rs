@@ -1,4 +1,5 @@
-//! Creates, changes and drops indexes: commits in the one order, like every change of a collection.
+//! Creates, changes and drops indexes: commits in the one total order, like every change of a
+//! collection.
 //!
 //! A new index is in the record from its first commit on, but not `ready`: writers maintain it, and
 //! no query uses it before it is built (`build.rs`). A date index becomes active only when every
@@ -35,7 +36,7 @@ pub struct IndexChange {
 pub struct IndexChanged {
     /// Previous TTL of a date index, seconds.
     pub expire_after: Option<i64>,
-    /// Whether it was hidden.
+    /// Whether the index was hidden before the change.
     pub hidden: bool,
 }
 

@@ -111,9 +111,10 @@ enum FieldPosition<'a> {
     Value(ValueRef<'a>),
     /// The path has no value.
     Missing,
-    /// Within this document, with the rest of the path.
+    /// The traversal continues within this document with the remaining path.
     Inside(DocRef<'a>, &'a str),
-    /// At an array, with the rest of the path; if empty, the elements are the values.
+    /// The traversal has reached an array, with the remaining path; if that is empty, the elements
+    /// are the values.
     Array(ArrayRef<'a>, &'a str),
 }
 

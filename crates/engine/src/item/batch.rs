@@ -56,7 +56,7 @@ struct NewVersion {
     body: DocBuf,
     /// The requested lifetime; the deadline is known with the stamp.
     lifetime: Lifetime,
-    /// Its index entries, without headers.
+    /// Index entries of the item, without headers.
     entries: DocumentEntries,
 }
 

@@ -13,7 +13,7 @@ use crate::{
 /// A scan of an index that contains every item in the requested order.
 pub(super) struct CompositeScan<'a> {
     pub(super) index: &'a IndexSpec,
-    /// All of its entries, or those from a position on.
+    /// Entries to scan: all entries of the index, or the entries from a position on.
     pub(super) range: KeyRange,
     /// Backward if the requested order is the reverse of the index's.
     pub(super) direction: Direction,

@@ -38,18 +38,18 @@ pub enum PathProgress {
 /// The status of a container's index, for operators.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PathStatus {
-    /// Its paths as policies write them, followed by the direction if it has one.
+    /// Paths of the index as policies write them, each followed by its direction if it has one.
     pub paths: Vec<String>,
     /// Why it exists: `query`, `named`, `composite`, `unique`, or `policy` for one of all paths.
     pub why: &'static str,
-    /// Its build state.
+    /// Build state of the index.
     pub progress: PathProgress,
     /// Second in which it was added, if known.
     pub since_s: Option<i64>,
     /// Second of a recent use, at most a day before the last one, if the index is dropped when
     /// unused.
     pub used_s: Option<i64>,
-    /// Its uses since the server started.
+    /// Number of uses of the index since the server started.
     pub uses: IndexUsage,
 }
 

@@ -135,7 +135,7 @@ pub struct Scanned {
     pub seq: u64,
     /// Indexes that the policy allows for the scan, whether or not they currently exist.
     pub indexes: Vec<IndexUse>,
-    /// Whether one of these yields the requested order.
+    /// Whether one of these indexes yields the requested order.
     pub ordered: bool,
     /// Number of index entries examined.
     pub entries: u64,
@@ -143,7 +143,7 @@ pub struct Scanned {
     pub looked: u64,
     /// Number of examined items that meet the indexable part of the condition.
     pub items: u64,
-    /// Size of those items.
+    /// Total size of these items in bytes.
     pub bytes: u64,
     /// Whether the scan reached its end.
     pub ended: bool,

@@ -127,7 +127,7 @@ pub struct ItemDone {
 pub struct ItemFailure {
     /// Position of the action.
     pub at: usize,
-    /// Its error.
+    /// Error of the action that failed.
     pub error: Error,
 }
 

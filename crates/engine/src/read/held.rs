@@ -24,9 +24,10 @@ use crate::{
 #[derive(Debug)]
 pub(super) struct HeldBack {
     pub(super) document: Bytes,
-    /// The stored documents that it was derived from, as far as needed.
+    /// The stored documents from which the document was derived, as far as rechecking needs them.
     pub(super) source: HeldSource,
-    /// Number of the view in which it was found live; a batch of another view rechecks it.
+    /// Number of the view in which the document was found live; a batch of another view rechecks
+    /// it.
     pub(super) checked_in: u64,
 }
 

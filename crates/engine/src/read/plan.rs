@@ -15,7 +15,7 @@ use crate::access::Hint;
 pub struct Plan {
     /// Filter of the documents.
     pub filter: Filter,
-    /// Stages applied to them.
+    /// Stages applied to the matching documents.
     pub stages: Vec<Stage>,
     /// Requested access path.
     pub hint: Hint,

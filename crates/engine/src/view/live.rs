@@ -43,7 +43,7 @@ type SplitRow = fn(&[u8]) -> Result<(Header<'_>, &[u8]), Damaged>;
 pub struct LiveView<S: Store> {
     /// The collection, which may have been dropped since.
     pub(crate) collection: Arc<Collection>,
-    /// Its settings and indexes at the instant.
+    /// Settings and indexes of the collection at the view's instant.
     pub(crate) state: Arc<CollectionState>,
     /// The collection's fence number at the instant; it changes with every change of settings or
     /// indexes.

@@ -28,7 +28,7 @@ pub struct Edited {
     pub before: Option<Bytes>,
     /// The document after; `None` if it was deleted or not found.
     pub after: Option<Bytes>,
-    /// Whether it was written; false if the edit changed nothing.
+    /// Whether the document was written; false if the edit changed nothing.
     pub changed: bool,
     /// Id of the inserted document.
     pub upserted: Option<Value>,

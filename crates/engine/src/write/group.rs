@@ -93,7 +93,7 @@ impl<S: Store> WriteGroup<'_, S> {
     ///
     /// # Errors
     ///
-    /// Those of [`Engine::update`], as if all earlier statements were committed. The group is
+    /// Errors of [`Engine::update`], as if all earlier statements were committed. The group is
     /// unchanged then.
     pub async fn update(
         &mut self,
@@ -160,7 +160,7 @@ impl<S: Store> WriteGroup<'_, S> {
     ///
     /// # Errors
     ///
-    /// Those of the store. On [`Kind::Full`](crate::Kind::Full) no statement has written anything.
+    /// Errors of the store. On [`Kind::Full`](crate::Kind::Full) no statement has written anything.
     pub async fn commit(self, receipts: Option<&dyn Receipts>) -> Result<Option<usize>, Error> {
         let Self { engine, parts, writes, effects, .. } = self;
         // Views are closed first, so that reaping need not wait for these commits.

@@ -39,7 +39,7 @@ pub struct Inserted {
 pub struct NewDocument {
     /// The document, including its id.
     pub document: DocBuf,
-    /// Its requested lifetime.
+    /// The document's requested lifetime.
     pub lifetime: Lifetime,
     /// Second of an earlier write, since 1970, from which its lifetime counts. A document that has
     /// expired by that is never visible.
@@ -53,7 +53,7 @@ struct Round<'a> {
     receipts: Option<&'a dyn Receipts>,
     /// Keys on which the commits of the round depend, if they form one.
     claimed: HashSet<(Space, Bytes)>,
-    /// Total bytes of its documents.
+    /// Total size of the round's documents in bytes.
     bytes: usize,
 }
 

@@ -10,9 +10,9 @@ use crate::{catalog::Record, counters::Counted, row::Row};
 pub(crate) struct Previous {
     /// The live row.
     pub(super) row: Row,
-    /// Its counted properties, to be subtracted.
+    /// Counted properties of the replaced version, to be subtracted.
     pub(super) counted: Counted,
-    /// Keys of its entries.
+    /// Keys of the replaced version's index entries.
     pub(super) entries: Vec<Bytes>,
     /// Keys in unique indexes that are being built, which another row may have, too.
     pub(super) unsure: Vec<Bytes>,

@@ -41,7 +41,7 @@ struct Reader<'t, 'a> {
     chars: ClassUnicode,
     /// Sets such as `\d`, which are never case-folded.
     sets: ClassUnicode,
-    /// Whether it is between `\Q` and `\E`.
+    /// Whether the reader is between `\Q` and `\E`.
     quoted: bool,
 }
 

@@ -4,7 +4,7 @@
 /// A pattern split into its leading look-aheads and the rest.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct SplitPattern<'a> {
-    /// Patterns that must match there (true) or must not (false).
+    /// Look-aheads at the start: patterns that must match there (true) or must not (false).
     pub(super) guards: Vec<(bool, &'a str)>,
     pub(super) rest: &'a str,
 }

@@ -39,9 +39,9 @@ const MISSING: &str = "Missing '{a}' parameter to {n}";
 const UNKNOWN: &str = "{n} found an unknown argument: {a}";
 /// Another text for a missing argument.
 const SPECIFIED: &str = "{n} requires '{a}' to be specified";
-/// The number of `$dateAdd` and `$dateSubtract` for all missing arguments.
+/// The error number of `$dateAdd` and `$dateSubtract` for a missing argument, whichever it is.
 const ALL_ADD: i32 = 5_166_402;
-/// The text of these two for an unknown argument.
+/// The message of `$dateAdd` and `$dateSubtract` for an unknown argument.
 const ADD_UNKNOWN: &str = "Unrecognized argument to {n}: {a}. Expected arguments are startDate, unit, amount, and optionally timezone.";
 
 /// The groups. Operators that are in none of them use [`OTHER`].

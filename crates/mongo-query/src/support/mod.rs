@@ -9,7 +9,7 @@ pub mod pipelines;
 /// How far a feature of MongoDB is supported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Support {
-    /// It works as in MongoDB.
+    /// Works as in MongoDB.
     Works,
     /// Supported with this difference from MongoDB.
     Differs(&'static str),

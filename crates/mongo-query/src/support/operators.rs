@@ -21,9 +21,9 @@ pub enum Part {
 /// One operator and its level of support.
 #[derive(Clone, Copy, Debug)]
 pub struct Row {
-    /// Its part of the language.
+    /// Part of the language to which the operator belongs.
     pub part: Part,
-    /// Its name, including the `$`.
+    /// Name of the operator, including the `$`.
     pub name: &'static str,
     /// How far the operator is supported.
     pub support: Support,

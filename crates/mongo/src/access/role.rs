@@ -22,7 +22,7 @@ const FIELDS: &[&str] = &["format", "_id", "role", "db", "privileges", "roles"];
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Role {
     pub(crate) name: RoleName,
-    /// Its own privileges.
+    /// Privileges that the role itself grants, without inherited ones.
     pub(crate) privileges: Privileges,
     /// The roles that it directly inherits from.
     pub(crate) roles: Vec<RoleName>,

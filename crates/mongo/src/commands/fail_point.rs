@@ -22,11 +22,11 @@ use crate::{
 /// What happens to a command.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Action {
-    /// It runs.
+    /// The command runs.
     Go,
     /// The connection is closed without a reply.
     CloseConnection,
-    /// It fails with this error and does not run.
+    /// The command fails with this error and does not run.
     Fail(Document),
 }
 

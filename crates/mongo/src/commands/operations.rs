@@ -109,7 +109,7 @@ pub(super) async fn current_op_stage<S: Store>(
 /// Which entries are listed.
 #[derive(Clone, Copy, Debug)]
 struct Shown {
-    /// Only those of the sender's user, where authentication is on.
+    /// Whether to list only operations of the sender's user, if authentication is on.
     only_own: bool,
     /// Include idle connections.
     idle: bool,

@@ -187,9 +187,9 @@ pub(super) async fn run_statements<S: Store, R: RunStatement<S> + Send>(
 
 /// How a group ended.
 enum Ended {
-    /// No statement runs after it.
+    /// The command ends: no statement runs after the group.
     Command,
-    /// It was committed.
+    /// The group was committed.
     Group,
     /// The next statement was left out, or evaluated too early.
     Early,

@@ -49,7 +49,7 @@ pub(crate) struct Wanted {
 /// A statement of a retryable write.
 pub(crate) struct Place<'a, S: Store> {
     pub(crate) book: &'a Book<'a, S>,
-    /// Its position in the command.
+    /// Position of the statement in the command.
     pub(crate) at: usize,
 }
 
@@ -78,7 +78,7 @@ struct HeldPage {
     /// Whether the stored page belongs to this number.
     ours: bool,
     page: Page,
-    /// Whether it has results of statements without writes that are not stored yet.
+    /// Whether the page has results of statements without writes that are not stored yet.
     unwritten: bool,
 }
 
@@ -95,7 +95,7 @@ struct State {
     asked: Vec<(u32, Page)>,
     /// Ids of statements executed by an earlier attempt, in the order of the command.
     repeated: Vec<i32>,
-    /// The same as a set.
+    /// The ids of `repeated` as a set.
     repeated_ids: HashSet<i32>,
 }
 

@@ -25,9 +25,9 @@ pub(super) const STATEMENTS: usize = 128;
 /// The result of a statement.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Done {
-    /// Whether it matched, inserted or removed a document.
+    /// Whether the statement matched, inserted or removed a document.
     pub(crate) hit: bool,
-    /// Whether it changed the matched document.
+    /// Whether the statement changed the matched document.
     pub(crate) modified: bool,
     /// The id of an upserted document.
     pub(crate) upserted: Option<Value>,

@@ -69,10 +69,10 @@ const SYSTEM: &[&str] = &["key", "name", "v", "ns", "background", "expireAfterSe
 /// The treatment of unknown options.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Unknown {
-    /// They are an error.
+    /// Unknown options are an error.
     Refused,
-    /// They are left out (`ignoreUnknownIndexOptions`). Dumps of old servers contain obsolete
-    /// options.
+    /// Unknown options are left out (`ignoreUnknownIndexOptions`). Dumps of old servers contain
+    /// obsolete options.
     LeftOut,
 }
 

@@ -52,9 +52,9 @@ pub(crate) const UPDATE_FIELDS: UpdateFields = UpdateFields {
 pub(crate) struct UpdateStatement {
     pub(crate) find: Find,
     pub(crate) edit: Edit,
-    /// Whether it updates all matching documents or the first one.
+    /// Whether the statement updates all matching documents or the first one.
     pub(crate) many: bool,
-    /// Whether it inserts a document if none matches.
+    /// Whether the statement inserts a document if none matches.
     pub(crate) upsert: bool,
 }
 

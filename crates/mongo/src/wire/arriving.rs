@@ -11,7 +11,7 @@ use crate::limits::{CLAIMED_BYTES, ROOM_AHEAD, TRUSTED_BYTES};
 pub(crate) enum Arrived {
     /// The complete payload.
     Whole(Vec<u8>),
-    /// It was read completely, but there was no memory: only its beginning was kept.
+    /// The message was read completely, but memory was exhausted: only its beginning was kept.
     Refused(Vec<u8>, Short),
     /// The stream ended early.
     Cut,

@@ -6,7 +6,8 @@ use document::{Number, Value, ValueRef};
 /// The state of `$stdDevSamp` or `$stdDevPop`. Its three figures are saved when a group is spilled.
 #[derive(Clone, Debug)]
 pub struct StandardDeviation {
-    /// Whether it is of a sample, which divides by one less.
+    /// Whether to compute the deviation of a sample, which divides by one less than the number of
+    /// values.
     sample: bool,
     pub(crate) count: u64,
     pub(crate) mean: f64,

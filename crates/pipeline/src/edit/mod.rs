@@ -48,7 +48,7 @@ pub enum Edit {
 pub struct EditOutcome {
     /// The new document, or the old bytes if nothing changed.
     pub document: DocBuf,
-    /// Whether it must be written: it differs in any byte, or is a replacement.
+    /// Whether the document must be written: it differs in any byte, or is a replacement.
     pub changed: bool,
 }
 

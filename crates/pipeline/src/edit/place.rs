@@ -16,7 +16,7 @@ pub(super) enum PlaceFound<'a> {
     Value(&'a mut Value),
     /// Missing, but it could be created.
     Missing,
-    /// A value on the way has no such part.
+    /// A value on the path cannot contain the next part.
     Blocked(Blocked),
 }
 

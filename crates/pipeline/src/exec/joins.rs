@@ -52,7 +52,7 @@ pub(super) type Sources = Arc<[Source]>;
 struct Joins {
     /// The document before the first join.
     base: DocBuf,
-    /// The steps since then, in order.
+    /// The first join and the following steps, in order.
     steps: Vec<RowStep>,
 }
 

@@ -41,7 +41,7 @@ pub struct Lookup {
     pub join: Option<(Path, Path)>,
     /// Variables (`let`), evaluated over the row.
     pub variables: Vec<(Arc<str>, Expr)>,
-    /// The stages applied to the other rows.
+    /// The stages applied to the rows of the other collection.
     pub stages: Arc<[Stage]>,
 }
 
@@ -262,7 +262,7 @@ impl Operator for Joining {
 #[derive(Debug)]
 pub(super) struct Uniting {
     union: UnionWith,
-    /// The input row on its way.
+    /// The input row that is being joined.
     slot: Slot,
     /// Rows of the other collection; `None` before they are requested.
     others: Option<VecDeque<Row>>,

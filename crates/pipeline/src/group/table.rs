@@ -27,9 +27,9 @@ use crate::{
 /// An accumulator: a row of the table.
 #[derive(Clone, Copy)]
 pub struct Accumulator {
-    /// Its name, including the `$`.
+    /// Name of the accumulator, including the `$`.
     pub name: &'static str,
-    /// The form of its arguments.
+    /// Form of the accumulator's arguments.
     pub shape: AccumulatorShape,
     /// A short description for the documentation.
     pub about: &'static str,

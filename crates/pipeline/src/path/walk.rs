@@ -6,7 +6,7 @@ use document::{ArrayRef, DocRef, Path, ValueRef};
 /// How an array at the end of the path is visited.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PathEnd {
-    /// Its elements, then the array itself.
+    /// The elements of the array, then the array itself.
     Elements,
     /// Only the array as a whole.
     Whole,

@@ -38,7 +38,7 @@ pub enum Mode {
 /// The projection of a find or a `$project` stage.
 #[derive(Clone, Debug)]
 pub struct Projection {
-    /// Both modes may have computed fields.
+    /// Inclusion or exclusion. Projections of both modes may have computed fields.
     mode: Mode,
     node: Node,
     /// In the order of application.

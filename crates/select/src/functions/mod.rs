@@ -54,8 +54,8 @@ pub struct Function {
     pub args: RangeInclusive<usize>,
     /// Evaluates a call. [`Function::run`] also counts the work.
     pub eval: Eval,
-    /// Whether it reads the whole of its arguments and not only their types. The work of reading is
-    /// then counted before each call.
+    /// Whether the function reads its arguments in full and not only their types. The work of
+    /// reading is then counted before each call.
     pub reads: bool,
 }
 

@@ -12,7 +12,7 @@ pub(super) struct Ahead {
     /// Maximum number of rows to read.
     most: usize,
     rows: usize,
-    /// Whether one of them had a result.
+    /// Whether one of the rows read had a result.
     found: bool,
 }
 

@@ -19,7 +19,7 @@ pub(super) struct Kept {
     bytes: usize,
     /// Memory of values, places and map entries, in bytes.
     memory: usize,
-    /// Whether results after these were dropped, so that there is a next page.
+    /// Whether results that come after the kept ones were dropped, so that there is a next page.
     more: bool,
 }
 

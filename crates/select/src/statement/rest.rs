@@ -12,7 +12,7 @@ use crate::plan::Window;
 #[derive(Debug)]
 pub struct Rest {
     results: Kept,
-    /// Decides which of them come after the previous page.
+    /// Decides which of the results come after the previous page.
     gate: Gate,
     window: Window,
     /// Results returned or skipped since the first page.
@@ -20,18 +20,19 @@ pub struct Rest {
 }
 
 impl Rest {
-    /// Creates it from results, the gate of the previous page and the number of results before.
+    /// Creates the rest from results, the gate of the previous page and the number of results
+    /// before.
     pub(super) fn new(results: Kept, gate: Gate, window: Window, done: u64) -> Self {
         Self { results, gate, window, done }
     }
 
-    /// Returns the approximate memory it uses, in bytes.
+    /// Returns the approximate memory in use, in bytes.
     pub fn memory_bytes(&self) -> usize {
         self.results.memory_bytes()
     }
 
-    /// Returns whether the next page can be cut from it. If further results were dropped, it must
-    /// hold more results than the page.
+    /// Returns whether the next page can be cut from these results. If further results were
+    /// dropped, there must be more results than the page takes.
     pub fn has_page(&self, limit: PageLimit) -> bool {
         !self.results.has_forgotten() || limit.items < self.results.len()
     }

@@ -38,10 +38,10 @@ impl Body for Stream {
 const PATIENCE: Duration = Duration::from_secs(10);
 /// Bytes that socket buffers may accept without the client reading them.
 const BUFFERED: u64 = 16 << 20;
-/// Extra patience per chunk accepted beyond those: a client that uploads large parts elsewhere
-/// reads in bursts.
+/// Additional time limit per chunk accepted beyond [`BUFFERED`]: a client that uploads large parts
+/// elsewhere reads in bursts.
 const EARNED: Duration = Duration::from_secs(1);
-/// Maximum extra patience.
+/// Maximum additional time limit.
 const MAX_EARNED: Duration = Duration::from_secs(50);
 
 /// Computes how long the next chunk may wait from what the client has accepted so far.
@@ -71,7 +71,7 @@ struct StreamWriter {
     sender: mpsc::Sender<Bytes>,
     waiting: BytesMut,
     pace: Pace,
-    /// Provides the timer for the patience.
+    /// Provides the timer for the time limit.
     runtime: Handle,
 }
 

@@ -10,7 +10,7 @@ use super::{dump::clock_of, ledger::ledger_failure};
 use crate::{data_dir::Refused, failure::Failure};
 
 /// Reports the loss, and continues without the entry if `yes`. An owner counts as dead after
-/// `silence` without a beat.
+/// `silence` without a heartbeat.
 pub(super) async fn accept_loss<L: Ledger>(
     ledger: &L,
     cluster: &ClusterRecord,

@@ -1,15 +1,15 @@
-//! Tracks when this node last saw a heartbeat of each other node. Records have no age, so a beat
-//! seen for the first time may be old.
+//! Tracks when this node last saw a heartbeat of each other node. Records have no age, so a
+//! heartbeat seen for the first time may be old.
 
 use std::{collections::BTreeMap, time::Duration};
 
 use cluster::View;
 use uuid::Uuid;
 
-/// A node without a new beat for this long may be down.
+/// A node without a new heartbeat for this long may be down.
 const SILENCE: Duration = Duration::from_secs(4);
 
-/// The last beat of a node, with the time it was seen.
+/// The last heartbeat of a node, with the time it was seen.
 #[derive(Clone, Copy, Debug)]
 struct Beat {
     number: (u64, u64),
@@ -18,12 +18,12 @@ struct Beat {
     since: Duration,
 }
 
-/// The last beats of all nodes.
+/// The last heartbeats of all nodes.
 #[derive(Debug, Default)]
 pub(super) struct Beats(BTreeMap<Uuid, Beat>);
 
 impl Beats {
-    /// Records the beats in a view.
+    /// Records the heartbeats in a view.
     pub(super) fn note(&mut self, view: &View, now: Duration) {
         self.0.retain(|node, _| view.nodes.iter().any(|record| record.node == *node));
         for record in &view.nodes {
@@ -39,18 +39,18 @@ impl Beats {
         }
     }
 
-    /// Returns how long ago a node's last beat was seen; `None` if none was.
+    /// Returns how long ago a node's last heartbeat was seen; `None` if none was.
     pub(super) fn age(&self, node: Uuid, now: Duration) -> Option<Duration> {
         let beat = self.0.get(&node).filter(|beat| !beat.seen.is_zero())?;
         Some(now.saturating_sub(beat.seen))
     }
 
-    /// Whether any other node beats.
+    /// Returns whether any other node has a recent heartbeat.
     pub(super) fn has_other(&self, own: Uuid, now: Duration) -> bool {
         self.living(now, Duration::ZERO).iter().any(|node| *node != own)
     }
 
-    /// Returns the nodes that beat and have done so for this long.
+    /// Returns the nodes that have sent heartbeats without interruption for this long.
     pub(super) fn living(&self, now: Duration, for_long: Duration) -> Vec<Uuid> {
         let lives = |(node, beat): (&Uuid, &Beat)| {
             let is_fresh = self.age(*node, now).is_some_and(|age| age < SILENCE);

@@ -68,7 +68,7 @@ impl ClockGuard {
         }
     }
 
-    /// Compares the wall clock with the owner's last beat, if that is recent.
+    /// Compares the wall clock with the owner's last heartbeat, if that is recent.
     fn judge(&self, now: Duration) {
         let Some(owner_ms) = self.owner_ms(now) else { return };
         let off_ms = self.source.wall_ms().saturating_sub(owner_ms);
@@ -87,7 +87,7 @@ impl ClockGuard {
         }
     }
 
-    /// Returns the database time in the owner's last beat, if that is recent.
+    /// Returns the database time in the owner's last heartbeat, if that is recent.
     fn owner_ms(&self, now: Duration) -> Option<i64> {
         let view = self.route.facts.seen();
         let shard = self.route.facts.number;

@@ -25,8 +25,8 @@ pub(super) fn start(route: &Route, stop: &watch::Receiver<bool>) -> tokio::task:
 struct DiskGuard {
     route: Route,
     beats: Beats,
-    /// Whether the data were handed over since there was space: if they come back, the others have
-    /// none either.
+    /// Whether the data were handed over since this node last had enough disk space: if they come
+    /// back, the other nodes have no space either.
     handed_over: bool,
 }
 

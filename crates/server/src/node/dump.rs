@@ -1,6 +1,6 @@
 //! Dumps a cluster's data into the data directory of a standalone server. It only reads from
-//! Cassandra, whether nodes run or not, and takes no ownership. The directory is marked last, so
-//! that no server starts on an interrupted dump.
+//! Cassandra, whether nodes run or not, and takes no ownership. The directory's format file is
+//! completed last, so that no server starts on an interrupted dump.
 
 use std::path::Path;
 

@@ -26,7 +26,7 @@ const SILENCE: Duration = Duration::from_secs(5);
 /// An owner becomes unready when an entry has waited this long to be committed.
 const WAITS_LONG: Duration = Duration::from_secs(3);
 
-/// A node without a new beat for this long is silent, later down.
+/// A node without a new heartbeat for this long is silent, later down.
 const SILENT: Duration = Duration::from_secs(3);
 const DOWN: Duration = Duration::from_secs(10);
 
@@ -76,14 +76,14 @@ pub(super) struct Owner {
     pub(super) peer: String,
 }
 
-/// Liveness of a node, by its record and the age of its beat.
+/// Liveness of a node, by its record and the age of its heartbeat.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum LifeState {
-    /// A recent beat was seen.
+    /// A recent heartbeat was seen.
     Up,
-    /// No beat for longer than its lease: others may take over its shards.
+    /// No heartbeat for longer than its lease: others may take over its shards.
     Silent,
-    /// No beat for long, or its lease was fenced by another node.
+    /// No heartbeat for long, or its lease was fenced by another node.
     Down,
 }
 
@@ -337,7 +337,7 @@ fn since(at: u64) -> Duration {
     Duration::from_nanos(now.saturating_sub(at))
 }
 
-/// Returns the time since a node's last new beat.
+/// Returns the time since a node's last new heartbeat.
 fn beat_age(view: &View, node: Uuid) -> Duration {
     view.beats.get(&node).map_or(Duration::ZERO, |at| since(*at))
 }

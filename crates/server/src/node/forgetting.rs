@@ -26,7 +26,7 @@ pub struct Forgotten {
     pub node: Uuid,
 }
 
-/// Returns how long a node has to be silent: the lease and two beats.
+/// Returns how long a node has to be silent: the lease and two heartbeats.
 pub(super) fn silence() -> Duration {
     let settings = Settings::new(Uuid::nil(), 0, Uuid::nil(), Bytes::new());
     Duration::from_nanos(settings.lease + 2 * settings.beat)

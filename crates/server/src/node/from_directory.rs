@@ -33,7 +33,7 @@ use crate::{
 pub struct Moved {
     /// Pieces of a base written, or journal entries read.
     pub steps: u64,
-    /// Their total size in bytes.
+    /// Total size of these pieces or entries in bytes.
     pub bytes: u64,
 }
 

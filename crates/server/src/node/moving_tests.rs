@@ -121,7 +121,7 @@ async fn a_directory_becomes_a_cluster_and_one_again() {
     one.server.stop().await;
     two.wait_for("owner").await;
     assert_eq!(seen(&two.server).await, moved);
-    // An entry that the owner's beats do not cover yet.
+    // An entry that the owner's heartbeats do not cover yet.
     two.insert(110).await;
     let moved = seen(&two.server).await;
     assert_dumped(&ledger, &at("taken over"), &moved).await;

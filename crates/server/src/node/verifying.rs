@@ -29,7 +29,7 @@ const REPLAYED: &str = "replayed";
 pub struct NodeVerified {
     /// Number of the shard.
     pub shard: u32,
-    /// Last entry that both include.
+    /// Last journal entry that both copies include.
     pub entry: u64,
     /// Rows, expired rows and differences.
     pub compared: CopyComparison,

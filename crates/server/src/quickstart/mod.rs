@@ -18,7 +18,7 @@ use crate::relayed::Relayed;
 pub(crate) const DATABASE: &str = "quickstart";
 /// Name of the container and of the collection.
 pub(crate) const COLLECTION: &str = "sessions";
-/// Default time to live of both, in seconds.
+/// Default time to live of the container and of the collection, in seconds.
 const DEFAULT_TTL: i64 = 60;
 
 /// Why the sample could not be created.

@@ -1,5 +1,5 @@
 //! Restores a data directory from backups: pieces go directly into trees, then entries are applied.
-//! Clock and mark are written last, so that an interrupted restore leaves no data directory.
+//! Clock and format file are written last, so that an interrupted restore leaves no data directory.
 //!
 //! ```text
 //!  directory marked "being restored" → pieces → entries → engine at the backup's instant

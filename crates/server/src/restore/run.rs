@@ -64,7 +64,7 @@ pub struct Restore<'a> {
 pub struct Restored {
     /// Documents and items live at the instant of the backup.
     pub documents: u64,
-    /// How many of those have expired by the restored database's time.
+    /// Number of these documents that have expired by the restored database's time.
     pub expired: u64,
     /// Instant of the backup, milliseconds since 1970.
     pub at_ms: i64,

@@ -1,6 +1,6 @@
 //! Half of a container's items expire in one second of the wall clock while readers run. Measures
 //! the latencies before and after, and whether a reader sees an expired item or misses a live one.
-//! Server and load generator have to share that clock.
+//! Server and load generator must have the same wall clock.
 
 use std::{sync::Arc, time::Duration};
 

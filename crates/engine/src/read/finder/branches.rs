@@ -38,9 +38,9 @@ pub(super) struct Branches {
 #[derive(Debug)]
 struct Branch {
     finder: Finder,
-    /// Sort position of its next candidate, once known.
+    /// Sort position of the branch's next candidate, once known.
     head: Option<SortKey>,
-    /// Whether it has no more candidates.
+    /// Whether the branch has no more candidates.
     ended: bool,
 }
 

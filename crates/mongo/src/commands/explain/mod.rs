@@ -51,11 +51,11 @@ struct Explained {
 
 /// What a command does with the documents found.
 enum Outcome {
-    /// Returns them.
+    /// Returns the documents.
     Answer,
-    /// Counts them.
+    /// Counts the documents.
     Count,
-    /// Changes or removes them.
+    /// Changes or removes the documents.
     Write(Box<PlannedWrite>),
 }
 

@@ -20,9 +20,9 @@ use crate::{
 pub(super) struct PlannedWrite {
     /// The change to a document; `None` removes it.
     edit: Option<Edit>,
-    /// Whether it inserts a document if none matches.
+    /// Whether the write inserts a document if none matches.
     upsert: bool,
-    /// Whether it returns the matched document.
+    /// Whether the write returns the matched document.
     answers: bool,
     found: u64,
     modified: u64,

@@ -45,7 +45,7 @@ enum Kept {
 }
 
 impl Kept {
-    /// Returns whether both are the same objects in memory.
+    /// Returns whether two items are the same objects in memory.
     fn is_same(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Each(stages, at, context), Self::Each(others, place, other)) => {

@@ -71,7 +71,7 @@ impl Purpose {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Passed {
     pub(crate) client: SocketAddr,
-    /// Whether it uses TLS to the forwarding node.
+    /// Whether the client uses TLS to the forwarding node.
     pub(crate) secure: bool,
     /// Further information about a client of the MongoDB API.
     pub(crate) guest: Option<Guest>,
@@ -155,7 +155,7 @@ pub(crate) enum Verdict {
     OtherCluster = 2,
     /// This node's admin address is open without authentication, but the caller's is not.
     OtherAccess = 3,
-    /// That API is off here.
+    /// The requested API is off on this node.
     Off = 4,
 }
 
