@@ -17,7 +17,7 @@ use crate::limits::{ATTEMPTS_WINDOW, MAX_ATTEMPTS, MAX_SENDERS};
 struct Wrong {
     /// Start of the window, on the monotonic clock.
     since: Duration,
-    /// Number of wrong keys in it.
+    /// Number of wrong keys in the window.
     times: u32,
 }
 

@@ -13,9 +13,9 @@ pub const WELL_KNOWN_KEY: &str =
 /// The rights of a key's holder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Right {
-    /// Everything.
+    /// All operations.
     Write,
-    /// Read and query.
+    /// Reads and queries only.
     Read,
 }
 

@@ -151,7 +151,7 @@ impl Packed {
         Ok(())
     }
 
-    /// Returns its bytes in the stream.
+    /// Returns the frame's size in the stream in bytes.
     pub(crate) fn bytes(&self) -> u64 {
         (HEAD + self.payload.len()) as u64
     }

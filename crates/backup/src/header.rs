@@ -26,9 +26,9 @@ pub enum Kind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Clock {
-    /// With the machine's clocks.
+    /// The database uses the machine's clocks.
     System,
-    /// Only on request.
+    /// The database clock advances only on request.
     Manual,
 }
 

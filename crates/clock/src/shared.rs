@@ -18,7 +18,7 @@ pub(crate) struct Line {
     pub(crate) boot_ns: i64,
     /// Rate relative to the boot clock, parts per million; -1,000,000 stops time.
     pub(crate) ppm: i64,
-    /// No instant beyond this one may be used.
+    /// Latest instant that may be used, milliseconds.
     pub(crate) limit_ms: i64,
     /// From this reading of the boot clock on, no instant may be used: the cluster lease has
     /// expired. `i64::MAX` without a cluster.

@@ -23,7 +23,7 @@ pub(crate) enum FollowerFact {
     Committed {
         /// The entry to apply.
         entry: Entry,
-        /// Position of the tree after it.
+        /// Position of the tree after the entry.
         place: Place,
     },
     /// The journal after the tree's position was truncated, or the tree is empty: this base has to
@@ -58,7 +58,7 @@ pub(crate) struct Follower {
     asks: Asks,
     place: Place,
     shard: Option<ShardRecord>,
-    /// By epoch: the last entry that is known to be committed.
+    /// The last entry of each epoch that is known to be committed.
     marks: BTreeMap<u64, u64>,
     /// Entries that were read and not handed out, by epoch and number.
     ahead: BTreeMap<(u64, u64), Found>,
@@ -160,8 +160,8 @@ impl Follower {
         backlog.entries == 0 && committed <= self.place.n
     }
 
-    /// Sends what is due. Nothing is read while the tree is far behind, because entries that wait
-    /// for it are held in memory.
+    /// Enqueues the requests to the ledger that are due. Nothing is read while the tree is far
+    /// behind, because entries that wait for it are held in memory.
     pub(crate) fn tick(&mut self, now: u64, backlog: Backlog) {
         let shard = self.settings.shard;
         if self.looking.is_none() && self.making.is_none() && self.look_due <= now {

@@ -31,7 +31,7 @@ pub struct Heritage {
 pub struct Backlog {
     /// Number of entries.
     pub entries: u64,
-    /// Size of their bodies in bytes.
+    /// Total size of the entries' bodies in bytes.
     pub bytes: u64,
 }
 

@@ -112,7 +112,7 @@ impl Lease {
         }
     }
 
-    /// Sends what is due. A heartbeat carries the given terms.
+    /// Enqueues the request to the ledger that is due. A heartbeat carries the given terms.
     pub(crate) fn tick(&mut self, now: u64, terms: impl FnOnce() -> Vec<TermRecord>) {
         if self.pending.is_some() || now < self.due {
             return;

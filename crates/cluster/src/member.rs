@@ -130,7 +130,7 @@ impl Member {
         self.with(shard, |seat, common| seat.go_on(tree, unsure, common));
     }
 
-    /// Sends what is due at this boot clock.
+    /// Enqueues the requests to the ledger that are due at this boot clock.
     pub fn tick(&mut self, now: u64, host: &mut dyn Host) {
         let Self { common, seats, .. } = self;
         seats.iter_mut().for_each(Seat::drop_former);

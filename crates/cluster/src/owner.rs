@@ -30,7 +30,7 @@ pub(crate) enum OwnerFact {
     Committed {
         /// The entry to apply.
         entry: Entry,
-        /// Position of the tree after it.
+        /// Position of the tree after the entry.
         place: Place,
     },
     /// Another node has claimed the shard. It may or may not adopt the uncommitted entries.
@@ -218,7 +218,7 @@ impl Owner {
         }
     }
 
-    /// Sends what is due.
+    /// Enqueues the requests to the ledger that are due.
     pub(crate) fn tick(&mut self, now: u64) {
         let shard = self.settings.shard;
         for flight in &mut self.flights {

@@ -56,14 +56,14 @@ pub struct Settings {
     pub segment_bytes: usize,
     /// Size of one read of a journal.
     pub read_bytes: usize,
-    /// A follower stops reading while its tree is this many bytes behind, or
+    /// A follower stops reading while its tree is more than this many bytes behind.
     pub hold_bytes: u64,
-    /// this many entries.
+    /// A follower stops reading while its tree is more than this many entries behind.
     pub hold_entries: u64,
     /// An owner writes a base when the journal since the last base exceeds this many bytes and half
-    /// of that base's size, or
+    /// of that base's size.
     pub base_bytes: u64,
-    /// when it has this many entries.
+    /// An owner also writes a base when the journal since the last base has this many entries.
     pub base_entries: u64,
     /// Size of a piece of a base.
     pub piece_bytes: usize,

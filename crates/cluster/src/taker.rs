@@ -122,7 +122,7 @@ impl Taker {
         self.asks.take()
     }
 
-    /// Sends what is due.
+    /// Enqueues the requests to the ledger that are due.
     pub(crate) fn tick(&mut self, now: u64) {
         if self.pending.is_none()
             && self.due <= now

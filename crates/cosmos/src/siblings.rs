@@ -8,7 +8,7 @@ use memory::{Account, Share, Short};
 
 use crate::failure::{Failure, Fault, Result};
 
-/// Deepest nesting of their responses.
+/// Maximum nesting of the other servers' responses.
 const MAX_DEPTH: usize = 64;
 /// Estimated memory in bytes per byte of text once it is parsed.
 const PARSED: usize = 8;

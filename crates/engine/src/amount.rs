@@ -5,7 +5,7 @@
 pub struct Amount {
     /// Number of documents.
     pub documents: i64,
-    /// Total size of their bodies in bytes.
+    /// Total size of the documents' bodies in bytes.
     pub bytes: i64,
 }
 

@@ -63,7 +63,7 @@ pub(crate) fn naming_body(row_key: &[u8]) -> Bytes {
     Bytes::copy_from_slice(&len.to_be_bytes())
 }
 
-/// Returns the row's key from the end of such an entry's key.
+/// Returns the row's key from the end of an index entry's key; `body` has its length.
 pub(crate) fn named_row_key(key: &Bytes, body: &[u8]) -> Result<Bytes, Error> {
     let len = body.first_chunk().map(|len| usize::from(u16::from_be_bytes(*len)));
     let start = len.and_then(|len| key.len().checked_sub(len));

@@ -55,7 +55,7 @@ impl ItemRange {
         self.0.start.as_slice() <= key && self.0.end.as_ref().is_none_or(|end| key < end.as_slice())
     }
 
-    /// Returns whether it is the whole container.
+    /// Returns whether the range is the whole container.
     pub fn is_all(&self) -> bool {
         self.0 == KeyRange::all()
     }

@@ -4,7 +4,8 @@
 pub const PAGE_ROWS: usize = 256;
 /// Rows of the first page of a scan that may need few rows.
 pub const FIRST_PAGE_ROWS: usize = 16;
-/// Growth factor of the following pages of such a scan, up to a full page.
+/// Factor by which each following page of a scan that may need few rows is larger, up to a full
+/// page.
 pub const PAGE_GROWTH: usize = 4;
 /// Approximate bytes of a page.
 pub const PAGE_BYTES: usize = 1 << 20;

@@ -107,7 +107,7 @@ impl Item {
         Self { key, body: row.into_body(), stamp, birth, ts }
     }
 
-    /// Returns its key.
+    /// Returns the item's key.
     pub fn item_key(&self) -> ItemKey {
         ItemKey(self.key.clone())
     }

@@ -5,7 +5,7 @@ use spill::Area;
 /// Where stages of an operation spill what exceeds their memory.
 #[derive(Clone, Debug, Default)]
 pub enum Spill {
-    /// To temporary files in this area.
+    /// Stages spill to temporary files in this area.
     To(Area),
     /// Spilling fails, since the request does not allow it.
     Refused,

@@ -135,7 +135,8 @@ impl Settings {
         self.expiry_and_rule(header).0
     }
 
-    /// Returns that instant and the rule that applies first; `None` if the document never expires.
+    /// Returns the instant at which a document expires, and the rule that applies first; no rule if
+    /// it never expires.
     pub fn expiry_and_rule(&self, header: &Header<'_>) -> (Instant, Option<ExpiryRule>) {
         if let Some(rule) = self.expired_for_good(header.class, header.ts) {
             return (Instant::MIN, Some(rule));

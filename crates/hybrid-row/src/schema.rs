@@ -6,11 +6,11 @@ use crate::types::Type;
 /// How a row stores a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Storage {
-    /// At a fixed offset; zero bytes if the column is absent.
+    /// The column is at a fixed offset; zero bytes if it is absent.
     Fixed,
     /// After the fixed columns, with a length; no bytes if the column is absent.
     Variable,
-    /// At the end of the row, with its path.
+    /// The column is at the end of the row, with its path.
     Sparse,
 }
 

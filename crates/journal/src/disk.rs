@@ -29,7 +29,7 @@ pub(crate) trait Disk: fmt::Debug + Send + Sync + 'static {
 
 /// An open file.
 pub(crate) trait DiskFile: fmt::Debug + Send + Sync {
-    /// Returns its length in bytes.
+    /// Returns the file's length in bytes.
     fn length(&self) -> io::Result<u64>;
 
     /// Preallocates this many bytes if the device supports it; a full device then fails here,

@@ -24,7 +24,7 @@ use crate::{
     segment_header::SegmentId,
 };
 
-/// Groups start at multiples of this.
+/// Groups start at multiples of this number of bytes.
 pub(crate) const BLOCK: u64 = 4096;
 /// Bytes of a head.
 pub(crate) const HEAD_BYTES: usize = 48;
@@ -37,7 +37,7 @@ pub(crate) struct GroupHead {
     pub(crate) last: u64,
     /// Bytes of the entries.
     pub(crate) length: u32,
-    /// Checksum of the group before it.
+    /// Checksum of the preceding group.
     pub(crate) before: u32,
     /// Checksum of this group.
     pub(crate) checksum: u32,

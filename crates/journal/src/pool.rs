@@ -24,7 +24,7 @@ use parking_lot::{Condvar, Mutex, MutexGuard};
 
 use crate::{disk::Disk, segment::Segment};
 
-/// How long no segment has to be taken before surplus ones are deleted.
+/// Time without a segment being taken after which surplus segments are deleted.
 const REST: Duration = Duration::from_secs(5);
 /// The device has ample space if this many more segments would fit.
 const PLENTY: u64 = 64;

@@ -13,9 +13,9 @@ use crate::{
 pub(crate) struct Place {
     /// Offset in the segment.
     pub(crate) at: u64,
-    /// Number of the last entry before it.
+    /// Number of the last entry before the position.
     pub(crate) n: u64,
-    /// Checksum of the last group before it.
+    /// Checksum of the last group before the position.
     pub(crate) chain: u32,
 }
 

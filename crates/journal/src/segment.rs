@@ -82,7 +82,7 @@ impl Segment {
         Ok(Self { number, bytes: file.length()?, file })
     }
 
-    /// Returns its file name.
+    /// Returns the segment's file name.
     pub(crate) fn name(&self) -> String {
         segment_name(self.number)
     }

@@ -82,12 +82,12 @@ impl<'a> Batch<'a> {
         RawElements::new(self.documents).count()
     }
 
-    /// Returns whether it has no documents, without counting them.
+    /// Returns whether the batch has no documents, without counting them.
     pub fn is_empty(self) -> bool {
         RawElements::new(self.documents).next().is_none()
     }
 
-    /// Returns its documents, still encoded.
+    /// Returns the batch's documents, still encoded.
     pub fn iter_documents(self) -> impl Iterator<Item = DocRef<'a>> {
         ArrayRef::Raw(self.documents).iter().filter_map(ValueRef::as_document)
     }

@@ -145,8 +145,8 @@ impl<'a, S: Store> Call<'a, S> {
         Args::new(self.name, self.body)
     }
 
-    /// Returns whether it is a retryable write: it has a number and is executed once, however often
-    /// it is sent.
+    /// Returns whether the command is a retryable write: it has a number and is executed once,
+    /// however often it is sent.
     pub(crate) fn has_number(&self) -> bool {
         self.door.settings.topology == Topology::Router
             && self.known.is_some_and(|known| known.row.numbered)

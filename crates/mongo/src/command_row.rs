@@ -28,9 +28,10 @@ pub enum Access {
 /// Whether a command belongs to version 1 of MongoDB's Stable API, which `apiStrict` requires.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ApiVersion1 {
-    /// The command is not part of it.
+    /// The command is not part of version 1.
     Outside,
-    /// The command is part of it, except for these arguments; `a.b` is the field `b` within `a`.
+    /// The command is part of version 1, except for these arguments; `a.b` is the field `b` within
+    /// `a`.
     Except(&'static [&'static str]),
 }
 
@@ -115,55 +116,56 @@ impl Work {
 pub struct CommandRow {
     /// The command's name, as the first field of its body spells it.
     pub name: &'static str,
-    /// Its own arguments, besides those that all commands share; others fail with 40415.
+    /// The command's own arguments, besides those that all commands share; others fail with 40415.
     pub fields: &'static [&'static str],
-    /// The command that it is an alias of.
+    /// For an alias, the command that it stands for.
     pub(crate) alias_of: Option<&'static str>,
     /// A short description, for `listCommands`.
     pub help: &'static str,
-    /// Whether it changes anything.
+    /// Whether the command changes anything.
     pub access: Access,
     /// The rights that it requires where authentication is on.
     pub(crate) rights: Rights,
-    /// It runs on database `admin` only.
+    /// The command runs on database `admin` only.
     pub admin_only: bool,
-    /// It is accepted as OP_QUERY, which drivers send before they know the server and which old
-    /// ones log in with.
+    /// The command is accepted as OP_QUERY, which drivers send before they know the server and
+    /// which old ones log in with.
     pub legacy: bool,
-    /// Its reply may be compressed. The specification of OP_COMPRESSED forbids it for handshakes
-    /// and for commands that carry credentials.
+    /// The command's reply may be compressed. The specification of OP_COMPRESSED forbids it for
+    /// handshakes and for commands that carry credentials.
     pub compress: bool,
-    /// Whether it is part of version 1 of the Stable API.
+    /// Whether the command is part of version 1 of the Stable API.
     pub api: ApiVersion1,
-    /// Its arguments hold passwords and are redacted everywhere.
+    /// The command's arguments contain passwords and are redacted everywhere.
     pub hides_arguments: bool,
-    /// It is stopped when its client disconnects; others run to completion.
+    /// The command is stopped when its client disconnects; others run to completion.
     pub ends_with_client: bool,
-    /// It may wait for a change of the server's state (`maxAwaitTimeMS` in a handshake).
+    /// The command may wait for a change of the server's state (`maxAwaitTimeMS` in a handshake).
     pub awaits_state: bool,
-    /// It accepts a `writeConcern`, even if it writes nothing.
+    /// The command accepts a `writeConcern`, even if it writes nothing.
     pub write_concern: bool,
-    /// The levels of `readConcern` that it accepts.
+    /// The levels of `readConcern` that the command accepts.
     pub read_levels: ReadLevels,
-    /// Its shared arguments are checked as strictly as its own.
+    /// The command's shared arguments are checked as strictly as its own.
     pub strict_shared: bool,
-    /// The documents it carries are stored as they arrive, so that parsing them takes no memory.
+    /// The documents in the command are stored as they arrive, so that parsing them takes no
+    /// memory.
     pub stores_bytes: bool,
-    /// Its result may depend on which documents are live. This is the default, because the tests
-    /// for expired documents need a path for each such command.
+    /// The command's result may depend on which documents are live. This is the default, because
+    /// the tests for expired documents need a path for each such command.
     pub sees_documents: bool,
     /// A router accepts it with a `txnNumber` and executes it once, however often it is sent.
     pub numbered: bool,
-    /// It continues something that this server has begun, such as a cursor, and cannot run on
-    /// another server.
+    /// The command continues something that this server has begun, such as a cursor, and cannot run
+    /// on another server.
     pub continues: bool,
     /// The argument that names its collection; `None`: the first one.
     pub collection_in: Option<&'static str>,
     /// The collection name that `currentOp` shows if the command names none.
     pub without_collection: &'static str,
-    /// Its category for statistics.
+    /// The command's category for statistics.
     pub work: Work,
-    /// Which server of a cluster runs it.
+    /// Which server of a cluster runs the command.
     pub home: Home,
 }
 
@@ -224,23 +226,23 @@ impl CommandRow {
         Self::with_access(Access::ByArguments(changes), rights)
     }
 
-    /// Returns whether it may run before the client has logged in.
+    /// Returns whether the command may run before the client has logged in.
     pub const fn before_login(&self) -> bool {
         matches!(self.rights, Rights::Open)
     }
 
-    /// Marks it as an alias of this command.
+    /// Marks the row as an alias of this command.
     pub(crate) const fn alias_of(self, command: &'static str) -> Self {
         Self { alias_of: Some(command), ..self }
     }
 
-    /// Restricts it to the database `admin`.
+    /// Restricts the command to the database `admin`.
     pub(crate) const fn on_admin(self) -> Self {
         Self { admin_only: true, ..self }
     }
 
-    /// Marks it as a handshake: drivers send it as OP_QUERY, uncompressed, and may have it wait for
-    /// a change of the server's state.
+    /// Marks the command as a handshake: drivers send it as OP_QUERY, uncompressed, and may have it
+    /// wait for a change of the server's state.
     pub(crate) const fn handshake(self) -> Self {
         let home = Home::FirstForLogins;
         Self { compress: false, awaits_state: true, home, ..self.in_old_form() }
@@ -251,8 +253,8 @@ impl CommandRow {
         Self { legacy: true, ..self }
     }
 
-    /// Marks it as carrying credentials: its reply is never compressed and its arguments are
-    /// redacted.
+    /// Marks the command as carrying credentials: its reply is never compressed and its arguments
+    /// are redacted.
     pub(crate) const fn credentials(self) -> Self {
         Self { compress: false, hides_arguments: true, ..self }
     }
@@ -267,7 +269,7 @@ impl CommandRow {
         Self { api: ApiVersion1::Except(except), ..self }
     }
 
-    /// Stops it when its client disconnects.
+    /// Makes the command stop when its client disconnects.
     pub(crate) const fn ends_with_client(self) -> Self {
         Self { ends_with_client: true, ..self }
     }
@@ -277,37 +279,37 @@ impl CommandRow {
         Self { write_concern: false, ..self }
     }
 
-    /// Sets the read concern levels that it accepts.
+    /// Sets the read concern levels that the command accepts.
     pub(crate) const fn at_levels(self, read_levels: ReadLevels) -> Self {
         Self { read_levels, ..self }
     }
 
-    /// Makes its shared arguments be checked as strictly as its own.
+    /// Makes the command's shared arguments be checked as strictly as its own.
     pub(crate) const fn strict_shared(self) -> Self {
         Self { strict_shared: true, ..self }
     }
 
-    /// Declares that its documents are stored as they arrive.
+    /// Declares that the command's documents are stored as they arrive.
     pub(crate) const fn stores_bytes(self) -> Self {
         Self { stores_bytes: true, ..self }
     }
 
-    /// Declares that it neither reads, counts nor changes documents.
+    /// Declares that the command neither reads, counts nor changes documents.
     pub(crate) const fn without_documents(self) -> Self {
         Self { sees_documents: false, ..self }
     }
 
-    /// Accepts it as a retryable write.
+    /// Accepts the command as a retryable write.
     pub(crate) const fn numbered(self) -> Self {
         Self { numbered: true, ..self }
     }
 
-    /// Marks it as continuing something that this server has begun.
+    /// Marks the command as continuing something that this server has begun.
     pub(crate) const fn continues(self) -> Self {
         Self { continues: true, ..self }
     }
 
-    /// Sets the argument that names its collection.
+    /// Sets the argument that names the command's collection.
     pub(crate) const fn collection_in(self, argument: &'static str) -> Self {
         Self { collection_in: Some(argument), ..self }
     }
@@ -317,12 +319,12 @@ impl CommandRow {
         Self { without_collection: shown, ..self }
     }
 
-    /// Sets the server of a cluster that runs it.
+    /// Sets the server of a cluster that runs the command.
     pub(crate) const fn home(self, home: Home) -> Self {
         Self { home, ..self }
     }
 
-    /// Sets its category for statistics.
+    /// Sets the command's category for statistics.
     pub(crate) const fn counted_as(self, work: Work) -> Self {
         Self { work, ..self }
     }

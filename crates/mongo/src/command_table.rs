@@ -20,7 +20,7 @@ pub struct NotYet {
 }
 
 impl NotYet {
-    /// Adds it to version 1 of the Stable API.
+    /// Adds the command to version 1 of the Stable API.
     pub(crate) const fn in_api(self) -> Self {
         Self { in_api: true, ..self }
     }

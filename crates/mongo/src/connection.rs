@@ -203,7 +203,8 @@ fn account_of<S: Store>(door: &Door<S>, is_known: bool) -> &Account {
     if is_known { &door.messages } else { &door.settings.strangers }
 }
 
-/// Returns the header if this client may send such a message; otherwise logs why and fails.
+/// Returns the header if this client may send a message with it; otherwise logs the reason and
+/// fails.
 fn understood_header<S: Store>(
     door: &Door<S>,
     connection: &Connection,

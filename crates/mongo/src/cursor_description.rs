@@ -140,7 +140,7 @@ pub(crate) fn session_document(session: SessionId) -> Document {
 }
 
 impl CursorSnapshot {
-    /// Returns its plan, as `planSummary` shows it.
+    /// Returns the cursor's plan, as `planSummary` shows it.
     pub(crate) fn summary(&self) -> &str {
         &self.about.summary
     }

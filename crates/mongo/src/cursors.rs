@@ -124,7 +124,7 @@ pub(crate) struct CursorInUse<S: Store> {
 /// The idle cursors of one connection that hold memory.
 #[derive(Default)]
 struct IdleCursors {
-    /// Bytes that they hold together.
+    /// Total memory of these cursors in bytes.
     memory: usize,
     /// Time of the last use, id and bytes held of each.
     cursors: Vec<(Duration, i64, usize)>,

@@ -52,12 +52,12 @@ impl<T> FailPoint<T> {
         self.total
     }
 
-    /// Returns its setting if it is enabled.
+    /// Returns the fail point's setting if it is enabled.
     pub(crate) fn planned(&self) -> Option<&T> {
         self.set.as_ref().map(|(_, planned)| planned)
     }
 
-    /// Returns whether it triggers now. Each call counts toward `times` and `skip`.
+    /// Returns whether the fail point triggers now. Each call counts toward `times` and `skip`.
     pub(crate) fn strikes(&mut self) -> bool {
         let strikes = self.set.as_mut().is_some_and(|(mode, _)| mode.strikes());
         self.total += u64::from(strikes);
@@ -120,7 +120,7 @@ impl Mode {
         Ok(Some(Self { times, skip, probability }))
     }
 
-    /// Returns whether it triggers on this occasion.
+    /// Returns whether the fail point triggers on this call.
     fn strikes(&mut self) -> bool {
         if 0 < self.skip {
             self.skip -= 1;

@@ -35,7 +35,7 @@ pub struct KnownUser {
 }
 
 impl KnownUser {
-    /// Returns its name as a `UserName`.
+    /// Returns the user's name as a `UserName`.
     pub(crate) fn name(&self) -> UserName {
         UserName { user: self.user.clone(), database: self.database.clone() }
     }
@@ -46,7 +46,7 @@ impl KnownUser {
         doc! { "user": self.user.as_str(), "db": self.database.as_str(), "id": id }
     }
 
-    /// Reads such a document; `None` if no user is logged in.
+    /// Reads a document of `to_document`; `None` if no user is logged in.
     pub(crate) fn from_document(told: DocRef<'_>) -> Option<Self> {
         let text = |name| told.get(name).and_then(ValueRef::as_str).map(str::to_owned);
         let Some(ValueRef::Binary { bytes, .. }) = told.get("id") else { return None };

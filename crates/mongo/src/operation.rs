@@ -96,7 +96,7 @@ impl Operation {
         self.deadline.store(deadline.map_or(FOREVER, saturated_nanos), Relaxed);
     }
 
-    /// Returns whether it has a time limit.
+    /// Returns whether the operation has a time limit.
     pub(crate) fn has_limit(&self) -> bool {
         self.deadline.load(Relaxed) != FOREVER
     }
@@ -106,7 +106,7 @@ impl Operation {
         self.why.store(why as u8, Relaxed);
     }
 
-    /// Returns whether it was told to stop; it may still be running.
+    /// Returns whether the operation was told to stop; it may still be running.
     pub(crate) fn is_stopped(&self) -> bool {
         self.why.load(Relaxed) != 0
     }

@@ -41,27 +41,28 @@ pub(crate) enum Rights {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Asked<'a> {
     pub(crate) name: &'static str,
-    /// The argument that names its collection.
+    /// The argument that names the command's collection.
     pub(crate) collection_in: &'static str,
     pub(crate) body: DocRef<'a>,
     pub(crate) database: &'a str,
-    /// The message that carried it, which may hold document sequences besides the body.
+    /// The message that carried the command; it may contain document sequences besides the body.
     pub(crate) message: &'a Message,
 }
 
 impl<'a> Asked<'a> {
-    /// Returns its arguments.
+    /// Returns the command's arguments.
     pub(crate) fn args(&self) -> Args<'a> {
         Args::new(self.name, self.body)
     }
 
-    /// Returns the collection that it names.
+    /// Returns the collection that the command names.
     pub(crate) fn namespace(&self) -> Result<Namespace> {
         let named = collection_argument(self.body, self.collection_in)?;
         names::parse_collection(self.database, named)
     }
 
-    /// Returns the string in its first field, for commands that name a user or a role there.
+    /// Returns the string in the command's first field, for commands that name a user or a role
+    /// there.
     pub(crate) fn first_text(&self) -> Result<&'a str> {
         match self.body.iter().next().map_or(ValueRef::Null, |(_, value)| value) {
             ValueRef::String(text) => Ok(text),
@@ -69,7 +70,7 @@ impl<'a> Asked<'a> {
         }
     }
 
-    /// Returns the collection that it names, as the object of an action.
+    /// Returns the collection that the command names, as the object of an action.
     pub(crate) fn collection(&self) -> Result<Object> {
         Ok(Object::Collection(self.namespace()?))
     }
@@ -127,13 +128,13 @@ impl Object {
 /// A condition on a sender's privileges. A command may have several, and all must be met.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Need {
-    /// One of these actions on an object.
+    /// At least one of these actions on the object is permitted.
     OneOf(Actions, Object),
-    /// All of these.
+    /// All of these conditions are met.
     All(Vec<Self>),
-    /// One of these.
+    /// At least one of these conditions is met.
     Any(Vec<Self>),
-    /// The opposite.
+    /// The condition is not met.
     Not(Box<Self>),
 }
 

@@ -27,13 +27,13 @@ pub trait AskSiblings: Send + Sync {
 pub struct Siblings(Arc<dyn AskSiblings>);
 
 impl Siblings {
-    /// Uses this transport.
+    /// Creates the owners of the other shards, reached by this transport.
     pub fn new(ask: impl AskSiblings + 'static) -> Self {
         Self(Arc::new(ask))
     }
 
-    /// Returns the replies of all others to a command, and the memory that they hold. Fails if one
-    /// of them is an error.
+    /// Returns the replies of all other shards to a command, and their memory reservation. Fails if
+    /// one reply is an error.
     pub(crate) async fn ask(
         &self,
         command: Document,

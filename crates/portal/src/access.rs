@@ -133,9 +133,9 @@ pub(crate) struct Asked<'a> {
     pub(crate) method: &'a axum::http::Method,
     pub(crate) headers: &'a HeaderMap,
     pub(crate) peer: Option<IpAddr>,
-    /// Made by the web pages, which know their token.
+    /// Whether the request was made by the web pages, which know the session's token.
     pub(crate) is_page: bool,
-    /// Changes nothing whatever its method, or its route checks the right.
+    /// Whether the request changes nothing whatever its method, or its route checks the right.
     pub(crate) only_asks: bool,
 }
 

@@ -20,11 +20,11 @@ use crate::{
 /// How a sender was authenticated.
 #[derive(Clone, Debug)]
 pub(crate) enum By {
-    /// Not at all: the address is open.
+    /// Not authenticated: the address is open.
     Nothing,
-    /// By a key in this request, given by its position in the account.
+    /// Authenticated by a key in this request, given by its position in the account.
     Key(usize),
-    /// By a session cookie.
+    /// Authenticated by a session cookie.
     Session(Session),
 }
 

@@ -14,9 +14,10 @@ pub const REAP_DELAY: Duration = Duration::from_secs(60);
 /// How the database clock advances.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ClockMode {
-    /// With the machine's clocks.
+    /// The database clock follows the machine's clocks.
     System,
-    /// Only on request, by `POST /_ebb/clock` or the command `ebbClock`: for tests of retention.
+    /// The database clock advances only on request, by `POST /_ebb/clock` or the command
+    /// `ebbClock`: for tests of retention.
     Manual,
 }
 

@@ -61,7 +61,7 @@ pub(crate) struct Features {
 #[derive(Debug)]
 enum Keeper {
     Nowhere,
-    /// In a file of the data directory.
+    /// The switches are stored in a file of the data directory.
     Folder(PathBuf),
     /// In the cluster's data, so that the next owner reads them. The lock is held from the commit
     /// until the switch changes, so that concurrent changes leave the same value in both.
@@ -104,7 +104,7 @@ impl Features {
         }))
     }
 
-    /// Parses the content of such a file.
+    /// Parses the content of the file of stored switches.
     pub(crate) fn parse_stored(bytes: &[u8]) -> Result<bool, String> {
         let stored: Stored = serde_json::from_slice(bytes).map_err(|error| error.to_string())?;
         match stored.version {

@@ -73,8 +73,8 @@ impl Reaping {
         set.unwrap_or_else(|error| Err(io::Error::other(error)))
     }
 
-    /// Sets it on this thread. The file is written first: a state in effect must never be unknown
-    /// to the next start.
+    /// Sets the pause on this thread. The file is written first: a state in effect must never be
+    /// unknown to the next start.
     fn set_now(&self, engine: &Engine<AnyStore>, paused: bool) -> io::Result<()> {
         let mut pause = self.pause.lock();
         if pause.is_some() == paused {

@@ -54,7 +54,7 @@ pub(crate) struct Term {
     routes: Option<Router>,
     /// The routes of the admin address for requests that are already authorized.
     known_routes: Router,
-    /// Signals its connections and tasks to end.
+    /// Signals the term's connections and tasks to end.
     stop: watch::Sender<bool>,
     /// Background tasks, which end after `stop`.
     tasks: Mutex<Vec<JoinHandle<()>>>,

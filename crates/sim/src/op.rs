@@ -135,7 +135,7 @@ impl Op {
         }
     }
 
-    /// Runs it in the collection; the caller classifies failures.
+    /// Runs the operation in the collection; the caller classifies failures.
     async fn run_in(
         self,
         engine: &Engine<PausingStore>,

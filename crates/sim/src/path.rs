@@ -53,7 +53,7 @@ pub(crate) enum Seen {
 const SPANS_S: [i64; 3] = [3_600, 86_400, 604_800];
 
 impl Path {
-    /// Returns its filter, as equalities.
+    /// Returns the path's filter, as equalities.
     fn filter_document(&self) -> Document {
         match self {
             Self::Index("e_1") => doc! { "p": 1 },

@@ -84,7 +84,7 @@ pub(crate) struct World {
 /// How to run an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum How {
-    /// To completion.
+    /// Run to completion.
     Through,
     /// Held between stamp and publication of its commit.
     Held,

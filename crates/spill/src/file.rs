@@ -20,7 +20,7 @@ pub struct TempFile(Arc<Inner>);
 #[derive(Debug)]
 struct Inner {
     file: File,
-    /// The area that accounts for it.
+    /// The area that accounts for the file.
     area: Area,
     /// Offset of the next chunk.
     end: AtomicU64,

@@ -40,7 +40,7 @@ const LARGE_TABLES: u8 = 3;
 const FEW_BYTES: u64 = 8 * 1024 * 1024;
 /// A tree is fully compacted if 1/SWEPT_SHARE of its size may be replaced versions.
 const SWEPT_SHARE: u64 = 4;
-/// Maximum size of a tree for such a compaction, which delays the other trees.
+/// Maximum size of a tree for a full compaction, which delays the other trees.
 const LARGEST_SWEEP: u64 = 16 * 1024 * 1024 * 1024;
 /// Ticks without a write after which a burst has ended.
 const REST_TICKS: u64 = 5;

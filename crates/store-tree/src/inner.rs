@@ -47,7 +47,7 @@ pub(crate) struct Applied {
     pub(crate) n: u64,
     /// Sequence number of the entry in the trees.
     pub(crate) under: u64,
-    /// The last stamp up to it.
+    /// The last stamp up to the entry.
     pub(crate) stamp: Stamp,
 }
 

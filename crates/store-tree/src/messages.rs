@@ -65,7 +65,7 @@ pub(crate) struct CommitAnswer {
 pub(crate) struct Askers {
     /// Number of commits of each request.
     pub(crate) waiting: VecDeque<(usize, Asker)>,
-    /// Outcomes of their commits ordered so far.
+    /// Outcomes of the requests' commits that were ordered so far.
     outcomes: VecDeque<Outcome>,
     /// How many of the outcomes belong to batches already passed on.
     handed_on: usize,
@@ -153,12 +153,12 @@ pub(crate) struct Batch {
 }
 
 impl Batch {
-    /// Returns its size in the journal.
+    /// Returns the batch's size in the journal.
     pub(crate) fn bytes(&self) -> usize {
         self.entry.as_ref().map_or(0, |entry| entry.encoded.bytes().len())
     }
 
-    /// Returns its number of mutations.
+    /// Returns the batch's number of mutations.
     pub(crate) fn mutations(&self) -> usize {
         let runs = self.entry.iter().flat_map(|entry| &entry.runs);
         runs.map(|run| run.mutations.len()).sum()

@@ -16,7 +16,7 @@ const SIZES: &[u64] = &[1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1_024, 2_048, 4_0
 pub struct TreeMetrics {
     /// Time to write a batch and make it durable, nanoseconds.
     pub fsync_ns: Histogram,
-    /// Number of commits that shared one such wait.
+    /// Number of commits in a batch.
     pub group_size: Histogram,
     /// Measured every ten seconds, because every file is examined.
     stored: Mutex<StoredBytes>,

@@ -35,7 +35,7 @@ struct Pinned {
 pub(crate) struct Superseded {
     /// Monotonic clock, nanoseconds.
     pub(crate) at_ns: u64,
-    /// Bytes retained by then.
+    /// Bytes retained at that moment.
     kept: u64,
 }
 

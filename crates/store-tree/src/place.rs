@@ -41,7 +41,7 @@ pub(crate) struct Buffer {
     sealed: Option<u64>,
     /// Highest sequence number in the sealed memtables.
     sealed_newest: u64,
-    /// Size of both, as the tree counts them.
+    /// Size of the active memtable and of the sealed ones, as the tree counts them.
     active_bytes: u64,
     sealed_bytes: u64,
     /// Number of keys in the active memtable.
@@ -270,8 +270,8 @@ impl Place {
         Ok((unused.iter().map(|of| of.bytes).sum(), more))
     }
 
-    /// Marks its space as dropped; the directory is deleted when it has no readers. Returns the
-    /// bytes of memory that no longer count.
+    /// Marks the tree's space as dropped; the directory is deleted when it has no readers. Returns
+    /// the bytes of memory that no longer count.
     pub(crate) fn note_dropped(&self) -> u64 {
         self.dropped.store(true, Ordering::SeqCst);
         let mut buffer = self.buffer.lock();

@@ -164,7 +164,7 @@ impl Published {
     }
 }
 
-/// Creates a view of what is below the counter. It is pinned before an older one can be released,
+/// Creates a view of all entries applied so far. It is pinned before an older one can be released,
 /// so that the oldest pin never passes it and all later views are newer.
 fn new_view(counter: &SequenceNumberCounter, places: &Arc<PlaceMap>, pins: &Arc<Pins>) -> View {
     let number = counter.get();

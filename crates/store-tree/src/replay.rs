@@ -128,7 +128,7 @@ impl Replayed {
         }
     }
 
-    /// Distributes one entry.
+    /// Distributes the mutations of one entry to their trees.
     fn deal_out(
         &mut self,
         entry: Entry,

@@ -17,7 +17,7 @@ const NAME: &str = "reserve";
 #[derive(Debug)]
 pub(crate) struct Reserve {
     path: PathBuf,
-    /// Bytes it occupies now; also serializes changes of the file.
+    /// Bytes that the file occupies now; the lock also serializes changes of the file.
     held: Mutex<u64>,
 }
 

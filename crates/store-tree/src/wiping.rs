@@ -58,7 +58,7 @@ pub(crate) fn throw_away(directory: &Path, journal: &dyn OpenJournal) -> Result<
     sync(directory).map_err(context)
 }
 
-/// Ignores that a file is missing.
+/// Converts the result of a removal: a missing file is not an error.
 fn present(removed: io::Result<()>) -> io::Result<()> {
     match removed {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),

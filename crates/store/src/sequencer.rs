@@ -158,8 +158,8 @@ impl Sequencer {
         self.order_within(commits, None, usize::MAX, time, in_flight)
     }
 
-    /// Orders commits like `order_commits`, but stops once they write `limit_bytes`. `before` is the
-    /// outcome of the commit that precedes them, ordered in an earlier batch.
+    /// Orders commits like `order_commits`, but stops once they write `limit_bytes` bytes. `before`
+    /// is the outcome of the commit that precedes them, ordered in an earlier batch.
     pub fn order_within(
         &mut self,
         commits: Vec<Commit>,

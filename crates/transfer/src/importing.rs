@@ -71,7 +71,7 @@ pub struct Imported {
 /// Progress of earlier runs of a resumed import.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Earlier {
-    /// Number of documents they had read.
+    /// Number of documents that earlier runs had read.
     pub read: u64,
     /// Line at which this run continued.
     pub line: u64,

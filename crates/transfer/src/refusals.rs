@@ -23,9 +23,9 @@ struct Refusal<'a> {
 /// The documents of a batch that are not listed individually.
 #[derive(Serialize)]
 struct Summary {
-    /// Line of the first of them.
+    /// Line of the first document.
     line: u64,
-    /// Line of the last.
+    /// Line of the last document.
     to_line: u64,
     /// Number of documents.
     count: u64,

@@ -28,9 +28,9 @@ pub(crate) struct ExportState {
     pub(crate) collection: Option<String>,
     /// Length of the durable part of the file, which ends with a complete line.
     pub(crate) bytes: u64,
-    /// Hashes of that part.
+    /// Hashes of the durable part.
     pub(crate) content: Content,
-    /// Number of documents in it.
+    /// Number of documents in the durable part.
     pub(crate) documents: u64,
     /// Position at which the source continues; `None` for the start.
     pub(crate) mark: Option<String>,

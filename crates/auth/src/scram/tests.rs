@@ -58,7 +58,7 @@ impl Example {
         self.last_with(first, (server_first, nonce), verifier, password)
     }
 
-    /// Returns the same with another text in place of the nonce.
+    /// Like `last`, with another text in place of the nonce.
     fn last_with(
         &self,
         first: &str,

@@ -26,9 +26,9 @@ pub(crate) enum Work {
     PointRead,
     Insert,
     Update,
-    /// With this number of documents per message.
+    /// Inserts with this number of documents per message.
     InsertMany(usize),
-    /// Into a new collection, with an optional secondary index on this field.
+    /// Inserts into a new collection, with an optional secondary index on this field.
     FirstLoad(Option<&'static str>),
     FindAndModify,
     IndexedFind,

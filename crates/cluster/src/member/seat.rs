@@ -182,7 +182,7 @@ impl Seat {
         }
     }
 
-    /// Sends what is due.
+    /// Enqueues the requests to the ledger that are due.
     pub(super) fn tick(&mut self, now: u64, common: &mut Common, host: &mut dyn Host) {
         self.stand(now, common, host);
         self.abandon(now, common, host);

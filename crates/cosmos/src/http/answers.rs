@@ -21,7 +21,8 @@ use crate::{door::Door, interrupt::Client, sender::Sender, tls::CurrentCertifica
 pub(super) enum Pace {
     /// Immediately, until it turns out to be long.
     Free,
-    /// In a queue with long operations, because its client has many concurrent requests.
+    /// The request runs in a queue with long operations, because its client has many concurrent
+    /// requests.
     InTurn,
 }
 

@@ -34,7 +34,7 @@ pub struct Passage {
     pub stream: Box<dyn Duplex>,
     /// Resolves when the server no longer owns the shard.
     pub over: Pin<Box<dyn Future<Output = ()> + Send>>,
-    /// Permit that limits the number of such connections.
+    /// Permit that limits the number of connections to other servers.
     pub place: OwnedSemaphorePermit,
 }
 

@@ -45,9 +45,9 @@ const MAX_WAYS: usize = 4;
 /// The server that owns a shard.
 #[derive(Debug)]
 pub enum Way<S: Store> {
-    /// In this process.
+    /// The server is in this process.
     Here(Here<S>),
-    /// On another node.
+    /// The server is on another node.
     There(Passage),
 }
 

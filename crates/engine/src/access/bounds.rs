@@ -182,7 +182,7 @@ pub(super) fn bounds_of_test(test: &PathTest, descending: bool) -> Option<Bounds
 }
 
 /// For a test of equality, returns the component of every scalar that meets it. Documents without
-/// the field do not meet such a test; an array meets it through one of its elements.
+/// the field do not meet a test of equality; an array meets it through one of its elements.
 pub(crate) fn equality_component(test: &PathTest) -> Option<Vec<u8>> {
     match test {
         PathTest::Compare(Comparison::Eq, value)

@@ -192,7 +192,7 @@ impl Collection {
         Space::Index(self.id)
     }
 
-    /// Returns whether it was dropped.
+    /// Returns whether the collection was dropped.
     pub fn is_dropped(&self) -> bool {
         self.dropped.load(Atomic::SeqCst)
     }

@@ -91,7 +91,7 @@ impl IndexSpec {
         Self { shape: IndexShape::Wild(policy), by_birth: true, ..Self::new(name, key) }
     }
 
-    /// Returns its single path, if it is an index of one path.
+    /// Returns the path of an index of a single path; `None` for other indexes.
     pub fn kept_path(&self) -> Option<&KeptPath> {
         match &self.shape {
             IndexShape::Path(kept) => Some(kept),
@@ -107,7 +107,7 @@ impl IndexSpec {
         }
     }
 
-    /// Returns whether it contains every value at a path.
+    /// Returns whether the index contains every value at a path.
     pub(crate) fn holds_path(&self, path: &[PathStep]) -> bool {
         match &self.shape {
             IndexShape::Wild(policy) => policy.covers_path(path),

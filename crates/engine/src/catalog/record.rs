@@ -36,9 +36,9 @@ pub enum IndexShape {
 /// Why a path is indexed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KeptFor {
-    /// A query examined many items for lack of it.
+    /// A query examined many items for lack of the index.
     Query,
-    /// The policy names it.
+    /// The policy names the path.
     Name,
 }
 

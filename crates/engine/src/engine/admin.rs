@@ -92,7 +92,7 @@ impl<S: Store> Engine<S> {
         }
     }
 
-    /// Makes one attempt, with additional conditions.
+    /// Makes one attempt to change a record, with additional conditions.
     pub(crate) async fn try_change<T>(
         &self,
         collection: &Arc<Collection>,

@@ -98,7 +98,7 @@ impl<S: Store> Engine<S> {
         })
     }
 
-    /// Makes one attempt; `None` if the name is taken.
+    /// Makes one attempt to create a collection; `None` if the name is taken.
     async fn try_create(
         &self,
         ids: &mut CollectionIds,
@@ -210,8 +210,8 @@ impl<S: Store> Engine<S> {
         }
     }
 
-    /// Makes one attempt; false if the name now denotes another collection or the commit was
-    /// refused.
+    /// Makes one attempt to drop a collection; false if the name now denotes another collection or
+    /// the commit was refused.
     async fn try_drop(
         &self,
         model: Model,
@@ -304,8 +304,8 @@ impl<S: Store> Engine<S> {
         }
     }
 
-    /// Makes one attempt; false if one of the names now denotes another collection or the commit
-    /// was refused.
+    /// Makes one attempt to rename a collection; false if one of the names now denotes another
+    /// collection or the commit was refused.
     async fn try_rename(
         &self,
         model: Model,

@@ -251,7 +251,7 @@ impl<S: Store> LiveView<S> {
         Ok(sum.minus(live))
     }
 
-    /// Returns all that is counted, including expired documents.
+    /// Returns the total amount of all documents in the counters, including expired ones.
     pub(crate) async fn total_amount(&self) -> Result<Amount, Halt> {
         let mut amount = Amount::default();
         for class in CLASSES {

@@ -138,8 +138,8 @@ impl<S: Store> LiveView<S> {
         Ok(self.including_expired().entry(&key).await?.is_some())
     }
 
-    /// Returns when the next live item expires, at most a second after this view, since a later
-    /// write may expire by then. `None` if something has expired and is not published.
+    /// Returns when the next live item expires, at most a second after this view, since an item
+    /// written later may expire that soon. `None` if something has expired and is not published.
     async fn next_expiration(&self) -> Result<Option<Instant>, Halt> {
         let record = &self.state.record;
         let (Some(index), Some((_, begun))) = (record.timeline_index(), record.running_feed())

@@ -35,7 +35,7 @@ pub(super) fn draft_by_path(
 /// The entries of one item collected so far.
 struct PathDraft<'a> {
     index: &'a IndexSpec,
-    /// Prefix of their keys.
+    /// Prefix of the entries' keys.
     prefix: Vec<u8>,
     row: NamedRow<'a>,
     /// Body shared by all entries.

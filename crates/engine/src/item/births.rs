@@ -43,7 +43,7 @@ pub(super) enum BirthSource<'a> {
     Without(&'a [String]),
 }
 
-/// Encodes the position of an item in this order.
+/// Encodes the position of an item in creation order.
 pub(super) fn birth_place(birth: u64) -> [u8; 8] {
     birth.to_be_bytes()
 }

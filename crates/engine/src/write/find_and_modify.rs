@@ -74,7 +74,8 @@ impl<S: Store> Engine<S> {
         }
     }
 
-    /// `None` if refused, `Some(None)` if nothing was found.
+    /// Edits the first matching document and returns it; `Some(None)` if none was found, `None` if
+    /// the commit was refused.
     async fn modify_in(
         &self,
         view: &LiveView<S>,
@@ -183,7 +184,8 @@ impl<S: Store> Engine<S> {
         }
     }
 
-    /// `None` if refused, `Some(None)` if nothing was found.
+    /// Deletes the first matching document and returns it; `Some(None)` if none was found, `None`
+    /// if the commit was refused.
     async fn remove_first(
         &self,
         view: &LiveView<S>,

@@ -21,12 +21,12 @@ pub(crate) struct Previous {
 }
 
 impl Previous {
-    /// Returns its key in the timeline.
+    /// Returns the key of the replaced version's entry in the timeline.
     pub(super) fn timeline_key(&self, record: &Record) -> Option<Bytes> {
         record.timeline_key(self.counted.class, self.counted.ts, &self.row.key)
     }
 
-    /// Returns its key if the replacement has another one.
+    /// Returns the key of the replaced row if the replacement has another one.
     pub(super) fn moves_to(&self, row_key: &Bytes) -> Option<Bytes> {
         Some(&self.row.key).filter(|key| *key != row_key).cloned()
     }

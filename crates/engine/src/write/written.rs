@@ -51,7 +51,7 @@ impl WrittenDocument {
 pub(super) struct WrittenDocuments {
     documents: Vec<WrittenDocument>,
     keys: HashSet<Bytes>,
-    /// Unique keys that they take or release.
+    /// Unique keys that the documents take or release.
     unique: HashSet<Bytes>,
     shapes: Vec<Shape>,
 }

@@ -43,7 +43,7 @@ pub struct Mutation {
 pub struct Entry {
     /// The dense entry number, starting at 1.
     pub n: u64,
-    /// The stamp of the last commit in it.
+    /// The stamp of the last commit in the entry.
     pub last: Stamp,
     /// A sequence number of the user's own, under which the mutations are applied, so that applying
     /// them again has the same result.

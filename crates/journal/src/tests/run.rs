@@ -78,7 +78,7 @@ pub(super) struct Run {
     pub(super) journal: Option<LocalJournal>,
     /// Acknowledged entries.
     pub(super) list: Vec<Entry>,
-    /// How many of them are durable.
+    /// Number of acknowledged entries that are durable.
     synced: usize,
     /// Numbers of the last entries of kept groups.
     kept: Vec<usize>,

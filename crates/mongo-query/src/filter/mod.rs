@@ -58,7 +58,7 @@ pub(crate) fn parse_elem_match(inner: DocRef<'_>) -> Result<PathTest, Error> {
 enum Place {
     /// A whole document, at the top level.
     Top,
-    /// An element of an array in it.
+    /// An element of an array in a document.
     Element,
     /// A part of a document, in an update.
     Part,

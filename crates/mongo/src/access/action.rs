@@ -20,7 +20,7 @@ macro_rules! actions {
         impl Action {
             pub(crate) const ALL: &'static [Self] = &[$(Self::$variant),*];
 
-            /// Returns its name in a privilege document.
+            /// Returns the action's name in a privilege document.
             pub(crate) const fn name(self) -> &'static str {
                 match self {
                     $(Self::$variant => $name),*
@@ -215,7 +215,7 @@ impl Actions {
         self.0 & other.0 != 0
     }
 
-    /// Returns whether it includes all actions of the other set.
+    /// Returns whether the set includes all actions of the other one.
     #[cfg(test)]
     pub(crate) const fn contains_all(self, other: Self) -> bool {
         self.0 & other.0 == other.0

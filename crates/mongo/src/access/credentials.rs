@@ -28,9 +28,9 @@ const MAX_SALT: usize = 256;
 /// The credentials of a user. A user without any cannot log in with a password.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Credentials {
-    /// For SCRAM-SHA-1; keys of 20 bytes.
+    /// Keys for SCRAM-SHA-1, of 20 bytes.
     pub(crate) sha1: Option<StoredCredential>,
-    /// For SCRAM-SHA-256; keys of 32 bytes.
+    /// Keys for SCRAM-SHA-256, of 32 bytes.
     pub(crate) sha256: Option<StoredCredential>,
 }
 

@@ -59,7 +59,7 @@ impl Key<'_> {
     /// Number of broad keys.
     pub(super) const BROAD: usize = 3;
 
-    /// Returns whether it has no name. Broad keys sort before all others.
+    /// Returns whether the key has no name. Broad keys sort before all others.
     pub(super) fn is_broad(self) -> bool {
         match self {
             Self::AnyResource | Self::Cluster => true,
@@ -140,7 +140,7 @@ impl Resource {
         }
     }
 
-    /// Returns its database; `None` if it covers several databases or the cluster.
+    /// Returns the resource's database; `None` if it covers several databases or the cluster.
     pub(crate) fn database(&self) -> Option<&str> {
         match self {
             Self::Namespace { database, .. } if !database.is_empty() => Some(database),

@@ -39,7 +39,7 @@ impl RoleName {
         Ok(Self::new(role, database))
     }
 
-    /// Reads an array of such names and removes duplicates. Fails with 2 for more than
+    /// Reads an array of role names and removes duplicates. Fails with 2 for more than
     /// [`MAX_ROLES`].
     pub(crate) fn parse_list(array: ArrayRef<'_>, database: &str) -> Result<Vec<Self>> {
         list(array, |value| Self::parse(value, database))
@@ -80,7 +80,7 @@ impl UserName {
         Ok(Self::new(user, database))
     }
 
-    /// Reads an array of such names, as [`RoleName::parse_list`] does.
+    /// Reads an array of user names, as [`RoleName::parse_list`] does.
     pub(crate) fn parse_list(array: ArrayRef<'_>, database: &str) -> Result<Vec<Self>> {
         list(array, |value| Self::parse(value, database))
     }

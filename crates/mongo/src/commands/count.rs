@@ -76,7 +76,8 @@ pub(super) fn parse_plan(args: &Args<'_>) -> Result<Plan> {
     Ok(Counted::parse(args)?.into_plan())
 }
 
-/// Returns the number in the row of such a plan; without documents there is no row.
+/// Returns the count from the row that a count's plan returns; 0 without a row, if there are no
+/// documents.
 pub(super) fn counted_of(row: Option<&[u8]>) -> u64 {
     let counted = row.and_then(|row| DocRef::Raw(row).get(COUNT_FIELD));
     let n = counted.and_then(document::Number::of).and_then(document::Number::to_i64_exact);

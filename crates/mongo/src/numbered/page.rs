@@ -48,9 +48,9 @@ impl Done {
 /// The results of the statements of one page.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Page {
-    /// The transaction number that they belong to.
+    /// The transaction number of the statements.
     pub(super) number: i64,
-    /// By position in the page.
+    /// Codes of the results by position in the page.
     codes: [u8; STATEMENTS],
     upserted: BTreeMap<usize, Value>,
     /// The reply of `findAndModify`.

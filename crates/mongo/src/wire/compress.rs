@@ -24,7 +24,7 @@ impl Compressor {
     /// The offered methods, in order of preference.
     pub(crate) const OFFERED: [Self; 3] = [Self::Zstd, Self::Snappy, Self::Zlib];
 
-    /// Returns its name in a handshake.
+    /// Returns the compressor's name in a handshake.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Noop => "noop",

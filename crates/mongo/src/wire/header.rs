@@ -61,7 +61,7 @@ impl Header {
         Ok(Self { len, request_id: number(4), response_to: number(8), code: number(12) })
     }
 
-    /// Returns its bytes.
+    /// Returns the encoded header.
     pub(crate) fn to_bytes(self) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(HEADER_BYTES);
         self.write(&mut bytes);

@@ -152,7 +152,7 @@ fn in_order<'t>(
 enum Taken {
     Leaf,
     Inner,
-    /// By an array whose elements are selected by filter.
+    /// The prefix leads to an array whose elements are selected by a filter.
     Filtered,
 }
 

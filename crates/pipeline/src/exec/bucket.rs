@@ -51,11 +51,11 @@ pub(super) struct Bucketing {
 /// memory; the sorter holds the rows.
 #[derive(Debug)]
 struct Open {
-    /// The value of its first row.
+    /// The value of the bucket's first row.
     least: Value,
-    /// The value of its last row so far.
+    /// The value of the bucket's last row so far.
     greatest: Value,
-    /// Number of rows in it.
+    /// Number of rows in the bucket.
     inside: usize,
     /// States of the computed fields.
     states: Vec<GroupState>,

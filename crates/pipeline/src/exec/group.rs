@@ -123,7 +123,7 @@ impl Grouping {
         // Approximate memory of empty states and of the index entry.
         let bytes = self.key.len() + memory_of(id) + states.len() * 96 + 64;
         self.grow_by(bytes, context)?;
-        // Making room for it may have spilled the groups of its partition.
+        // Freeing memory for the group may have spilled the groups of its partition.
         if let Some(partition) = self.partition_of_key() {
             self.bytes = self.bytes.saturating_sub(bytes);
             return Ok(Err(partition));

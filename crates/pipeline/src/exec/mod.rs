@@ -228,7 +228,7 @@ pub struct Exec {
     input: VecDeque<Row>,
     /// Whether the caller has finished the input.
     finished: bool,
-    /// Whether the operators were notified of that.
+    /// Whether the operators were notified of the end of the input.
     ended: bool,
     /// The operator that waits for rows of another collection.
     waiting: Option<usize>,

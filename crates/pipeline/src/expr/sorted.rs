@@ -9,10 +9,10 @@ use crate::sort::Sort;
 /// The order of the elements.
 #[derive(Clone, Debug)]
 pub enum SortBy {
-    /// By the whole element; true for descending.
+    /// Sort by the whole element; true for descending.
     Whole(bool),
-    /// By fields of elements that are documents, with arrays as a whole; other elements have no
-    /// fields.
+    /// Sort by fields of elements that are documents, with arrays as a whole; other elements have
+    /// no fields.
     Fields(Sort),
 }
 

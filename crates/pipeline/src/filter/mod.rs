@@ -33,11 +33,11 @@ const LOOKED: usize = 8;
 pub enum Filter {
     /// All of these match; an empty list always does.
     And(Vec<Filter>),
-    /// At least one of these matches.
+    /// At least one of the inner filters matches.
     Or(Vec<Filter>),
     /// None of these matches; an empty list always does.
     Nor(Vec<Filter>),
-    /// This one does not match.
+    /// The inner filter does not match.
     Not(Box<Filter>),
     /// A value at the path meets the test; arrays on the path and at its end are traversed.
     Path(Path, PathTest),

@@ -24,7 +24,7 @@ pub enum Item {
 /// How a value is computed.
 #[derive(Clone, Debug)]
 pub enum Computed {
-    /// By evaluating an expression over the document.
+    /// The value of an expression over the document.
     Expr(Expr),
     /// An array of the first element of a field that meets a test of arrays.
     FirstElement {

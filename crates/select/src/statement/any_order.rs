@@ -7,9 +7,9 @@
 //!     -> join_group   -> groups   (by key, cut likewise) -> keep_result
 //! ```
 //!
-//! A row's place is known before its result is made, except for DISTINCT, where the place is the
-//! value. So most rows of a long query cost no more than their sort key: a row after all results
-//! that the page needs is dropped at once.
+//! A row's sort position is known before its result is made, except for DISTINCT, where the sort
+//! position is the value. So most rows of a long query cost no more than their sort key: a row
+//! after all results that the page needs is dropped at once.
 
 use evaluation::{Context, Error, Evaluated, Kind, Size, numbers::LIMIT_EXCEEDED};
 
@@ -53,8 +53,8 @@ impl Run {
         (most, if none_passed_over { self.keep.bytes } else { usize::MAX })
     }
 
-    /// Keeps the result of the row in the environment if it may be in the page. The place decides
-    /// that before the result is made, unless the place depends on the result.
+    /// Keeps the result of the row in the environment if it may be in the page. The sort position
+    /// decides that before the result is made, unless the sort position depends on the result.
     pub(super) fn keep_result<'a>(
         &mut self,
         clauses: &'a Clauses,
@@ -78,7 +78,8 @@ impl Run {
         if value.value().is_none() {
             return Ok(());
         }
-        // The same value may occur again at an earlier place, so all values are kept, by value.
+        // The same value may occur again at an earlier sort position, so all values are kept, by
+        // value.
         if by_value && !clauses.order.is_empty() && !clauses.order_in_output {
             let mut key = Vec::new();
             env.append_identity(&value, &mut key)?;
@@ -133,8 +134,8 @@ impl Run {
         Ok(self.held.set(held)?)
     }
 
-    /// Returns whether a place is before the page or after all results that it may need. Records
-    /// the latter as dropped.
+    /// Returns whether a sort position is before the page or after all results that it may need.
+    /// Records the latter as dropped.
     fn is_outside(&mut self, place: &[u8], ordinal: u64, most: usize) -> bool {
         if self.resume.as_ref().is_some_and(|resume| !resume.may_be_behind(place, ordinal)) {
             return true;
@@ -158,8 +159,8 @@ impl Run {
     ) -> Result<(), Error> {
         let plain = clauses.order.is_empty() && !clauses.distinct;
         let most = self.most_groups();
-        // With ORDER BY or DISTINCT the key of a group is not its place, so no group can be left
-        // out.
+        // With ORDER BY or DISTINCT the key of a group is not its sort position, so no group can be
+        // left out.
         let resume = self.resume.as_ref().filter(|_| plain);
         let groups = &mut self.groups;
         let mut behind = false;

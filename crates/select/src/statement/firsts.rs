@@ -1,18 +1,19 @@
-//! DISTINCT with an ORDER BY that the selected value does not decide, as in
-//! `SELECT DISTINCT c.a FROM c ORDER BY c.b`: each value is returned at its first place. All values
-//! are kept until the last row, because any of them may still occur at an earlier place.
+//! DISTINCT with an ORDER BY that the selected value does not decide, as in `SELECT DISTINCT c.a
+//! FROM c ORDER BY c.b`: each value is returned at its first sort position. All values are kept
+//! until the last row, because any of them may still occur at an earlier sort position.
 
 use std::collections::HashMap;
 
 use super::Output;
 use crate::form::takes_precedence;
 
-/// Approximate memory of a value besides itself, its key and its place.
+/// Approximate memory of a value besides itself, its key and its sort position.
 const ENTRY_BYTES: usize = 160;
 
 #[derive(Debug, Default)]
 pub(super) struct Firsts {
-    /// By identity key: the place, the ordinal within it, and the value.
+    /// The first sort position of each value, the ordinal at that sort position, and the value; by
+    /// identity key.
     values: HashMap<Vec<u8>, (Vec<u8>, u64, Output), foldhash::fast::RandomState>,
     /// Approximate memory of all of these.
     bytes: usize,
@@ -24,8 +25,8 @@ impl Firsts {
         self.bytes
     }
 
-    /// Adds a value at a place, or moves the value there if the place is earlier than its current
-    /// one.
+    /// Adds a value at a sort position, or moves the value there if the sort position is earlier
+    /// than its current one.
     pub(super) fn add_value(&mut self, key: Vec<u8>, place: Vec<u8>, ordinal: u64, value: Output) {
         if let Some(first) = self.values.get_mut(&key) {
             if (&place, ordinal) < (&first.0, first.1) {
@@ -40,7 +41,7 @@ impl Firsts {
         self.values.insert(key, (place, ordinal, value));
     }
 
-    /// Returns the values with their places, unordered.
+    /// Returns the values with their sort positions, unordered.
     pub(super) fn into_results(self) -> impl Iterator<Item = ((Vec<u8>, u64), Output)> {
         self.values.into_values().map(|(place, ordinal, value)| ((place, ordinal), value))
     }

@@ -91,8 +91,8 @@ impl Groups {
     }
 
     /// Drops the last groups beyond this number and returns whether there were any. Correct only if
-    /// the key of a group is its place: a later row could otherwise move a dropped group before the
-    /// kept ones.
+    /// the key of a group is its sort position: a later row could otherwise move a dropped group
+    /// before the kept ones.
     pub(super) fn shrink_to(&mut self, most: usize) -> bool {
         let forgets = most < self.groups.len();
         while most < self.groups.len() {

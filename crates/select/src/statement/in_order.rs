@@ -32,7 +32,7 @@ impl Run {
         position: &[u8],
     ) -> Result<Flow, Error> {
         let clauses = plan.clauses();
-        // The place is the row key, or the sort key followed by the row key.
+        // The sort position is the row key, or the sort key followed by the row key.
         let from = if clauses.order.is_empty() {
             self.gate.first_ordinal_after(position)
         } else {

@@ -7,24 +7,25 @@ use evaluation::Evaluated;
 use super::Output;
 use crate::form::takes_precedence;
 
-/// Approximate memory of a result besides its value and its place.
+/// Approximate memory of a result besides its value and its sort position.
 const ENTRY_BYTES: usize = 128;
 
-/// Results by place, and by ordinal within a place. Only as many are kept as the page needs: a
-/// query that sorts a million rows for a page of a hundred holds about a hundred.
+/// Results by sort position, and by ordinal within a sort position. Only as many are kept as the
+/// page needs: a query that sorts a million rows for a page of a hundred holds about a hundred.
 #[derive(Debug, Default)]
 pub(super) struct Kept {
     results: BTreeMap<(Vec<u8>, u64), Output>,
     /// Bytes of the values in the response.
     bytes: usize,
-    /// Memory of values, places and map entries, in bytes.
+    /// Memory of values, sort positions and map entries, in bytes.
     memory: usize,
     /// Whether results that come after the kept ones were dropped, so that there is a next page.
     more: bool,
 }
 
 impl Kept {
-    /// Returns whether there are at least `most` results and the place comes after all of them.
+    /// Returns whether there are at least `most` results and the sort position comes after all of
+    /// them.
     pub(super) fn is_behind(&self, place: &[u8], most: usize) -> bool {
         most <= self.results.len()
             && self.results.last_key_value().is_some_and(|((last, _), _)| last.as_slice() < place)
@@ -35,7 +36,7 @@ impl Kept {
         self.memory
     }
 
-    /// Adds a result at a new place and returns its bytes.
+    /// Adds a result at a new sort position and returns its bytes.
     pub(super) fn add_result(&mut self, place: Vec<u8>, ordinal: u64, value: Output) -> usize {
         let size = value.size_of_result();
         self.bytes = self.bytes.saturating_add(size.bytes);
@@ -44,7 +45,7 @@ impl Kept {
         size.bytes
     }
 
-    /// Returns whether there is a result at this place. It is replaced by `value` if that
+    /// Returns whether there is a result at this sort position. It is replaced by `value` if that
     /// representation takes precedence, so that the result does not depend on the order of rows.
     pub(super) fn merge_form(&mut self, place: &[u8], value: &Evaluated<'_>) -> bool {
         let Some(known) = self.results.get_mut(&(place.to_vec(), 0)) else { return false };
@@ -82,7 +83,7 @@ impl Kept {
         self.more = true;
     }
 
-    /// Removes and returns the first result with its place and ordinal.
+    /// Removes and returns the first result with its sort position and ordinal.
     pub(super) fn pop_first(&mut self) -> Option<((Vec<u8>, u64), Output)> {
         let (at, value) = self.results.pop_first()?;
         let size = value.size_of_result();

@@ -4,9 +4,9 @@
 //! Results have one canonical order, independent of the access path: without ORDER BY the order of
 //! the rows' positions, which the driver assigns; with it the order of sort keys, then of
 //! positions, reversed if the first sort item descends; with DISTINCT the order of the values; with
-//! GROUP BY the order of the keys. A page ends at a place (a byte string) in that order, and the
-//! next page starts after it. So pages fit together although each is a query of its own, over data
-//! that may have changed and possibly through another index.
+//! GROUP BY the order of the keys. A page ends at a sort position ("place", a byte string) in that
+//! order, and the next page starts after it. So pages fit together although each is a query of its
+//! own, over data that may have changed and possibly through another index.
 //!
 //! There are two ways to run a page:
 //!
@@ -58,9 +58,9 @@ pub struct Run {
     bytes: usize,
     /// Results returned or skipped since the first page.
     pub(super) done: u64,
-    /// Ordinal of the last row that passed the gate, within its place.
+    /// Ordinal of the last row that passed the gate, within its sort position.
     pub(super) ordinal: u64,
-    /// Whether the last place passed the gate.
+    /// Whether the last sort position passed the gate.
     pub(super) passed: bool,
     /// Whether the page takes no more results.
     pub(super) full: bool,
@@ -211,8 +211,8 @@ impl Run {
         Some(known.to_vec())
     }
 
-    /// Returns where a scan in the order of [`Select::order_paths`] may start: the place of the
-    /// last result, or a prefix of it. It consists of the encoded sort values and the row's
+    /// Returns where a scan in the order of [`Select::order_paths`] may start: the sort position of
+    /// the last result, or a prefix of it. It consists of the encoded sort values and the row's
     /// position, whose bits are inverted if the first path descends.
     pub fn seek_place(&self) -> Option<Vec<u8>> {
         let ordered = self.plan.order_paths().is_some() && !self.clauses().distinct;
@@ -374,7 +374,7 @@ impl Clauses {
         place.extend_from_slice(&[0xff, 0xff]);
     }
 
-    /// Removes from a place, or from a prefix of one, the bytes that
+    /// Removes from a sort position, or from a prefix of one, the bytes that
     /// [`push_position`](Self::push_position) adds to an inverted position.
     fn without_escapes(&self, place: &[u8]) -> Vec<u8> {
         if !self.order.first().is_some_and(|order| order.descending) {
@@ -382,12 +382,12 @@ impl Clauses {
         }
         let position =
             self.order.iter().try_fold(place, |rest, order| skip(rest, order.descending));
-        // The place was truncated within the sort key.
+        // The sort position was truncated within the sort key.
         let Some(position) = position else { return place.to_vec() };
         let mut out = place.get(..place.len() - position.len()).unwrap_or_default().to_vec();
         let mut bytes = position.iter();
         while let Some(byte) = bytes.next() {
-            // ff ff is the end, and so is a single ff where the place was truncated.
+            // ff ff is the end, and so is a single ff where the sort position was truncated.
             if *byte == 0xff && bytes.next() != Some(&0) {
                 break;
             }

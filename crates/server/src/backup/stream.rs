@@ -152,7 +152,7 @@ mod tests {
         assert_eq!(pace.patience(), PATIENCE + MAX_EARNED);
         pace.accept(CHUNK, PATIENCE + 20 * SECOND);
         assert_eq!(pace.patience(), PATIENCE + MAX_EARNED - 19 * SECOND);
-        // A client that always uses its full patience ends up at the minimum rate.
+        // A client that always uses its full time limit ends up at the minimum rate.
         (0..100).for_each(|_| pace.accept(CHUNK, pace.patience()));
         assert_eq!(pace.patience(), PATIENCE + SECOND);
     }

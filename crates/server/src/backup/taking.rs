@@ -31,11 +31,11 @@ pub(crate) enum Wanted {
     Full,
     /// Entries after the end of a previous backup.
     After {
-        /// Number of its last entry.
+        /// Number of the previous backup's last entry.
         entry: u64,
-        /// Stamp of the last commit in it.
+        /// Stamp of the last commit in that entry.
         stamp: Stamp,
-        /// The database it belongs to.
+        /// The database of the previous backup.
         lineage: Uuid,
     },
 }

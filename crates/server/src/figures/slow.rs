@@ -24,7 +24,7 @@ impl KeptSlow {
         Self { all: Arc::clone(all), file, written: Mutex::new(0) }
     }
 
-    /// Appends the new ones. Blocks on the disk.
+    /// Appends the slow operations added since the last call. Blocks on the disk.
     pub(super) fn write(&self) {
         let mut written = self.written.lock();
         let (new, added) = self.all.after(*written);

@@ -34,7 +34,7 @@ const OWN: [&str; 7] =
     ["/livez", "/alive", "/readyz", "/ready", "/status", "/metrics", "/_ebb/cluster"];
 /// Path prefix of operations on one shard, which the body names.
 const OF_SHARD: &str = "/_ebb/cluster/";
-/// Maximum size of such a body, in bytes.
+/// Maximum size of a body that names a shard, in bytes.
 const NAMED_MAX: usize = 64 << 10;
 /// How long a request waits for a base.
 const BASE: Duration = Duration::from_secs(10);

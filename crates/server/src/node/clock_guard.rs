@@ -2,8 +2,9 @@
 //! node, since database time advances by boot clocks across changes of owner; but an owner whose
 //! wall clock is wrong waits for an operator to confirm it, while another node could continue.
 //!
-//! If the shard has no owner, a node with a deviating clock lets others go first. An owner whose
-//! wall clock stepped hands over once, if another node is alive. Manual clocks have no wall clock.
+//! If the shard has no owner, a node with a deviating clock lets other nodes claim it first. An
+//! owner whose wall clock stepped hands over once, if another node is alive. Manual clocks have no
+//! wall clock.
 
 use std::{sync::atomic::Ordering, time::Duration};
 
@@ -19,7 +20,7 @@ use crate::background;
 const EVERY: Duration = Duration::from_secs(1);
 /// Tolerated deviation of a wall clock, milliseconds.
 const MOST_OFF_MS: i64 = 60_000;
-/// How long a deviating node lets others go first; they take over within seconds.
+/// How long a deviating node lets other nodes claim the shard first; they take over within seconds.
 const HELD_BACK: Duration = Duration::from_secs(10);
 
 /// State of the guard.

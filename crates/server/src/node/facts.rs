@@ -72,7 +72,7 @@ pub(super) struct Facts {
 pub(super) struct Owner {
     pub(super) node: Uuid,
     pub(super) epoch: u64,
-    /// Address of the link to it.
+    /// Address of the link to the node.
     pub(super) peer: String,
 }
 
@@ -136,7 +136,7 @@ impl Facts {
         self.view.borrow().clone()
     }
 
-    /// Returns its view of the shard.
+    /// Returns the node's view of the shard.
     pub(super) fn seen_shard(&self) -> ShardView {
         self.view.borrow().shard(self.number)
     }
@@ -199,12 +199,12 @@ impl Facts {
         self.silent_for() < SILENCE
     }
 
-    /// Whether its wall clock deviates from the cluster's.
+    /// Returns whether this node's wall clock deviates from the cluster's time.
     pub(super) fn is_off(&self) -> bool {
         self.counts.off_ms.load(Ordering::Relaxed) != 0
     }
 
-    /// Whether it has read the nodes' records since it joined.
+    /// Returns whether this node has read the node records since it joined.
     pub(super) fn has_looked(&self) -> bool {
         self.seen().nodes.iter().any(|record| record.node == self.node)
     }
@@ -251,7 +251,7 @@ impl Facts {
         }
     }
 
-    /// Returns the node's role in the shard as a word.
+    /// Returns the name of the node's role in the shard.
     pub(super) fn role_word(&self) -> &'static str {
         match &*self.role.borrow() {
             Role::Following => "follower",

@@ -26,7 +26,8 @@ use crate::{
 
 /// Time limit for the greeting of a call on the link.
 const PATIENCE: Duration = Duration::from_secs(3);
-/// How long a node holds back on request: long enough for a few reads of the shard and a claim.
+/// How long a node leaves a free shard to other nodes on request: long enough for a few reads of
+/// the shard and a claim.
 const HELD_BACK: Duration = Duration::from_secs(3);
 
 /// Handles all incoming connections.
@@ -248,7 +249,7 @@ fn hear(route: &Route, word: Purpose) {
     standings::note_kept(route, word);
     match word {
         Purpose::HoldBack => shard.hold_back(HELD_BACK),
-        // A node with a deviating wall clock keeps letting others go first.
+        // A node with a deviating wall clock continues to leave free shards to other nodes.
         Purpose::GoFirst | Purpose::Keep if route.facts.is_off() => {}
         Purpose::GoFirst | Purpose::Keep => shard.go_first(),
         Purpose::Look => shard.look(),

@@ -53,7 +53,8 @@ pub(super) struct Route {
     pub(super) given_up: watch::Sender<Option<u64>>,
     /// Whether an operator has assigned the shard to this node, so that placement leaves it here.
     pub(super) kept: Arc<AtomicBool>,
-    /// Held while the shard is moved: in two concurrent moves every node would hold back.
+    /// Held while the shard is moved: in two concurrent moves every node would leave the shard to
+    /// the others.
     pub(super) moving: Arc<tokio::sync::Mutex<()>>,
     pub(super) dialer: Dialer,
     /// Connection limits: a stream to the owner takes another descriptor permit.
@@ -120,8 +121,8 @@ impl Route {
     }
 
     /// Moves the shard to a node: sends `word`, which asks it to claim the shard when it becomes
-    /// free, tells the others to hold back, and gives the shard up. Returns false, with nothing
-    /// changed, if the node does not answer. Another node may still be faster.
+    /// free, tells the other nodes not to claim it, and gives the shard up. Returns false, with
+    /// nothing changed, if the node does not answer. Another node may still be faster.
     pub(super) async fn move_to(&self, target: Uuid, word: Purpose) -> bool {
         let _moving = self.moving.lock().await;
         let Some(peer) = self.facts.peer_of(target) else { return false };
@@ -137,7 +138,7 @@ impl Route {
         self.kept.store(false, Ordering::SeqCst);
         self.tell_others(|node| if node == target { word } else { Purpose::HoldBack }).await;
         self.hand_over().await;
-        // An earlier move may have told it to hold back.
+        // An earlier move may have told the target node not to claim the shard.
         let _ = self.tell(&peer, word, WORD).await;
         true
     }

@@ -13,7 +13,7 @@ pub(super) struct Standing {
     /// Role in each shard.
     #[serde(default)]
     pub(super) roles: Vec<String>,
-    /// For each shard that it does not serve, why it cannot take over now.
+    /// For each shard that the node does not serve, why it cannot take over now.
     #[serde(default)]
     pub(super) unready: BTreeMap<u32, String>,
 }

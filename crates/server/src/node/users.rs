@@ -24,7 +24,7 @@ use crate::{any_store::AnyStore, background, term::Term};
 const WAIT: Duration = Duration::from_secs(1);
 /// Polling interval for changes.
 const LOOK: Duration = Duration::from_millis(25);
-/// Time limit for the first shard's answer, on top of that.
+/// Time limit for the first shard's answer, in addition to [`WAIT`].
 const PATIENCE: Duration = Duration::from_secs(1);
 /// Maximum size of a reply with all users and roles, in bytes.
 const ANSWER_MAX: usize = 48 << 20;

@@ -81,7 +81,7 @@ impl<'de> Visitor<'de> for InnerVisitor {
     }
 }
 
-/// All fields that such objects have.
+/// All fields that occur in the values of type wrappers.
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 struct Fields {

@@ -28,7 +28,7 @@ use crate::{
 #[derive(Debug)]
 pub(super) struct Branches {
     branches: Vec<Branch>,
-    /// The order in which they are merged; `None` runs them sequentially.
+    /// The order in which the branches are merged; `None` runs them sequentially.
     order: Option<Sort>,
     /// Rows returned so far; `None` if no two branches reach the same row.
     seen: Option<SeenRows>,

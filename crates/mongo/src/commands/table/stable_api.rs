@@ -82,5 +82,5 @@ pub(super) const COUNT: &[&str] = &["encryptionInformation", "fields", "mirrored
 
 pub(super) const GET_MORE: &[&str] = &["lastKnownCommittedOpTime", "term"];
 
-/// For `insert`, `update`, `delete` and `findAndModify`.
+/// Excluded arguments of `insert`, `update`, `delete` and `findAndModify`.
 pub(super) const WRITES: &[&str] = &["collectionUUID", "encryptionInformation"];

@@ -33,9 +33,9 @@ pub(crate) enum Purpose {
     Users,
     /// Like `Users`, but the reply is delayed until they change, up to a limit.
     UsersLater,
-    /// Control message: let others go first when the shard becomes free.
+    /// Control message: leave the shard to other nodes when it becomes free.
     HoldBack,
-    /// Control message: stop letting others go first.
+    /// Control message: stop leaving the shard to other nodes.
     GoFirst,
     /// Control message: ownership has changed; read the shard's record.
     Look,
