@@ -1,13 +1,13 @@
-//! The tree of a query as it is written: names are not resolved, parameters not filled in. Two
-//! trees are equal when they say the same, wherever they stand in the text: a key of GROUP BY is
-//! found again in SELECT that way.
+//! The syntax tree of a query: names are not resolved, parameters not replaced. Equality of trees
+//! ignores positions in the text, so that a GROUP BY key is recognized when it is repeated in
+//! SELECT.
 
 use document::Value;
 pub(crate) use select::plan::{Binary, Subquery, Unary};
 
 use crate::error::Span;
 
-/// A query: one SELECT with all its clauses, as written. FROM gives rows, `filter` is WHERE.
+/// A query: one SELECT with all its clauses. FROM produces rows; `filter` is WHERE.
 ///
 /// ```text
 /// SELECT DISTINCT TOP 3 c.a AS x FROM c JOIN t IN c.tags WHERE t > 1 ORDER BY c.a DESC
@@ -16,29 +16,28 @@ use crate::error::Span;
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Query {
-    /// Whether equal results count once.
+    /// Whether duplicates are removed (DISTINCT).
     pub(crate) distinct: bool,
     /// TOP.
     pub(crate) top: Option<ClauseCount>,
     /// SELECT.
     pub(crate) selection: Selection,
-    /// FROM and its JOINs, in order; empty for a query without FROM.
-    /// Such a query has one row without names.
+    /// FROM and its JOINs, in order. Without FROM the list is empty and the query has one row
+    /// without names.
     pub(crate) from: Vec<Input>,
     /// WHERE.
     pub(crate) filter: Option<Node>,
     /// GROUP BY.
     pub(crate) group: Vec<Node>,
-    /// ORDER BY, the first item first.
+    /// ORDER BY, most significant item first.
     pub(crate) order: Vec<OrderItem>,
-    /// OFFSET and LIMIT.
-    /// Both or neither: the language has no OFFSET without LIMIT.
+    /// OFFSET and LIMIT; the language requires both or neither.
     pub(crate) window: Option<(ClauseCount, ClauseCount)>,
-    /// Where the query stands, and those of its clauses that choose among results and order them.
+    /// Positions of the query and of some of its clauses.
     pub(crate) places: ClausePlaces,
 }
 
-/// Where a query, its TOP, ORDER BY, and OFFSET with LIMIT stand in the text, for messages.
+/// Positions of a query and of its TOP, ORDER BY and OFFSET LIMIT clauses, for messages.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct ClausePlaces {
     /// The whole query, without the parentheses of an inner one.
@@ -51,41 +50,39 @@ pub(crate) struct ClausePlaces {
     pub(crate) window: TextPlace,
 }
 
-/// What is selected: everything, one value, or a list of items.
+/// The SELECT list: everything, one value, or a list of items.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Selection {
     /// `*`.
     Star(TextPlace),
-    /// `VALUE` and an expression: results are values, not objects.
+    /// `VALUE` and an expression: results are plain values.
     Value(Node),
-    /// Expressions with commas between them: results are objects.
+    /// Expressions separated by commas: results are objects.
     List(Vec<Item>),
 }
 
-/// An item of a list, with its name if it has one.
+/// An item of a SELECT list.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Item {
-    /// What is selected.
     pub(crate) node: Node,
-    /// The name after AS, and where it stands.
-    /// Without it the last name of a path is taken, else `$1`, `$2` and so on.
+    /// The name after AS, and its position. Without it, the item is named by the last name of its
+    /// path, else `$1`, `$2` and so on.
     pub(crate) alias: Option<(String, TextPlace)>,
 }
 
-/// One name of FROM or JOIN, and where its values come from.
+/// One source of FROM or JOIN.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Input {
-    /// Where the values come from.
     pub(crate) of: Collection,
-    /// The name that the query gives the values, and where it stands.
+    /// The alias and its position.
     pub(crate) alias: Option<(String, TextPlace)>,
-    /// Whether the values are the elements of the collection: `x IN c.list`.
+    /// Whether the source yields the elements of the collection: `x IN c.list`.
     pub(crate) iterates: bool,
 }
 
 impl Input {
-    /// Returns the name that the values have, and where it stands: an alias, else the last name of a
-    /// path. A query without an alias has none, nor has a path that ends with a number.
+    /// Returns the name of the source's values and its position: the alias, else the last name of
+    /// the path. A subquery without an alias has no name, nor has a path that ends with a number.
     pub(crate) fn name(&self) -> Option<(&str, TextPlace)> {
         if let Some((alias, at)) = &self.alias {
             return Some((alias, *at));
@@ -101,10 +98,11 @@ impl Input {
     }
 }
 
-/// Where the values of a name come from: a path that begins with a name, or a query in parentheses.
+/// The collection of a source: a path that starts with a name, or a query in parentheses.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Collection {
-    /// `c.list`: the name with its place, the steps from there, and the place of the whole path.
+    /// `c.list`: the first name with its position, the remaining steps, and the position of the
+    /// whole path.
     Path { root: String, at: TextPlace, steps: Vec<PathStep>, whole: TextPlace },
     /// A query in parentheses, whose results are the values.
     Query(Box<Query>),
@@ -113,25 +111,24 @@ pub(crate) enum Collection {
 /// An item of ORDER BY.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct OrderItem {
-    /// What rows are ordered by.
     pub(crate) node: Node,
     /// DESC.
     pub(crate) descending: bool,
-    /// ASC, which says nothing; a client is sent it as it was written.
+    /// ASC, the default; kept because a client gets the clause as it was written.
     pub(crate) ascending: bool,
 }
 
 /// A count of TOP, OFFSET or LIMIT, with the clause's name for messages.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct ClauseCount {
-    /// A number or a parameter.
+    /// A literal number or a parameter.
     pub(crate) node: Node,
     /// `TOP`, `OFFSET` or `LIMIT`.
     pub(crate) clause: &'static str,
 }
 
-/// A place in the text; any two are equal, so that trees compare by what they say.
-/// A wrapper around [`Span`] for that reason alone: spans themselves differ when they differ.
+/// A position in the text. Any two compare as equal, so that the comparison of trees ignores
+/// positions; [`Span`] itself has ordinary equality.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct TextPlace(pub(crate) Span);
 
@@ -141,28 +138,27 @@ impl PartialEq for TextPlace {
     }
 }
 
-/// An expression and where it stands: the node of the tree.
+/// A node of the tree: an expression and its position.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Node {
-    /// What it is.
     pub(crate) kind: NodeKind,
-    /// From its first token to its last one.
+    /// From the first token to the last one.
     pub(crate) at: TextPlace,
 }
 
 impl Node {
-    /// An expression that stands at a place.
+    /// Creates an expression at this position.
     pub(crate) fn new(kind: NodeKind, span: Span) -> Self {
         Self { kind, at: TextPlace(span) }
     }
 
-    /// Where it stands.
+    /// Returns the position of the expression.
     pub(crate) fn span(&self) -> Span {
         self.at.0
     }
 
-    /// Where it stands in messages about the whole expression: a query of a single value without its
-    /// parentheses.
+    /// Returns the position that messages about the whole expression report: a scalar subquery
+    /// without its parentheses.
     pub(crate) fn written_span(&self) -> Span {
         match &self.kind {
             NodeKind::Query(Subquery::Scalar, query) => query.places.whole.0,
@@ -170,7 +166,7 @@ impl Node {
         }
     }
 
-    /// Whether it is a path that ends with a name.
+    /// Returns whether the expression is a path that ends with a name.
     pub(crate) fn is_property(&self) -> bool {
         let numbered = |steps: &[PathStep]| matches!(steps.last(), Some(PathStep::Computed(..)));
         match &self.kind {
@@ -179,7 +175,7 @@ impl Node {
         }
     }
 
-    /// Whether it is a name, or a path that begins with one.
+    /// Returns whether the expression is a name, or a path that starts with one.
     pub(crate) fn is_path(&self) -> bool {
         match &self.kind {
             NodeKind::Name(_) => true,
@@ -190,10 +186,9 @@ impl Node {
 }
 
 impl Node {
-    /// Calls `node` with each expression and `query` with each query right inside this one, one
-    /// level deep: whoever wants more calls it again.
-    /// The one list of what holds what: walks over the tree (heights, aggregates) are made of it,
-    /// so that a new kind of node is seen by all of them.
+    /// Calls `node` for each direct child that is an expression and `query` for each direct child
+    /// that is a query; it does not recurse. All walks over the tree (heights, aggregates) use this
+    /// function, so that none of them misses a new kind of node.
     pub(crate) fn visit_inner<'n>(
         &'n self,
         node: &mut dyn FnMut(&'n Node),
@@ -233,8 +228,9 @@ impl Node {
 }
 
 impl Query {
-    /// Calls `node` with each expression and `query` with each query right inside this one.
-    /// Counts of TOP, OFFSET and LIMIT are not visited: they are numbers or parameters only.
+    /// Calls `node` for each direct child that is an expression and `query` for each direct child
+    /// that is a query. The counts of TOP, OFFSET and LIMIT are not visited: they are only numbers
+    /// or parameters.
     pub(crate) fn visit_inner<'n>(
         &'n self,
         node: &mut dyn FnMut(&'n Node),
@@ -257,8 +253,7 @@ impl Query {
     }
 }
 
-/// Calls `node` with the expressions in brackets of a path.
-/// Other steps are names, which hold nothing.
+/// Calls `node` for the expressions in brackets of a path; the other steps are names.
 fn visit_computed<'n>(steps: &'n [PathStep], node: &mut dyn FnMut(&'n Node)) {
     for step in steps {
         if let PathStep::Computed(inner, _) = step {
@@ -267,18 +262,16 @@ fn visit_computed<'n>(steps: &'n [PathStep], node: &mut dyn FnMut(&'n Node)) {
     }
 }
 
-/// What an expression is.
+/// The kind of an expression.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum NodeKind {
     /// A number, a string, `true`, `false` or `null`.
     Literal(Value),
-    /// `undefined`: the value of what is not there.
+    /// `undefined`, the value of a missing property.
     Undefined,
-    /// `@name`, with the `@`.
-    /// Its value is put in when the tree is bound.
+    /// `@name`, including the `@`; replaced by its value when the tree is bound.
     Parameter(String),
-    /// A name of FROM.
-    /// It stands for the values that the name has row by row.
+    /// A name of FROM, which denotes the source's value in the current row.
     Name(String),
     /// A path: `c.a["b"][0]` has the base `c` and three steps.
     Member { base: Box<Node>, steps: Vec<PathStep> },
@@ -290,11 +283,10 @@ pub(crate) enum NodeKind {
     Not(Box<Node>),
     /// `-`, `+` or `~` before its operand.
     Unary(Unary, Box<Node>),
-    /// Operators of one precedence, from left to right.
-    /// `a + b - c` is one chain of three operands, so that long sums do not make a deep tree.
+    /// Operators of one precedence, applied from left to right. `a + b - c` is one chain of three
+    /// operands, so that long sums do not make a deep tree.
     Chain { first: Box<Node>, rest: Vec<(Operator, Node)> },
-    /// The value and both bounds.
-    /// `a BETWEEN b AND c`, with NOT before BETWEEN where `negated`.
+    /// `a BETWEEN b AND c`, or NOT BETWEEN if `negated`: the value, the lower and the upper bound.
     Between { parts: Box<[Node; 3]>, negated: bool },
     /// `value IN (items)`.
     In { value: Box<Node>, items: Vec<Node>, negated: bool },
@@ -305,38 +297,35 @@ pub(crate) enum NodeKind {
         escape: Option<(String, TextPlace)>,
         negated: bool,
     },
-    /// `a ?? b ?? c`: the first one that is there.
+    /// `a ?? b ?? c`: the first operand that is not undefined.
     Coalesce(Vec<Node>),
     /// `a ? b : c`.
     Conditional(Box<[Node; 3]>),
-    /// `name(args)`, or `udf.name(args)`.
-    /// The name is as it was written; the binder looks for it without regard to case.
+    /// `name(args)`, or `udf.name(args)`. The name is as written; the binder ignores its case.
     Call { name: String, udf: bool, args: Vec<Node> },
-    /// A query in parentheses, and what is made of its results.
+    /// A query in parentheses, and how its results become a value.
     Query(Subquery, Box<Query>),
 }
 
 /// A property of an object.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Field {
-    /// Its name.
     pub(crate) name: String,
-    /// Where the name stands.
+    /// Position of the name.
     pub(crate) at: TextPlace,
-    /// Its value.
     pub(crate) value: Node,
 }
 
 /// A step of a path: a name, or an expression in brackets.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum PathStep {
-    /// `.name` or `["name"]`, and where the name stands.
+    /// `.name` or `["name"]`, and the position of the name.
     Name(String, TextPlace),
-    /// `[expression]`, with the place of the closing bracket. The binder takes numbers alone.
+    /// `[expression]`, and the position of the closing bracket. The binder accepts numbers only.
     Computed(Node, TextPlace),
 }
 
-/// An operator of a chain; all operators of a chain have one precedence.
+/// An operator of a chain; all operators of a chain have the same precedence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Operator {
     /// AND.

@@ -1,19 +1,16 @@
-//! Why a text is no query that can be run: what is wrong with it and where, or what it asks for
-//! that there is not.
+//! Errors of queries: mistakes with their positions in the text, and unsupported features.
 
 use std::fmt;
 
-/// A place in the text, in bytes: `end` is behind its last one.
+/// A range of bytes of the text; `end` is exclusive.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Span {
-    /// Its first byte.
     pub(crate) start: usize,
-    /// The byte behind it.
     pub(crate) end: usize,
 }
 
 impl Span {
-    /// From the start of this place to the end of another one.
+    /// Returns the span from the start of this one to the end of another one.
     pub(crate) fn up_to(self, end: Self) -> Self {
         Self { start: self.start, end: end.end }
     }
@@ -22,28 +19,25 @@ impl Span {
 /// A mistake in the text of a query.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mistake {
-    /// The code that clients know. One that is a number has no place in the text; one that is empty
-    /// neither, nor a code.
+    /// The service's code. A mistake with a numeric or an empty code has no position in the text.
     pub code: &'static str,
-    /// For people.
+    /// The service's message.
     pub message: String,
-    /// Where it begins, in UTF-16 units.
-    /// Clients underline the part from here to `end`.
+    /// Start of the mistake in UTF-16 units. Clients underline the part from here to `end`.
     pub start: usize,
-    /// Where it ends.
+    /// End of the mistake in UTF-16 units, exclusive.
     pub end: usize,
 }
 
 /// A refused query.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SqlError {
-    /// The text is wrong: correct it. There is at least one mistake, and they stand in the order in
-    /// which they were found.
+    /// The query is invalid. There is at least one mistake; mistakes are in the order in which they
+    /// were found.
     Invalid(Vec<Mistake>),
-    /// The query is right, but asks for what is not supported.
-    /// It is no mistake of the client's: the same query may work elsewhere.
+    /// The query is valid but uses an unsupported feature; the service may support it.
     Unsupported {
-        /// What it asks for.
+        /// The unsupported feature.
         what: String,
     },
 }
@@ -65,7 +59,7 @@ impl fmt::Display for SqlError {
 
 impl std::error::Error for SqlError {}
 
-/// A clause that sees groups.
+/// A clause that is evaluated for groups in a query that groups.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Clause {
     /// SELECT.
@@ -74,43 +68,45 @@ pub(crate) enum Clause {
     OrderBy,
 }
 
-/// What is wrong at a place of the text. It becomes an error when the text is at hand, which is
-/// needed to count characters and to show them.
+/// A mistake with its span. It becomes an error together with the text, which is needed to count
+/// UTF-16 units and to quote the text.
 #[derive(Clone, Debug)]
 pub(crate) enum Fault {
-    /// SC1001: no query goes on with this token.
+    /// SC1001: an unexpected token.
     Syntax(Span),
     /// SC1002: the text ends too early.
     End(Span),
-    /// SC1010: a character that begins no token.
+    /// SC1010: a character that starts no token.
     Token(Span),
-    /// SC1012: a string without an end, or with a wrong escape.
+    /// SC1012: an unterminated string, or an invalid escape.
     Literal(Span),
-    /// SC1011: `1a`, or a number beyond what a double holds.
+    /// SC1011: `1a`, or a number outside the range of a double.
     Number(Span),
-    /// SC1021: `SELECT *` with no FROM.
+    /// SC1021: `SELECT *` without FROM.
     StarWithoutFrom(Span),
-    /// SC2001: no name of FROM.
+    /// SC2001: an unknown name.
     Name(Span, String),
     /// SC2001: a parameter without a value.
     Parameter(Span, String),
-    /// SC2005: no function.
+    /// SC2005: an unknown function.
     Function(Span, String),
-    /// SC2021: a name of FROM given twice.
+    /// SC2021: a duplicate name in FROM.
     Input(Span, String),
-    /// SC2022: a property of an object, or of what is selected, given twice.
+    /// SC2022: a duplicate property of an object or of the SELECT list.
     Property(Span, String),
-    /// SC2040, SC2041: `SELECT *` with aggregates or with groups.
+    /// SC2040, SC2041: `SELECT *` with aggregates (false) or with GROUP BY (true).
     StarOfGroups(Span, bool),
     /// SC2042: `SELECT *` with a JOIN.
     StarOfMany(Span),
-    /// SC2050: the function's name as it was written, and how many arguments it takes.
+    /// SC2050: a wrong number of arguments; with the function's name as written and the valid
+    /// numbers.
     Arguments(Span, String, std::ops::RangeInclusive<usize>),
-    /// SC2060, SC2061, SC2062: the clause whose count is no whole number of 32 bits.
+    /// SC2060, SC2061, SC2062: a count that is not a non-negative integer of 32 bits; with the
+    /// clause.
     Count(Span, &'static str),
     /// SC2101: an aggregate inside another one.
     Nested(Span),
-    /// SC2102, SC2103: a property of a row where there are groups, in the named clause.
+    /// SC2102, SC2103: a property that is neither a group key nor in an aggregate, in this clause.
     Ungrouped(Span, Clause),
     /// SC2104: an aggregate in WHERE.
     AggregateInWhere(Span),
@@ -118,40 +114,39 @@ pub(crate) enum Fault {
     ConstantKey(Span),
     /// SC2111: an aggregate or a query in a key of GROUP BY.
     AggregateInKey(Span),
-    /// SC2201: the query of a single value that may have several results.
+    /// SC2201: a scalar subquery that may have several results.
     Cardinality(Span),
     /// SC2205: both TOP and OFFSET LIMIT.
     TopAndLimit(Span),
-    /// SC2207: ESCAPE with more than one character, or none.
+    /// SC2207: an ESCAPE text that is not exactly one character.
     Escape(Span, String),
-    /// SC2202, SC2203, SC2204: the clause of a query inside another one that only the outermost may
-    /// have, its code, and its name in the message.
+    /// SC2202, SC2203, SC2204: a clause that only the outermost query may have, in a subquery; with
+    /// the code and the clause's name in the message.
     InSubquery(Span, &'static str, &'static str),
-    /// SC2990: what the language has and the service does not run.
+    /// SC2990: a computed step of a path, which the service does not support.
     Indexer(Span),
-    /// 2206: ORDER BY of what is no path of the document.
+    /// 2206: an ORDER BY expression that is not a path of the document.
     NoPath,
-    /// An aggregate inside an expression, in a query that is planned for several partitions.
+    /// An aggregate inside an expression, in a query that needs a plan for several partitions.
     Composition,
-    /// More than a limit allows.
+    /// A limit is exceeded; with the code and the message.
     Limit(Span, &'static str, String),
-    /// Right, but for what there is not; this becomes the other kind of error.
+    /// An unsupported feature; becomes [`SqlError::Unsupported`].
     Unsupported(String),
 }
 
 impl Fault {
-    /// The error that clients see.
-    /// `text` has to be the one that was parsed: spans are offsets into it.
+    /// Converts to the error that clients see. `text` must be the text that was parsed, since spans
+    /// are offsets into it.
     pub(crate) fn into_error(self, text: &str) -> SqlError {
         match self {
-            // The only fault without a place.
             Self::Unsupported(what) => SqlError::Unsupported { what },
             other => SqlError::Invalid(vec![other.into_mistake(text)]),
         }
     }
 
-    /// The error that clients see of several faults: all mistakes. What is not supported is only told
-    /// where there is no mistake.
+    /// Converts several faults to the error that clients see: all mistakes, or, if there are none,
+    /// the first unsupported feature.
     pub(crate) fn into_errors(faults: Vec<Self>, text: &str) -> SqlError {
         let (mut mistakes, mut unsupported) = (Vec::new(), String::new());
         for fault in faults {
@@ -167,16 +162,16 @@ impl Fault {
         }
     }
 
-    /// The mistake with its place in UTF-16 units, as JavaScript counts.
+    /// Converts to a mistake with its position in UTF-16 units.
     fn into_mistake(self, text: &str) -> Mistake {
         let (code, span, message) = self.describe(text);
-        // JavaScript counts in UTF-16 units, the parser in bytes.
+        // Clients count in UTF-16 units, like JavaScript, the parser in bytes.
         let units = |end: usize| text.get(..end).map_or(0, |before| before.encode_utf16().count());
         Mistake { code, message, start: units(span.start), end: units(span.end) }
     }
 
-    /// The code, the place, and the text of the error.
-    /// Wording and codes are those that clients of the service know.
+    /// Returns the code, the span and the message of the error. Codes and messages are those of the
+    /// service.
     fn describe(self, text: &str) -> (&'static str, Span, String) {
         match self {
             Self::Syntax(at) => {
@@ -205,7 +200,7 @@ impl Fault {
         }
     }
 
-    /// The same for what is wrong with a text that is a query by its form.
+    /// Does the same as `describe`, for faults in a text without syntax errors.
     fn describe_meaning(self, text: &str) -> (&'static str, Span, String) {
         let fixed = |code, at, message: &str| (code, at, message.to_owned());
         match self {
@@ -254,7 +249,7 @@ impl Fault {
         }
     }
 
-    /// The same for aggregates, groups and the numbers of results.
+    /// Does the same as `describe`, for faults about aggregates, groups and numbers of results.
     fn describe_groups(self, text: &str) -> (&'static str, Span, String) {
         let (code, at, message) = match self {
             Self::StarOfGroups(at, false) => {
@@ -304,7 +299,7 @@ impl Fault {
                 at,
                 "The specified query includes 'member indexer' which is currently not supported.",
             ),
-            // Without a place: the service finds these two later than the others.
+            // Without a position: the service detects these two in a later step than the others.
             Self::NoPath => (
                 "2206",
                 Span::default(),
@@ -321,7 +316,7 @@ impl Fault {
     }
 }
 
-/// The message for a property that is neither a key nor inside an aggregate.
+/// Returns the message for a property that is neither a group key nor inside an aggregate.
 fn ungrouped_message(property: &str, clause: Clause) -> String {
     let clause = match clause {
         Clause::Select => "select list",
@@ -333,12 +328,12 @@ fn ungrouped_message(property: &str, clause: Clause) -> String {
     )
 }
 
-/// What stands at a place, as messages show it: the first characters of it.
+/// Returns the start of a span's text, as messages quote it.
 fn text_at(text: &str, at: Span) -> String {
     text.get(at.start..at.end).unwrap_or_default().chars().take(127).collect()
 }
 
-/// How many arguments a function takes, in words.
+/// Formats the numbers of arguments that a function accepts.
 fn shown_counts(counts: &std::ops::RangeInclusive<usize>) -> String {
     let (least, most) = (*counts.start(), *counts.end());
     if least == most {

@@ -1,4 +1,4 @@
-//! Text to tokens: comments and blanks are left out, literals are read.
+//! Splits a text into tokens: skips comments and white space, and decodes literals.
 
 use document::Value;
 
@@ -7,10 +7,10 @@ use crate::{
     token::{Sign, Token, TokenKind, Word},
 };
 
-/// All tokens of a text, closed by one that says that it ends, and the fault that is behind them.
-/// The text is bounded before it comes here, so the tokens are too.
-/// It stops at the first fault: what follows a wrong token would be a guess. The parser tells it
-/// when it comes there, as what stands before it may be wrong, too.
+/// Returns the tokens of a text, ending with [`TokenKind::End`], and the fault that ended them
+/// early, if any. Callers bound the length of the text and so the number of tokens. Tokens after
+/// the first fault would be a guess. The parser reports the fault when it reaches it, because an
+/// error before it takes precedence.
 pub(crate) fn tokenize(text: &str) -> (Vec<Token>, Option<Fault>) {
     let mut lexer = Lexer { text, at: 0 };
     let mut tokens = Vec::new();
@@ -22,7 +22,7 @@ pub(crate) fn tokenize(text: &str) -> (Vec<Token>, Option<Fault>) {
             Err(fault) => (TokenKind::End, Some(fault)),
         };
         let ends = kind == TokenKind::End;
-        // The end is a token too, so that an error at the end has a place.
+        // The end is a token too, so that an error at the end has a position.
         tokens.push(Token { kind, span: Span { start, end: lexer.at } });
         if ends {
             return (tokens, fault);
@@ -30,34 +30,32 @@ pub(crate) fn tokenize(text: &str) -> (Vec<Token>, Option<Fault>) {
     }
 }
 
-/// A place in the text.
+/// The state of the lexer.
 struct Lexer<'t> {
-    /// The whole text.
     text: &'t str,
-    /// Bytes of it that were read.
-    /// Always on the border of a character.
+    /// Number of bytes read; always at a character boundary.
     at: usize,
 }
 
 impl<'t> Lexer<'t> {
-    /// What was not read yet.
+    /// Returns the unread text.
     fn rest_of_text(&self) -> &'t str {
         self.text.get(self.at..).unwrap_or_default()
     }
 
-    /// The next character, which stays.
+    /// Returns the next character without consuming it.
     fn peek_char(&self) -> Option<char> {
         self.rest_of_text().chars().next()
     }
 
-    /// Takes the next character.
+    /// Consumes and returns the next character.
     fn next_char(&mut self) -> Option<char> {
         let c = self.peek_char()?;
         self.at += c.len_utf8();
         Some(c)
     }
 
-    /// Takes characters while they are of a kind, and returns them.
+    /// Consumes and returns the longest run of characters that meet the condition.
     fn take_while(&mut self, is: impl Fn(char) -> bool) -> &'t str {
         let rest = self.rest_of_text();
         let end = rest.find(|c| !is(c)).unwrap_or(rest.len());
@@ -65,13 +63,13 @@ impl<'t> Lexer<'t> {
         rest.get(..end).unwrap_or_default()
     }
 
-    /// The place from `start` to here.
+    /// Returns the span from `start` to the current position.
     fn span_from(&self, start: usize) -> Span {
         Span { start, end: self.at }
     }
 
-    /// Passes over white space and comments to the end of a line (`--`).
-    /// A comment may stand wherever a blank may. The language has no other comments.
+    /// Skips white space and comments (`--` to the end of the line), the only kind of comment in
+    /// the language.
     fn skip_blanks(&mut self) {
         loop {
             self.take_while(char::is_whitespace);
@@ -82,8 +80,7 @@ impl<'t> Lexer<'t> {
         }
     }
 
-    /// The next token.
-    /// It is called at the first character of a token; blanks were passed over.
+    /// Reads the next token. White space must have been skipped.
     fn next_kind(&mut self) -> Result<TokenKind, Fault> {
         let start = self.at;
         let Some(c) = self.peek_char() else { return Ok(TokenKind::End) };
@@ -104,7 +101,7 @@ impl<'t> Lexer<'t> {
             }
             '"' | '\'' => self.read_string(c),
             c if c.is_ascii_digit() => self.read_number(),
-            // `.5` is a number, `.a` a step of a path.
+            // `.5` is a number, `.a` is a step of a path.
             '.' if after.next().is_some_and(|c| c.is_ascii_digit()) => self.read_number(),
             c => match Sign::starting(self.rest_of_text()) {
                 Some((sign, length)) => {
@@ -116,8 +113,8 @@ impl<'t> Lexer<'t> {
         }
     }
 
-    /// A string in single or double quotes. Escapes are those of JSON; a `\` before any other
-    /// character is dropped. Line breaks may stand in it as they are.
+    /// Reads a string in single or double quotes. Escapes are those of JSON; a `\` before any other
+    /// character is dropped. Unescaped line breaks are allowed.
     fn read_string(&mut self, quote: char) -> Result<TokenKind, Fault> {
         let start = self.at;
         self.next_char();
@@ -129,14 +126,14 @@ impl<'t> Lexer<'t> {
                 Some(_) => return Ok(TokenKind::Text(text)),
                 None => None,
             };
-            // The message shows what was read until then, the character that is wrong included.
+            // The message shows the text read so far, including the invalid character.
             text.push(c.ok_or_else(|| Fault::Literal(self.span_from(start)))?);
         }
     }
 
-    /// The character of an escape whose `\` was read already. A character beyond 16 bits is two
-    /// `\u` escapes; half of such a pair is no character, and replaced.
-    /// `None` at the end of the text and for an `\u` without four digits.
+    /// Decodes an escape after its `\`. A character beyond 16 bits is written as two `\u` escapes
+    /// (a surrogate pair); an unpaired half is replaced by U+FFFD. Returns `None` at the end of the
+    /// text and for a `\u` without four digits.
     fn read_escape(&mut self) -> Option<char> {
         Some(match self.next_char()? {
             'b' => '\u{8}',
@@ -154,8 +151,8 @@ impl<'t> Lexer<'t> {
         })
     }
 
-    /// The character that a unit and the one in the escape behind it make together, if they are the
-    /// halves of one; then that escape is passed over.
+    /// Returns the character of a surrogate pair, if `first` is the high half and the next escape
+    /// is the low half, which is then consumed.
     fn read_low_half(&mut self, first: u32) -> Option<char> {
         let digits = self.rest_of_text().strip_prefix("\\u")?.get(..4)?;
         let second = u32::from_str_radix(digits, 16).ok()?;
@@ -167,7 +164,7 @@ impl<'t> Lexer<'t> {
         char::from_u32(0x10000 + (high << 10) + low)
     }
 
-    /// Four hexadecimal digits of an escape. A character that is none is passed over, so that
+    /// Reads the four hexadecimal digits of an escape. An invalid character is consumed, so that
     /// messages show it.
     fn read_unit(&mut self) -> Option<u32> {
         let mut unit = 0;
@@ -177,9 +174,9 @@ impl<'t> Lexer<'t> {
         Some(unit)
     }
 
-    /// A number: decimal, with a fraction or an exponent, or hexadecimal. A whole number that 64
-    /// bits hold is an integer.
-    /// The minus is not a part of it: the parser joins the two.
+    /// Reads a number: decimal with optional fraction and exponent, or hexadecimal. A whole number
+    /// that fits 64 bits becomes an integer. A minus sign is a separate token, which the parser
+    /// combines with the number.
     fn read_number(&mut self) -> Result<TokenKind, Fault> {
         let start = self.at;
         let hex = self
@@ -188,8 +185,8 @@ impl<'t> Lexer<'t> {
             .or_else(|| self.rest_of_text().strip_prefix("0X"));
         if hex.is_some() {
             self.at += 2;
-            // All that could go on a name is taken, so that `0x1g` is one wrong number and not two
-            // tokens.
+            // Consumes everything that can continue a name, so that `0x1g` is one invalid number
+            // and not two tokens.
             let digits = self.take_while(is_name);
             let value = i64::from_str_radix(digits, 16).ok().map(Value::Int64);
             return value
@@ -211,13 +208,13 @@ impl<'t> Lexer<'t> {
             }
             self.take_while(|c| c.is_ascii_digit());
         }
-        // What follows has to be no part of a name: `1a` is neither.
+        // `1a` is neither a number nor a name.
         let more = self.take_while(is_name);
         let text = self.text.get(start..self.at).unwrap_or_default();
-        // Beyond 64 bits a whole number is a double.
+        // A whole number beyond 64 bits is a double.
         let exact = text.parse::<i64>().ok().filter(|_| whole).map(Value::Int64);
         let value = exact.or_else(|| {
-            // A whole number is one however it is written.
+            // `1.0` and `1e3` are whole numbers, too.
             text.parse::<f64>().ok().and_then(|value| select::number_or_nothing(value).into_value())
         });
         match value {
@@ -227,7 +224,7 @@ impl<'t> Lexer<'t> {
     }
 }
 
-/// Whether a name may have this character after its first one.
+/// Returns whether a name may contain this character after the first one.
 fn is_name(c: char) -> bool {
     c.is_alphanumeric() || c == '_'
 }

@@ -1,5 +1,5 @@
-//! The NoSQL query language: text in, a plan for `select` out. It evaluates nothing, does no I/O
-//! and knows no store.
+//! Compiles the NoSQL query language: parses a text and binds it to a plan for the crate `select`.
+//! It evaluates nothing, does no I/O and does not know the store.
 //!
 //! ```text
 //! text --lexer--> tokens --parser--> tree (ast) --bind--> select::plan::Select
@@ -7,7 +7,7 @@
 //! ```
 //!
 //! Every step is bounded: the length of the text, the depth of the tree, the number of operators
-//! and joins (`limits`). An error has the code that clients know and the place in the text.
+//! and joins (`limits`). An error has the service's code and the position in the text.
 
 mod ast;
 mod bind;
@@ -26,23 +26,23 @@ use error::Fault;
 use document::{Document, Value};
 use select::plan::Select;
 
-/// The plan of a query. Names of parameters have their `@`; their values become constants of the
-/// plan.
+/// Compiles a query to a plan. Names of parameters include the `@`; their values become constants
+/// of the plan.
 pub fn compile(text: &str, parameters: &[(String, Value)]) -> Result<Select, SqlError> {
     let query = parser::parse(text).map_err(|fault| fault.into_error(text))?;
     bind::bind_query(&query, parameters).map_err(|faults| Fault::into_errors(faults, text))
 }
 
-/// The plan of a condition on one document, `FROM c WHERE c.a = 1`: a query that need not say what
-/// it selects. [`Select::keeps_document`] is for it.
+/// Compiles a condition on one document, `FROM c WHERE c.a = 1`; SELECT is optional.
+/// [`Select::keeps_document`] evaluates the plan.
 pub fn compile_condition(text: &str) -> Result<Select, SqlError> {
     let query = parser::parse_condition(text).map_err(|fault| fault.into_error(text))?;
     bind::bind_query(&query, &[]).map_err(|faults| Fault::into_errors(faults, text))
 }
 
-/// The plan that a client with these features is told: what it does itself with the results of
-/// several partitions, and the query that it sends. One server has all results, so it never needs
-/// to do anything.
+/// Returns the query plan for a client with these features: the steps that the client performs on
+/// the results of several partitions, and the query that it sends to each. A server has all
+/// results, so it does not need the client's steps for a correct result.
 pub fn plan_document(
     text: &str,
     parameters: &[(String, Value)],

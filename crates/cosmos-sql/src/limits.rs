@@ -1,27 +1,26 @@
-//! Sizes and counts of a query text.
+//! Limits on the size and structure of a query.
 
-/// Largest text, in bytes.
+/// Maximum size of a query text, in bytes.
 pub const MAX_TEXT_BYTES: usize = 512 * 1024;
-/// Deepest nesting of parentheses, brackets, calls, operators in front and queries.
-/// The parser recurses once for each.
+/// Maximum nesting of parentheses, brackets, calls, prefix operators and queries. The parser
+/// recurses once per level.
 pub const MAX_DEPTH: usize = 100;
-/// Highest tree; operators of different precedence inside one another count.
-/// What the parser reads without recursion can still be higher than it is nested.
+/// Maximum height of the tree. It can exceed the nesting of the text: each precedence level inside
+/// another one adds a level that the parser reads without recursion.
 pub const MAX_HEIGHT: usize = 150;
-/// JOINs of one query and those inside it.
+/// Maximum number of JOINs of a query, including its subqueries.
 pub const MAX_JOINS: usize = 10;
-/// AND and OR operators.
-/// They do not make the tree deeper, but each is bound and evaluated.
+/// Maximum number of AND and OR operators. They do not deepen the tree, but each operand is bound
+/// and evaluated.
 pub const MAX_LOGIC: usize = 2_000;
-/// Items of one IN.
+/// Maximum number of items of one IN.
 pub const MAX_IN_ITEMS: usize = 16_000;
-/// Keys of GROUP BY, and items of ORDER BY.
+/// Maximum number of GROUP BY keys, and of ORDER BY items.
 pub const MAX_KEYS: usize = 64;
-/// Deepest nesting of a parameter's value.
-/// Stored documents have a limit of their own.
+/// Maximum nesting of a parameter's value. Stored documents have a separate limit.
 pub const MAX_PARAMETER_DEPTH: usize = 128;
-/// What parameters may take in memory, each as often as it is used.
+/// Maximum total size of parameter values in the plan, in bytes; a value counts once per use.
 pub const MAX_FILLED_BYTES: usize = 64 * 1024 * 1024;
-/// Mistakes that the refusal of one query tells. A text could have one for each of its names, and each
-/// is told with its place and a message.
+/// Maximum number of mistakes reported for one query: a text could have one per name, each with a
+/// position and a message.
 pub const MAX_MISTAKES: usize = 100;

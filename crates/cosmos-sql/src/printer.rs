@@ -1,5 +1,5 @@
-//! A tree back to text that reads as the same tree: operators stand in parentheses, names that are
-//! not identifiers in quotes. Plans for clients are made of it.
+//! Prints a tree as text that parses to the same tree: operators are in parentheses, names that are
+//! not identifiers in quotes. Query plans for clients are made of such text.
 //!
 //! ```text
 //! select c.a+1 as n from c where not c.b     the text of a client
@@ -19,15 +19,15 @@ use crate::{
     token::Word,
 };
 
-/// The text of an expression.
+/// Returns the text of an expression.
 pub(crate) fn print_expression(node: &Node) -> String {
     let mut out = String::new();
     push_node(node, &mut out);
     out
 }
 
-/// The text of a query, each clause on a line of its own. Clauses that it lacks are left out.
-/// Used where the whole query goes to a client again, with another window.
+/// Returns the text of a query, each clause on a separate line, for plans in which a client sends
+/// the whole query with another window.
 pub(crate) fn print_query(query: &Query) -> String {
     let mut out = "SELECT ".to_owned();
     if query.distinct {
@@ -51,13 +51,13 @@ pub(crate) fn print_query(query: &Query) -> String {
     out
 }
 
-/// TOP with the blank behind it.
+/// Returns TOP, followed by a space.
 pub(crate) fn print_top(query: &Query) -> String {
     let top = query.top.as_ref().map(|top| format!("TOP {} ", print_expression(&top.node)));
     top.unwrap_or_default()
 }
 
-/// What is selected, as text. Names that could be read as something else stand in quotes.
+/// Returns the SELECT list as text. Names that could be parsed as something else are quoted.
 fn print_selection(selection: &Selection) -> String {
     match selection {
         Selection::Star(_) => "*".to_owned(),
@@ -77,8 +77,8 @@ fn print_selection(selection: &Selection) -> String {
     }
 }
 
-/// FROM with the line break before it; empty for a query without FROM. Every further source is a
-/// JOIN.
+/// Returns FROM, preceded by a line break; empty for a query without FROM. Every further source is
+/// a JOIN.
 pub(crate) fn print_from(inputs: &[Input]) -> String {
     let mut out = String::new();
     for (at, input) in inputs.iter().enumerate() {
@@ -104,7 +104,7 @@ pub(crate) fn print_from(inputs: &[Input]) -> String {
     out
 }
 
-/// GROUP BY with the line break before it.
+/// Returns GROUP BY, preceded by a line break.
 pub(crate) fn print_group(keys: &[Node]) -> String {
     match keys {
         [] => String::new(),
@@ -112,7 +112,8 @@ pub(crate) fn print_group(keys: &[Node]) -> String {
     }
 }
 
-/// ORDER BY with the line break before it. An item says its direction where it was written.
+/// Returns ORDER BY, preceded by a line break. An item has a direction only if it was written with
+/// one.
 pub(crate) fn print_order(query: &Query) -> String {
     let item = |item: &OrderItem| {
         let direction = match (item.descending, item.ascending) {
@@ -126,27 +127,27 @@ pub(crate) fn print_order(query: &Query) -> String {
     if items.is_empty() { String::new() } else { format!("\nORDER BY {}", items.join(", ")) }
 }
 
-/// Expressions with commas between them.
+/// Returns expressions separated by commas.
 fn print_list(nodes: &[Node]) -> String {
     nodes.iter().map(print_expression).collect::<Vec<_>>().join(", ")
 }
 
-/// A text in double quotes, escaped as in JSON, which is how the language has it, too.
+/// Returns a string in double quotes, escaped as in JSON, whose escapes the language shares.
 pub(crate) fn quoted_text(text: &str) -> String {
     let mut out = Vec::new();
     json::write_string(text, &mut out);
     String::from_utf8(out).unwrap_or_default()
 }
 
-/// Whether a name can stand without quotes: it is not a reserved word and has no other characters.
-/// It agrees with what the lexer reads as one name.
+/// Returns whether a name needs no quotes: it is not a reserved word and the lexer reads it as one
+/// name.
 fn is_identifier(name: &str) -> bool {
     let starts = name.starts_with(|c: char| c.is_alphabetic() || c == '_');
     starts && name.chars().all(|c| c.is_alphanumeric() || c == '_') && Word::find(name).is_none()
 }
 
-/// Appends the steps of a path: `.a` for names, `["a b"]` for names that are none, `[x]` for the
-/// rest.
+/// Appends the steps of a path: `.a` for identifiers, `["a b"]` for other names, `[x]` for other
+/// steps.
 fn push_path(steps: &[PathStep], out: &mut String) {
     for step in steps {
         match step {
@@ -164,17 +165,16 @@ fn push_path(steps: &[PathStep], out: &mut String) {
     }
 }
 
-/// Appends an expression; what has operators stands in parentheses, so that no reader has to know
-/// which of them bind more tightly.
-/// It recurses as deep as the tree is high, which the parser has bounded.
+/// Appends an expression. Operators are in parentheses, so that the text does not depend on
+/// precedence. The recursion is as deep as the tree is high, which the parser has limited.
 fn push_node(node: &Node, out: &mut String) {
     match &node.kind {
         NodeKind::Literal(value) => out.push_str(&json::to_string(value.as_ref())),
         NodeKind::Undefined => out.push_str("undefined"),
         NodeKind::Parameter(name) | NodeKind::Name(name) => out.push_str(name),
         NodeKind::Member { base, steps } => {
-            // A number with a dot behind it would be another number.
-            // Parentheses are no node of the tree, so that it reads back the same.
+            // A number followed by a dot would be parsed as another number. Parentheses make no
+            // node of their own, so the tree stays the same.
             let wrapped = matches!(base.kind, NodeKind::Literal(_));
             out.push_str(if wrapped { "(" } else { "" });
             push_node(base, out);
@@ -212,8 +212,8 @@ fn push_node(node: &Node, out: &mut String) {
     }
 }
 
-/// Appends an expression with operators, without the parentheses around it.
-/// It is called for kinds with operators only; any other would be given back to the caller.
+/// Appends an expression with operators, without the enclosing parentheses. Only called for kinds
+/// with operators; other kinds are passed back to `push_node`.
 fn push_operation(node: &Node, out: &mut String) {
     let not = |negated: &bool| if *negated { " NOT" } else { "" };
     match &node.kind {
@@ -227,7 +227,7 @@ fn push_operation(node: &Node, out: &mut String) {
                 Unary::Plus => "+ ",
                 Unary::BitNot => "~ ",
             });
-            // The blank keeps a number from taking the sign for its own.
+            // The space keeps the lexer and parser from making the sign a part of a number.
             push_node(inner, out);
         }
         NodeKind::Chain { first, rest } => {
@@ -281,21 +281,22 @@ fn push_operation(node: &Node, out: &mut String) {
             push_node(condition, out);
             out.push_str(&format!(" ? {} : {}", print_expression(yes), print_expression(no)));
         }
-        // It is never reached, as only kinds with operators come here.
+        // Never reached, since the caller passes only kinds with operators.
         _ => push_node(node, out),
     }
 }
 
-/// Operators beside one another that have parentheses of their own, as the service writes them.
+/// Maximum number of consecutive operators of one precedence that get parentheses each, as the
+/// service prints them.
 const MAX_PAIRS: usize = 16;
 
-/// How many pairs of parentheses stand inside a list of operators of one precedence. More would be
-/// nested deeper than a text may be.
+/// Returns the number of pairs of parentheses inside a chain of operators of one precedence; 0 if
+/// they would exceed the nesting limit of a text.
 fn pairs(operators: usize) -> usize {
     if operators <= MAX_PAIRS { operators.saturating_sub(1) } else { 0 }
 }
 
-/// The sign or word of an operator.
+/// Returns the sign or keyword of an operator.
 fn operator_text(operator: Operator) -> &'static str {
     match operator {
         Operator::And => "AND",

@@ -1,19 +1,17 @@
-//! Tokens of the language, and which words are reserved.
+//! Tokens and reserved words of the query language.
 
 use document::Value;
 
 use crate::error::Span;
 
-/// A token and where it stands.
+/// A token and its position.
 #[derive(Clone, Debug)]
 pub(crate) struct Token {
-    /// What it is.
     pub(crate) kind: TokenKind,
-    /// Its bytes in the text.
     pub(crate) span: Span,
 }
 
-/// What a token is.
+/// The kind of a token.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum TokenKind {
     /// A reserved word.
@@ -22,14 +20,13 @@ pub(crate) enum TokenKind {
     Name(String),
     /// `@` and a name.
     Parameter(String),
-    /// A string, its escapes read.
+    /// A string, with its escapes decoded.
     Text(String),
-    /// A number, an integer where it is a whole one.
+    /// A number; an integer if its value is whole.
     Number(Value),
     /// Punctuation.
     Sign(Sign),
-    /// The end of the text.
-    /// It is the last token of every list.
+    /// The end of the text, the last token of every list.
     End,
 }
 
@@ -40,8 +37,8 @@ macro_rules! words {
         pub(crate) enum Word { $($word),* }
 
         impl Word {
-            /// Returns the word that a text is. Case does not count, but for the constants and
-            /// `udf`: in other than small letters these are names.
+            /// Returns the reserved word that a text is. Case is ignored, except for the constants
+            /// and `udf`: if not in lower case, these are names.
             pub(crate) fn find(text: &str) -> Option<Self> {
                 $(if text.eq_ignore_ascii_case($text) {
                     let exact = !Self::$word.is_written_small() || text == $text;
@@ -65,7 +62,7 @@ words! {
 }
 
 impl Word {
-    /// Whether the word is one in small letters only.
+    /// Returns whether the word is reserved in lower case only.
     fn is_written_small(self) -> bool {
         matches!(self, Self::False | Self::Null | Self::True | Self::Udf | Self::Undefined)
     }
@@ -73,13 +70,13 @@ impl Word {
 
 macro_rules! signs {
     ($($sign:ident $text:literal),* $(,)?) => {
-        /// Punctuation; longer ones come first.
+        /// Punctuation. Longer signs come first, for `starting`.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub(crate) enum Sign { $($sign),* }
 
         impl Sign {
-            /// The sign that a text begins with, and its length.
-            /// `>>>` has to be looked for before `>>` and `>`, hence the order of the list.
+            /// Returns the sign with which a text starts, and its length. `>>>` must be tried
+            /// before `>>` and `>`, hence the order of the list.
             pub(crate) fn starting(text: &str) -> Option<(Self, usize)> {
                 $(if text.starts_with($text) { return Some((Self::$sign, $text.len())); })*
                 None

@@ -1,4 +1,4 @@
-//! Calls: of built-in functions, and of aggregates, whose place in a query is checked.
+//! Binds calls of functions and aggregates, and checks where aggregates are allowed.
 
 use document::Value;
 use select::{
@@ -14,11 +14,10 @@ use crate::{
 };
 
 impl<'q> Binder<'q> {
-    /// A call: of an aggregate, or of a function with as many arguments as it takes. User-defined
-    /// functions, and functions that are known but not there, are refused by name.
-    /// Aggregates are looked for first: they are no functions of the table, as they see many rows.
-    /// Arguments are bound before the call is looked at, so that what is wrong with them is told
-    /// first.
+    /// Binds a call of an aggregate or of a function. Aggregates are not in the table of functions,
+    /// because they operate on many rows. User-defined functions, and known functions that are not
+    /// implemented, are reported by name. Arguments are bound first, so that their faults are
+    /// reported first.
     pub(super) fn bind_call(
         &mut self,
         node: &Node,
@@ -36,7 +35,8 @@ impl<'q> Binder<'q> {
             let what = format!("the user-defined function 'udf.{name}'");
             return Ok(self.report(Fault::Unsupported(what)));
         }
-        // Known to clients, so that the error says "not supported" and not "no such function".
+        // The service has these functions, so the error says "not supported" instead of "no such
+        // function".
         if functions::is_later(name) {
             let what = format!("the function '{}'", name.to_uppercase());
             return Ok(self.report(Fault::Unsupported(what)));
@@ -44,7 +44,7 @@ impl<'q> Binder<'q> {
         let Some(function) = functions::find_function(name) else {
             let start = node.span().start;
             let at = Span { start, end: start + name.len() };
-            // What is no call has no properties.
+            // An invalid call counts as without properties.
             self.properties = properties;
             return Ok(self.report(Fault::Function(at, name.to_owned())));
         };
@@ -59,10 +59,10 @@ impl<'q> Binder<'q> {
         Ok(Expr::Call(function, args))
     }
 
-    /// A call of an aggregate becomes the slot that its result goes to. Its argument sees rows
-    /// again. An aggregate inside another one, in WHERE or in GROUP BY has no group to aggregate:
-    /// each of them is told, the inner one first.
-    /// Each call has a slot of its own, also where two say the same.
+    /// Binds a call of an aggregate to the slot of its result; each call has a separate slot, even
+    /// if two are equal. The argument is evaluated per row. An aggregate inside another one, in
+    /// WHERE or in GROUP BY has no group to aggregate and is a fault; faults of inner aggregates
+    /// are reported first.
     fn bind_aggregate(
         &mut self,
         node: &Node,
@@ -71,8 +71,8 @@ impl<'q> Binder<'q> {
         args: &'q [Node],
     ) -> Result<Expr, Fault> {
         let phase = self.current_frame().phase;
-        // The phase goes back before the result is looked at: other clauses are bound after an
-        // error of this one is passed on, and the frame has to be right whoever reads it.
+        // The phase is restored before an error is passed on, because other clauses are still
+        // bound.
         if matches!(phase, Phase::Groups(_)) {
             self.current_frame().phase = Phase::Aggregate;
         }
@@ -87,12 +87,12 @@ impl<'q> Binder<'q> {
             Phase::Key => Ok(self.report(Fault::AggregateInKey(node.span()))),
             _ if args.iter().any(has_aggregate) => Ok(self.report(Fault::Nested(node.span()))),
             Phase::Groups(_) => Ok(self.aggregate_of(kind, of)),
-            // The aggregate around it tells.
+            // Reported for the enclosing aggregate.
             Phase::Aggregate => Ok(Expr::Undefined),
         }
     }
 
-    /// The slot of an aggregate of the query that is bound.
+    /// Adds an aggregate to the current query and returns its slot.
     pub(super) fn aggregate_of(&mut self, kind: AggregateKind, of: Expr) -> Expr {
         let slot = self.next_slot();
         self.current_frame().aggregates.push(Aggregate { kind, of, slot });
@@ -100,18 +100,19 @@ impl<'q> Binder<'q> {
     }
 }
 
-/// Values that are looked for in one list of constants, at most, each with a set of its own.
+/// Maximum number of values searched in one list of constants; each search has a set of its own.
 const MAX_SEARCHED: usize = 4;
 
-/// Whether a call looks for values in a list of constants, and can be done with sets as IN is: `IN` of
-/// the same list comes to the same.
+/// Returns whether a call searches a list of constants for values in such a way that a set, as for
+/// IN, gives the same result.
 fn is_search_in_constants(name: &str, args: &[Expr]) -> bool {
     let Some((Expr::Constant(Value::Array(list)), values)) = args.split_first() else {
         return false;
     };
     match (name, values) {
         ("ARRAY_CONTAINS", [_] | [_, Expr::Constant(Value::Bool(false))]) => true,
-        // Parts of objects are looked for: where the list has no object there are none.
+        // A partial match applies to objects only: without objects in the list it is an ordinary
+        // search.
         ("ARRAY_CONTAINS", [_, Expr::Constant(Value::Bool(true))]) => {
             !list.iter().any(|value| matches!(value, Value::Document(_)))
         }
@@ -120,7 +121,7 @@ fn is_search_in_constants(name: &str, args: &[Expr]) -> bool {
     }
 }
 
-/// Such a call as a search in sets.
+/// Binds such a call to searches in sets.
 fn search_in_set(name: &str, args: Vec<Expr>) -> Expr {
     let mut args = args.into_iter();
     let list = match args.next() {
@@ -131,13 +132,13 @@ fn search_in_set(name: &str, args: Vec<Expr>) -> Expr {
     match name {
         "ARRAY_CONTAINS_ANY" => Expr::Or(args.map(search).collect()),
         "ARRAY_CONTAINS_ALL" => Expr::And(args.map(search).collect()),
-        // What follows the value says nothing here.
+        // The flag after the value has no effect here.
         _ => args.next().map_or(Expr::Undefined, search),
     }
 }
 
-/// Whether an expression has an aggregate that is not inside another query.
-/// The aggregate of an inner query belongs to that one's rows, so queries are not entered.
+/// Returns whether an expression contains an aggregate. Subqueries are not searched: their
+/// aggregates belong to their own rows.
 pub(crate) fn has_aggregate(node: &Node) -> bool {
     let mut has = matches!(
         &node.kind,

@@ -1,5 +1,5 @@
-//! Expressions: each node to what evaluates it. What consists of constants only becomes a constant
-//! here, so that it is not built again for every row, and so that indexes can use it.
+//! Binds expressions. An expression that consists of constants becomes a constant here, so that it
+//! is not built again for every row and indexes can use it.
 
 use document::Value;
 use select::{
@@ -19,14 +19,14 @@ use crate::{
 };
 
 impl<'q> Binder<'q> {
-    /// Binds an expression. One that is a key of GROUP BY is the slot of that key, wherever it
-    /// stands.
+    /// Binds an expression. An expression equal to a GROUP BY key becomes the slot of that key.
     pub(super) fn bind_expr(&mut self, node: &'q Node) -> Result<Expr, Fault> {
-        // Before anything else: inside a key there may be names that groups do not have.
+        // First, because a key may contain names that are not accessible in groups.
         if let Some(key) = self.group_key(node) {
             return Ok(key);
         }
-        // Each arm answers by itself: this frame stands once per level of a tree.
+        // Each arm only calls a function, to keep this stack frame small: the recursion has one per
+        // level of the tree.
         match &node.kind {
             NodeKind::Literal(value) => Ok(Expr::Constant(value.clone())),
             NodeKind::Undefined => Ok(Expr::Undefined),
@@ -50,7 +50,7 @@ impl<'q> Binder<'q> {
         }
     }
 
-    /// A parameter: its value as a constant.
+    /// Binds a parameter to its value as a constant.
     fn bind_parameter(&mut self, name: &str, node: &Node) -> Result<Expr, Fault> {
         let value = self.fill_in_parameter(name, node.span())?;
         Ok(match value {
@@ -59,14 +59,14 @@ impl<'q> Binder<'q> {
         })
     }
 
-    /// A name: the slot that it stands for.
+    /// Binds a name to its slot.
     fn bind_name(&mut self, name: &str, node: &Node) -> Result<Expr, Fault> {
         let value = self.resolve_name(name, node.span(), node.span());
         Ok(value.unwrap_or(Expr::Undefined))
     }
 
-    /// An array; one of constants is a constant.
-    /// An element that is undefined is left out of it, as it would be at run time.
+    /// Binds an array; an array of constants becomes a constant. Undefined elements are omitted, as
+    /// at run time.
     fn bind_array(&mut self, items: &'q [Node]) -> Result<Expr, Fault> {
         let items = self.bind_all(items)?;
         Ok(match all_constants(&items) {
@@ -75,35 +75,33 @@ impl<'q> Binder<'q> {
         })
     }
 
-    /// `??`: the first of several values that is there.
-    /// All are bound, but only as many evaluated as are needed.
+    /// Binds `??`: the first value that is not undefined. The following operands are not evaluated.
     fn bind_coalesce(&mut self, items: &'q [Node]) -> Result<Expr, Fault> {
         self.bind_all(items).map(Expr::Coalesce)
     }
 
-    /// An operator before its operand.
+    /// Binds a prefix operator.
     fn bind_unary(&mut self, operator: Unary, inner: &'q Node) -> Result<Expr, Fault> {
         self.bind_boxed(inner).map(|inner| Expr::Unary(operator, inner))
     }
 
-    /// The three parts of BETWEEN or `?:`.
+    /// Binds the three parts of BETWEEN or `?:`.
     fn bind_three(&mut self, parts: &'q [Node; 3]) -> Result<Box<[Expr; 3]>, Fault> {
         let [a, b, c] = parts;
         Ok(Box::new([self.bind_expr(a)?, self.bind_expr(b)?, self.bind_expr(c)?]))
     }
 
-    /// BETWEEN, both bounds included.
+    /// Binds BETWEEN, whose bounds are inclusive.
     fn bind_between(&mut self, parts: &'q [Node; 3], negated: bool) -> Result<Expr, Fault> {
         self.bind_three(parts).map(|parts| negate_if(Expr::Between(parts), negated))
     }
 
-    /// `a ? b : c`; only the chosen side is evaluated.
+    /// Binds `a ? b : c`; only the chosen side is evaluated.
     fn bind_conditional(&mut self, parts: &'q [Node; 3]) -> Result<Expr, Fault> {
         self.bind_three(parts).map(Expr::Conditional)
     }
 
-    /// IN: a list of constants becomes a set.
-    /// A set is looked up at once, however long the list is.
+    /// Binds IN. A list of constants becomes a set, whose lookup does not depend on its length.
     fn bind_in(
         &mut self,
         value: &'q Node,
@@ -114,8 +112,8 @@ impl<'q> Binder<'q> {
         Ok(negate_if(in_or_among(value, self.bind_all(items)?), negated))
     }
 
-    /// A query inside an expression, in a frame of its own. One that stands for a single value has at
-    /// most one result. A key of GROUP BY has none, and what is inside it is not looked at there.
+    /// Binds a subquery in an expression, in a frame of its own. A scalar subquery must have at
+    /// most one result. A key of GROUP BY must not contain a subquery, which is not bound there.
     fn bind_subquery(
         &mut self,
         node: &Node,
@@ -138,18 +136,19 @@ impl<'q> Binder<'q> {
         Ok(Expr::Subquery(kind, Box::new(select)))
     }
 
-    /// An expression for a place where the plan keeps it in a box.
+    /// Binds an expression and boxes it.
     fn bind_boxed(&mut self, node: &'q Node) -> Result<Box<Expr>, Fault> {
         self.bind_expr(node).map(Box::new)
     }
 
-    /// Several expressions, in order.
+    /// Binds several expressions in order.
     pub(super) fn bind_all(&mut self, nodes: &'q [Node]) -> Result<Vec<Expr>, Fault> {
         nodes.iter().map(|node| self.bind_expr(node)).collect()
     }
 
-    /// A path. Its beginning may be a key of GROUP BY, a name, or any expression. Brackets hold
-    /// constants only; behind the last ones that do not, nothing else of the path is looked at.
+    /// Binds a path. Its first part may be a GROUP BY key, a name, or any expression. Steps in
+    /// brackets must be constants; the last one that is not is reported, and the rest of the path
+    /// is not checked.
     fn bind_member(
         &mut self,
         node: &Node,
@@ -162,7 +161,8 @@ impl<'q> Binder<'q> {
             self.properties = properties;
             return Ok(self.report(Fault::Indexer(node.span().up_to(end))));
         }
-        // Keys come first: where there are groups, `c.a` is the key and `c` alone is an error.
+        // Keys come first: in a query with groups, `c.a` may be a key although `c` alone is an
+        // error.
         if let Some((key, length)) = self.key_of_path(base, steps, node.span()) {
             return Ok(path_in(key, steps.get(length..).unwrap_or_default()));
         }
@@ -178,8 +178,8 @@ impl<'q> Binder<'q> {
         Ok(stepped(base, steps.iter().map(step_value).collect()))
     }
 
-    /// The `_rid` of a group or a row, in a query that a client was told to send: that of one of the
-    /// rows, or of the document that the row is of.
+    /// Binds the `_rid` of a group or a row in a rewritten query of a client's plan: the smallest
+    /// one of the group's rows, or that of the row's document.
     fn rid_of(&mut self, name: &str, steps: &[PathStep]) -> Option<Expr> {
         let [PathStep::Name(property, _)] = steps else { return None };
         let [frame] = self.frames.as_slice() else { return None };
@@ -194,8 +194,8 @@ impl<'q> Binder<'q> {
         }
     }
 
-    /// An object; one of constants is a constant. A property may not repeat.
-    /// A property that is undefined is left out of the constant.
+    /// Binds an object; an object of constants becomes a constant, without its undefined
+    /// properties. A repeated property is a fault.
     fn bind_object(&mut self, fields: &'q [Field]) -> Result<Expr, Fault> {
         let mut names = std::collections::HashSet::new();
         for Field { name, at, .. } in fields {
@@ -207,9 +207,8 @@ impl<'q> Binder<'q> {
         for field in fields {
             object.push((field.name.clone(), self.bind_expr(&field.value)?));
         }
-        // A field that is undefined does not keep the others from being constant: it is left out.
+        // An undefined field counts as constant, because it is omitted.
         let known = |(_, value): &(String, Expr)| is_constant(value);
-        // One part that depends on the row makes the whole depend on it.
         if !object.iter().all(known) {
             return Ok(Expr::Object(object));
         }
@@ -220,10 +219,9 @@ impl<'q> Binder<'q> {
         Ok(Expr::Constant(Value::Document(fields.collect())))
     }
 
-    /// Operators of one precedence. AND, OR and `||` are one operation on all operands; others are
-    /// applied from left to right.
-    /// The parser has put operators of one precedence into a chain, so that the first one says for
-    /// all whether they are logical.
+    /// Binds a chain of operators of one precedence. AND, OR and `||` become one operation on all
+    /// operands; others are applied from left to right. All operators of such a chain are equal if
+    /// the first is AND, OR or `||`.
     fn bind_chain(&mut self, first: &'q Node, rest: &'q [(Operator, Node)]) -> Result<Expr, Fault> {
         let first = self.bind_expr(first)?;
         let mut operands = Vec::with_capacity(rest.len() + 1);
@@ -241,15 +239,15 @@ impl<'q> Binder<'q> {
         }
         let mut chain = Vec::with_capacity(rest.len());
         for (operator, node) in rest {
-            // The parser makes no chain that mixes them.
+            // The parser never mixes the two kinds in a chain.
             let Operator::Of(binary) = operator else { return Err(Fault::Syntax(node.span())) };
             chain.push((*binary, self.bind_expr(node)?));
         }
         Ok(Expr::Chain(Box::new(first), chain))
     }
 
-    /// LIKE: a constant pattern is read here. ESCAPE takes one character.
-    /// A pattern that is computed is read for every row instead.
+    /// Binds LIKE. A constant pattern is compiled here, a computed one for every row. ESCAPE takes
+    /// one character.
     fn bind_like(
         &mut self,
         value: &'q Node,
@@ -269,7 +267,8 @@ impl<'q> Binder<'q> {
         };
         let value = self.bind_boxed(value)?;
         let like = match self.bind_expr(pattern)? {
-            // A pattern that is no text is left to run time, where the result is undefined.
+            // A pattern that is not a string is evaluated at run time, where the result is
+            // undefined.
             Expr::Constant(Value::String(pattern)) => {
                 Expr::Like(value, Like::new(&pattern, escape))
             }
@@ -279,7 +278,8 @@ impl<'q> Binder<'q> {
     }
 }
 
-/// The expression in brackets that is no constant, and the place where the brackets end.
+/// Returns the expression in brackets if it is not a number, and the position of the closing
+/// bracket.
 fn computed_index(step: &PathStep) -> Option<(&Node, Span)> {
     match step {
         PathStep::Computed(index, end) if constant_index(index).is_none() => Some((index, end.0)),
@@ -287,18 +287,17 @@ fn computed_index(step: &PathStep) -> Option<(&Node, Span)> {
     }
 }
 
-/// The expression, or its negation.
+/// Negates the expression if requested.
 fn negate_if(expr: Expr, negated: bool) -> Expr {
     if negated { Expr::Not(Box::new(expr)) } else { expr }
 }
 
-/// Whether an expression is a constant; undefined is one.
+/// Returns whether an expression is a constant or undefined.
 fn is_constant(expr: &Expr) -> bool {
     matches!(expr, Expr::Constant(_) | Expr::Undefined)
 }
 
-/// The values of expressions that are all constants, those that are undefined left out; nothing
-/// when one is not a constant.
+/// Returns the values of expressions without undefined ones; `None` unless all are constants.
 fn all_constants(exprs: &[Expr]) -> Option<Vec<Value>> {
     if !exprs.iter().all(is_constant) {
         return None;
@@ -310,9 +309,8 @@ fn all_constants(exprs: &[Expr]) -> Option<Vec<Value>> {
     Some(values.collect())
 }
 
-/// IN as a set of constants where all items are constants, else item by item.
-/// An item that is undefined makes the result undefined where no other is equal, so the set knows
-/// whether there was one.
+/// Binds IN to a set if all items are constants, else to comparisons with each item. If no item is
+/// equal and one was undefined, the result is undefined, so the set records whether there was one.
 fn in_or_among(value: Box<Expr>, items: Vec<Expr>) -> Expr {
     let Some(values) = all_constants(&items) else { return Expr::In(value, items) };
     let has_nothing = values.len() < items.len();

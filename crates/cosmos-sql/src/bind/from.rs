@@ -1,8 +1,7 @@
-//! FROM and JOIN: which slot each name has and where its values come from.
+//! Binds FROM and JOIN: assigns each name a slot and a source of values.
 //!
-//! The first name of FROM is special: in `FROM c` it is the stored document, whatever it is called.
-//! Anything deeper, such as `FROM c.list` or `JOIN x IN c.list`, is evaluated from the document for
-//! each row.
+//! The first name of the outermost FROM denotes the stored document, whatever the name is. Anything
+//! else, such as `FROM c.list` or `JOIN x IN c.list`, is evaluated from the document for each row.
 
 use std::sync::Arc;
 
@@ -16,17 +15,18 @@ use crate::{
 };
 
 impl<'q> Binder<'q> {
-    /// Binds the sources in order; each may use the names before it.
-    /// A name is given once: those of the queries around are names, too. A name of this FROM that
-    /// stands there again gives nothing new. The name of a query that goes over elements hides others.
+    /// Binds the sources in order; each may use the names of earlier ones. A name must be new in
+    /// this FROM and in all outer queries. A source that only repeats a visible name for the same
+    /// values is ignored or hides it; the name of a subquery over elements hides others.
     pub(super) fn bind_from(&mut self, inputs: &'q [ast::Input]) -> Result<Vec<Source>, Fault> {
         let mut sources = Vec::with_capacity(inputs.len());
-        // Queries inside FROM are bound meanwhile and look at it.
+        // Read by subqueries of FROM, which are bound meanwhile.
         self.current_frame().enters = true;
-        // Only what is in FROM, all the way, has the documents to itself.
+        // Only in a FROM that is nested in FROM clauses alone does an unknown name denote the
+        // document.
         let of_documents = self.frames.iter().all(|frame| frame.enters && frame.names.is_empty());
         self.current_frame().is_of_documents = of_documents;
-        // The name that comes before, in this FROM or around it.
+        // The preceding name, in this FROM or an outer one.
         let before = self.frames.iter().rev().find_map(|frame| frame.names.last());
         let mut before = before.map(|(name, _)| name.clone());
         for input in inputs {
@@ -41,7 +41,7 @@ impl<'q> Binder<'q> {
                     continue;
                 }
             }
-            // The names are added after the source is bound: a source cannot use its own name.
+            // The names are added afterwards, since a source cannot use its own name.
             let (source, rows) = self.bind_source(input, &mut sources)?;
             let same = self.same_name(input).filter(|_| !input.iterates);
             if let Some((_, of)) = same.and_then(|same| self.find_name(same)) {
@@ -71,14 +71,14 @@ impl<'q> Binder<'q> {
         Ok(sources)
     }
 
-    /// Whether an input gives a name that can be seen to the values that it has already.
+    /// Returns whether a source names values with a visible name that already denotes them.
     fn gives_again(&mut self, input: &ast::Input, name: &str) -> bool {
         let Some((_, slot)) = self.find_name(name) else { return false };
         let same = self.same_name(input);
         let Some(same) = same.filter(|_| !input.iterates) else { return false };
         match self.find_name(same) {
             Some((_, of)) => self.value_of(of) == self.value_of(slot),
-            // A name that is unknown stands for the first one.
+            // An unknown name denotes the first name.
             None => {
                 let first = self.frames.iter().find_map(|frame| frame.names.first());
                 first.is_some_and(|(first, _)| first == name)
@@ -86,7 +86,7 @@ impl<'q> Binder<'q> {
         }
     }
 
-    /// Reports the name that an input begins with where it is unknown.
+    /// Reports the first name of a source's path if it is unknown.
     fn check_root(&mut self, input: &ast::Input) {
         if let Collection::Path { root, at, .. } = &input.of
             && self.find_name(root).is_none()
@@ -95,13 +95,13 @@ impl<'q> Binder<'q> {
         }
     }
 
-    /// The slot whose values a slot has.
+    /// Returns the slot of which a slot is a copy, or the slot itself.
     fn value_of(&self, slot: usize) -> usize {
         self.same_values.get(&slot).copied().unwrap_or(slot)
     }
 
-    /// The name whose values an input gives as they are: a name alone, or what a query selects that does
-    /// nothing else.
+    /// Returns the name whose values a source returns unchanged: a name alone, or a subquery that
+    /// only selects one.
     fn same_name<'i>(&self, input: &'i ast::Input) -> Option<&'i str> {
         match &input.of {
             Collection::Path { root, steps, .. } => steps.is_empty().then_some(root),
@@ -119,10 +119,10 @@ impl<'q> Binder<'q> {
         }
     }
 
-    /// The source of a name. One that it is made of (the results that it goes over) is put before
-    /// it.
-    /// `before` holds the sources so far. Fails for a path that begins with a name nobody gave,
-    /// unless it is the first of the outermost FROM, where any name stands for the document.
+    /// Binds one source and returns it. If the source iterates over the results of a subquery, the
+    /// subquery's source is first added to `before`, the sources bound so far. A path must start
+    /// with a known name, except at the start of the outermost FROM, where any name denotes the
+    /// document.
     fn bind_source(
         &mut self,
         input: &'q ast::Input,
@@ -135,7 +135,6 @@ impl<'q> Binder<'q> {
                 if !input.iterates {
                     return Ok((results, rows));
                 }
-                // The elements of each result.
                 let elements = Expr::Slot(results.slot);
                 before.push(results);
                 return Ok((self.source_of(input, elements), rows));
@@ -145,13 +144,14 @@ impl<'q> Binder<'q> {
                     None if outermost => Expr::Slot(DOCUMENT),
                     _ => match self.key_of_input(root, steps, whole.0) {
                         Some(value) => return Ok((self.source_of(input, value), Rows::default())),
-                        // Reported where there is no such name; what is made of it is never run.
+                        // An unknown name is reported; the plan is not run then, so any slot will
+                        // do.
                         None => {
                             self.resolve_name(root, at.0, whole.0).unwrap_or(Expr::Slot(DOCUMENT))
                         }
                     },
                 };
-                // The document itself: nothing has to be evaluated for it.
+                // The document itself needs no evaluation.
                 let is_document = matches!(root, Expr::Slot(DOCUMENT));
                 if is_document && steps.is_empty() && !input.iterates && outermost {
                     let source = Source { slot: DOCUMENT, input: Input::Root };
@@ -163,17 +163,15 @@ impl<'q> Binder<'q> {
         Ok((self.source_of(input, of), Rows::default()))
     }
 
-    /// The source of a value, or of its elements.
+    /// Returns the source of a value, or of its elements.
     fn source_of(&mut self, input: &ast::Input, of: Expr) -> Source {
         let input = if input.iterates { Input::Elements(of) } else { Input::Value(of) };
         Source { slot: self.next_slot(), input }
     }
 
-    /// A query in FROM. One over the documents whose results need all of them (an order, a group, a
-    /// limit) is collected before the first row; one that gives each document results of its own
-    /// runs row by row.
-    /// A query that stands inside another one's row is never collected: its results depend on the
-    /// row.
+    /// Binds a subquery in FROM. A subquery over the documents whose results depend on all of them
+    /// (order, groups, limits) is collected before the first row. Otherwise, and always inside a
+    /// row of another query, it runs once per row.
     fn bind_results(
         &mut self,
         query: &'q ast::Query,
@@ -181,7 +179,7 @@ impl<'q> Binder<'q> {
     ) -> Result<(Source, Rows), Fault> {
         let (select, rows) = self.bind_inner_query(query)?;
         let slot = self.next_slot();
-        // Results of all documents cannot be told from one document.
+        // Results that depend on all documents cannot be computed from one.
         let of = if outermost && !is_local(&select) {
             Input::Collected(Arc::new(select))
         } else {
@@ -191,7 +189,7 @@ impl<'q> Binder<'q> {
     }
 }
 
-/// A path inside a value.
+/// Returns the expression for a path in a value.
 pub(super) fn path_in(value: Expr, steps: &[PathStep]) -> Expr {
     match value {
         Expr::Slot(slot) => path_in_slot(slot, steps),
@@ -199,9 +197,8 @@ pub(super) fn path_in(value: Expr, steps: &[PathStep]) -> Expr {
     }
 }
 
-/// A path inside a slot: names as far as they go, then numbers.
-/// `c.a.b` becomes one path that is walked in the document's bytes; from the first number on each
-/// step is an expression of its own.
+/// Returns the expression for a path in a slot. The leading names become one path that is looked up
+/// in the encoded document; from the first number on, each step is a separate expression.
 pub(super) fn path_in_slot(slot: usize, steps: &[PathStep]) -> Expr {
     let names: Vec<String> = steps
         .iter()
@@ -215,8 +212,8 @@ pub(super) fn path_in_slot(slot: usize, steps: &[PathStep]) -> Expr {
     stepped(path, rest)
 }
 
-/// The constant that an expression in brackets is: a number, or a query that selects a number or a text
-/// and nothing else.
+/// Returns the constant of an expression in brackets: a number, or a subquery that only selects a
+/// number or a string.
 pub(super) fn constant_index(index: &ast::Node) -> Option<&Value> {
     match &index.kind {
         NodeKind::Literal(value @ (Value::Int64(_) | Value::Double(_))) => Some(value),
@@ -232,7 +229,7 @@ pub(super) fn constant_index(index: &ast::Node) -> Option<&Value> {
     }
 }
 
-/// Whether a query has no clauses but SELECT, and FROM with names alone.
+/// Returns whether a query has no clauses but SELECT, and FROM with names only.
 fn selects_only(query: &ast::Query) -> bool {
     let alone = |input: &ast::Input| {
         let is_name = matches!(&input.of, Collection::Path { steps, .. } if steps.is_empty());
@@ -243,7 +240,7 @@ fn selects_only(query: &ast::Query) -> bool {
     !groups && !limits && query.from.iter().all(alone)
 }
 
-/// A step as the constant that it is. The binder has refused those that are none.
+/// Returns a step as a constant. Other steps were refused by the binder.
 pub(super) fn step_value(step: &PathStep) -> Expr {
     match step {
         PathStep::Name(name, _) => Expr::Constant(Value::String(name.clone())),
@@ -254,26 +251,26 @@ pub(super) fn step_value(step: &PathStep) -> Expr {
     }
 }
 
-/// A value, or what these steps lead to in it.
+/// Applies steps to a value; without steps, returns the value.
 pub(super) fn stepped(base: Expr, steps: Vec<Expr>) -> Expr {
     if steps.is_empty() { base } else { Expr::Steps(Box::new(base), steps) }
 }
 
-/// Whether each document has results of its own, whatever the others are.
-/// That is so without groups, order, DISTINCT, TOP, OFFSET and LIMIT.
+/// Returns whether the results of each document are independent of other documents: the query has
+/// no groups, order, DISTINCT, TOP, OFFSET or LIMIT.
 fn is_local(select: &Select) -> bool {
     select.scans_documents()
         && select.streams_rows()
         && select.clauses().window == Window::default()
 }
 
-/// The place of a path without the numbers at its end, which are no properties. `whole` is that of
-/// the path with them, `root` that of its first name.
+/// Returns the span of a path without trailing numbers, which are not properties. `whole` is the
+/// span with them, `root` that of the first name.
 pub(super) fn whole_path(root: Span, whole: Span, steps: &[PathStep]) -> Span {
     let mut place = whole;
     for step in steps.iter().rev() {
         let PathStep::Computed(index, _) = step else { return place };
-        // The bracket before the number ends what is before it.
+        // The preceding part ends at the bracket before the number.
         place.end = index.span().start.saturating_sub(1);
     }
     if steps.is_empty() { place } else { root }

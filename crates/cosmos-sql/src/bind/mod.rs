@@ -1,13 +1,13 @@
-//! A tree to a plan: names become slots, parameters become constants, functions are found in their
-//! table. One binder binds a query with all queries inside it, so that slots are never used twice.
+//! Binds a tree to a plan: names become slots, parameters become constants, functions are looked
+//! up. One binder binds a query with all its subqueries, so that every slot is unique.
 //!
-//! Each query has a frame: its names, its group keys, and whether its expressions see rows or
-//! groups at the moment. A name is looked for in the frames from the innermost outward. The clauses
-//! are bound in the order in which they run: FROM gives names, WHERE and GROUP BY see rows, then
-//! ORDER BY and SELECT see groups if there are any.
+//! Each query has a frame: its names, its group keys, and whether expressions currently refer to
+//! rows or groups. A name is resolved from the innermost frame outward. The clauses are bound in
+//! the order of execution: FROM defines names, WHERE and GROUP BY refer to rows, then ORDER BY and
+//! SELECT refer to groups if there are any.
 //!
-//! Binding goes on behind what is wrong, in whose place stands what is undefined, so that all faults
-//! are told at once, in the order of the service.
+//! Binding continues after a fault with an undefined value, so that all faults are reported at
+//! once, in the order of the service.
 
 mod call;
 mod expression;
@@ -36,8 +36,8 @@ pub(crate) use call::has_aggregate as aggregates;
 /// The counts of TOP, and of OFFSET and LIMIT.
 pub(crate) type Counts = (Option<u64>, Option<(u64, u64)>);
 
-/// Returns the counts of a query that was bound, parameters filled in.
-/// For plans of clients, which count by themselves.
+/// Returns the counts of a query that was checked, with parameters replaced by their values, for
+/// plans of clients.
 pub(crate) fn window_counts(query: &Query, parameters: &[(String, Value)]) -> Counts {
     let mut binder = Binder::new(parameters);
     let top = query.top.as_ref().map(|top| binder.count_value(top));
@@ -47,7 +47,7 @@ pub(crate) fn window_counts(query: &Query, parameters: &[(String, Value)]) -> Co
     (top, limits)
 }
 
-/// The plan of a query, or all that is wrong with it.
+/// Binds a query to a plan; returns all faults if there are any.
 pub(crate) fn bind_query(
     query: &Query,
     parameters: &[(String, Value)],
@@ -55,15 +55,15 @@ pub(crate) fn bind_query(
     bind_with(Binder::new(parameters), query)
 }
 
-/// Looks for what is wrong with a query. A parameter without a value is no fault: a plan can be made
-/// before the values are known.
+/// Checks a query. A parameter without a value is not a fault: a client may request a plan without
+/// values.
 pub(crate) fn check_query(query: &Query, parameters: &[(String, Value)]) -> Result<(), Vec<Fault>> {
     bind_with(Binder { needs_values: false, ..Binder::new(parameters) }, query).map(|_| ())
 }
 
-/// The plan of a query by a binder that stands in none yet.
+/// Binds an outermost query with a new binder.
 fn bind_with<'q>(mut binder: Binder<'q>, query: &'q Query) -> Result<Select, Vec<Fault>> {
-    // Before anything is bound: constants of the plan are walked by recursion.
+    // Checked first, because constants of the plan are processed recursively.
     let too_deep = binder
         .parameters
         .iter()
@@ -85,59 +85,58 @@ fn bind_with<'q>(mut binder: Binder<'q>, query: &'q Query) -> Result<Select, Vec
     Err(faults)
 }
 
-/// Adds a fault to others, unless there are as many as are told.
+/// Adds a fault to a list, up to [`MAX_MISTAKES`].
 fn keep_fault(faults: &mut Vec<Fault>, fault: Fault) {
     if faults.len() < MAX_MISTAKES {
         faults.push(fault);
     }
 }
 
-/// How many rows and results a query has that was bound.
+/// Properties of the rows and results of a bound query.
 #[derive(Default)]
 struct Rows {
-    /// Whether it goes over elements, whether or not these are aggregated.
+    /// Whether it iterates over elements, even if they are aggregated.
     has_elements: bool,
-    /// Whether it may have several results for one row of the query around it.
+    /// Whether it may have several results for one row of its outer query.
     has_many: bool,
-    /// Whether it may have them because its groups were not looked at after those around it.
+    /// Whether it may have several results only because its groups were not checked after those of
+    /// its outer queries.
     has_many_later: bool,
     /// Whether it has one result for all documents.
     is_one_document: bool,
-    /// The names that the query around it cannot give.
+    /// Names that its outer query must not define.
     taken_names: Vec<String>,
-    /// The names that it leaves to the query around it, where its groups were not looked at because
-    /// something was wrong before: those of its inputs but the last one.
+    /// Names that remain visible in the outer query if the groups were not checked because of an
+    /// earlier fault: those of its sources except the last.
     open_names: Vec<(String, usize)>,
 }
 
-/// Binds one query and all queries inside it.
+/// Binds one query with its subqueries.
 struct Binder<'q> {
-    /// Values by name, `@` included.
+    /// Values by name, including the `@`.
     parameters: HashMap<&'q str, &'q Value>,
-    /// Queries around the place that is bound, the innermost last.
+    /// The query being bound and its outer queries, innermost last.
     frames: Vec<QueryFrame<'q>>,
-    /// The number of the next slot.
-    /// Slot 0 is the stored document, in all queries of one text.
+    /// The next slot. Slot 0 is the stored document, in all queries of one text.
     slots: usize,
-    /// Bytes of parameters that were filled in.
-    /// See [`MAX_FILLED_BYTES`].
+    /// Total size of the parameter values used so far; see [`MAX_FILLED_BYTES`].
     filled: usize,
-    /// What is wrong.
+    /// Faults found so far.
     faults: Vec<Fault>,
-    /// Whether ORDER BY has an item that is no path of the document.
+    /// Whether ORDER BY has an item that is not a path of the document.
     orders_by_no_path: bool,
-    /// Slots that have the values of other slots.
+    /// For slots that copy the values of another slot, that slot.
     same_values: HashMap<usize, usize>,
-    /// How often a name of FROM was used.
+    /// Number of uses of names of FROM so far.
     properties: usize,
-    /// The frame, counted from the outermost one, whose groups hid the last name that was hidden.
+    /// Index of the frame, from the outermost one, whose groups hid the name that was hidden last.
     hidden_by: Option<usize>,
     /// Whether a parameter without a value is a fault.
     needs_values: bool,
 }
 
 impl<'q> Binder<'q> {
-    /// A binder that stands in no query yet.
+    /// Creates a binder without frames.
     fn new(parameters: &'q [(String, Value)]) -> Self {
         let parameters = parameters.iter().map(|(name, value)| (name.as_str(), value)).collect();
         Self {
@@ -154,18 +153,18 @@ impl<'q> Binder<'q> {
         }
     }
 
-    /// Keeps a fault; what stands there is undefined.
+    /// Records a fault and returns an undefined value in place of the expression.
     fn report(&mut self, fault: Fault) -> Expr {
         self.note(fault);
         Expr::Undefined
     }
 
-    /// Keeps a fault, unless there are as many as are told.
+    /// Records a fault, up to [`MAX_MISTAKES`].
     fn note(&mut self, fault: Fault) {
         keep_fault(&mut self.faults, fault);
     }
 
-    /// A slot that nothing uses yet.
+    /// Allocates a slot.
     fn next_slot(&mut self) -> usize {
         self.slots += 1;
         self.slots - 1
@@ -187,7 +186,7 @@ impl<'q> Binder<'q> {
         };
         self.frames.push(frame);
         let bound = self.bind_clauses(query);
-        // Also after an error, before it is passed on.
+        // Also after an error.
         let frame = self.frames.pop().unwrap_or_default();
         let (clauses, given_up) = bound?;
         let is_one = !given_up && !frame.has_keys && aggregates;
@@ -204,12 +203,11 @@ impl<'q> Binder<'q> {
         Ok((Select::new(clauses), rows))
     }
 
-    /// Binds the clauses in the order in which they run.
-    /// Keys of GROUP BY are bound while rows are seen, so that no key is taken for another. What
-    /// follows the groups is not looked at where something was wrong before; the second result says
-    /// so.
+    /// Binds the clauses in the order of execution. Keys of GROUP BY are bound while names refer to
+    /// rows, so that a key is not resolved as another key. After a fault, the clauses for groups
+    /// are not checked; the second result tells whether that happened.
     fn bind_clauses(&mut self, query: &'q Query) -> Result<(Clauses, bool), Fault> {
-        // FROM first, since all other clauses use its names.
+        // FROM is first, since all other clauses use its names.
         let from = self.bind_from(&query.from)?;
         let filter = query.filter.as_ref().map(|filter| self.bind_expr(filter)).transpose()?;
         let frame = self.current_frame();
@@ -219,7 +217,7 @@ impl<'q> Binder<'q> {
         let keys = self.bind_keys(&query.group)?;
         let places = &query.places;
         self.refuse_inside(!query.order.is_empty(), places.order, "SC2202", "'ORDER BY'");
-        // From here on names of rows can be used inside aggregates only.
+        // From here on, names of rows can be used only inside aggregates.
         if grouped {
             self.current_frame().phase = Phase::Groups(Clause::OrderBy);
         }
@@ -238,7 +236,7 @@ impl<'q> Binder<'q> {
         let clause = "'OFFSET LIMIT' clause";
         self.refuse_inside(query.window.is_some(), places.window, "SC2204", clause);
         let window = self.bind_window(query, limits_rows);
-        // Taken after SELECT and ORDER BY, both of which may have added some.
+        // Taken after ORDER BY and SELECT, which may have added aggregates.
         let aggregates = std::mem::take(&mut self.current_frame().aggregates);
         let clauses = Clauses {
             slots: self.slots,
@@ -270,7 +268,8 @@ impl<'q> Binder<'q> {
         }
     }
 
-    /// The keys of GROUP BY, each of which reads a property and is the same for all rows of a group.
+    /// Binds the keys of GROUP BY. Each must read a property, and must not contain an aggregate or
+    /// a subquery.
     fn bind_keys(&mut self, group: &'q [Node]) -> Result<Vec<(Expr, usize)>, Fault> {
         let mut keys = Vec::with_capacity(group.len());
         self.current_frame().phase = Phase::Key;
@@ -280,7 +279,7 @@ impl<'q> Binder<'q> {
             let expr = self.bind_expr(key)?;
             if self.properties == properties {
                 let fault = Fault::ConstantKey(key.written_span());
-                // A property that the groups around hide is none.
+                // A property that is hidden by an outer query's groups does not count.
                 match self.hidden_by.and_then(|level| self.frames.get_mut(level)) {
                     Some(frame) => keep_fault(&mut frame.group_faults, fault),
                     None => self.note(fault),
@@ -291,11 +290,12 @@ impl<'q> Binder<'q> {
                 continue;
             }
             if faults < self.faults.len() {
-                // What is selected is looked at by itself.
+                // An invalid key gets no slot; other clauses are checked without it.
                 continue;
             }
             let slot = self.next_slot();
-            // The plan has the bound key, the frame the written one, by which it is found again.
+            // The plan has the bound key, the frame the tree, which is compared with later
+            // expressions.
             keys.push((expr, slot));
             self.current_frame().keys.push((key, slot));
         }
@@ -303,12 +303,12 @@ impl<'q> Binder<'q> {
         Ok(keys)
     }
 
-    /// SELECT. `SELECT *` is one row's only source; names of a list may not repeat.
-    /// An item without a name is called `$1` and so on; one alias may not stand twice.
+    /// Binds SELECT. `SELECT *` needs a single source. An item without a name is called `$1` and so
+    /// on; names must be unique.
     fn bind_projection(&mut self, query: &'q Query, from: &[Source]) -> Result<Projection, Fault> {
         match &query.selection {
             Selection::Star(at) => {
-                // An inner query without FROM has the row of the one around it.
+                // A subquery without FROM uses the row of its outer query.
                 let only = match from {
                     [] => self.only_name(),
                     [source] => {
@@ -317,7 +317,7 @@ impl<'q> Binder<'q> {
                     _ => self.current_frame().repeated,
                 };
                 let (phase, one) = (self.current_frame().phase, self.current_frame().has_one_row);
-                // A group has no one document that `*` could stand for.
+                // A group has no single document for `*`.
                 if phase != Phase::Rows && !one {
                     let groups = !query.group.is_empty();
                     let fault = Fault::StarOfGroups(at.0, groups);
@@ -350,9 +350,9 @@ impl<'q> Binder<'q> {
     }
 }
 
-/// The properties that the items of a list become: an alias, else the last name of a path, else
-/// `$1`, `$2` and so on by position among those without a name.
-/// The plan for clients names its fields by the same rule, so that both agree.
+/// Returns the property names of the items of a SELECT list: the alias, else the last name of a
+/// path, else `$1`, `$2` and so on, counting only items without a name. Plans for clients use the
+/// same names.
 pub(crate) fn names_of(items: &[Item]) -> Vec<String> {
     let mut unnamed = 0;
     let name = |item: &Item| {
@@ -375,7 +375,7 @@ pub(crate) fn names_of(items: &[Item]) -> Vec<String> {
     items.iter().map(name).collect()
 }
 
-/// Whether a query aggregates its rows: an aggregate stands in SELECT or ORDER BY.
+/// Returns whether a query has an aggregate in SELECT or ORDER BY.
 pub(crate) fn has_aggregate(query: &Query) -> bool {
     let ordered = query.order.iter().any(|item| call::has_aggregate(&item.node));
     ordered

@@ -1,5 +1,4 @@
-//! Values of parameters: how deep they may be nested, the constants that they become, and the counts of
-//! TOP, OFFSET and LIMIT.
+//! Parameters: checks the nesting of their values and makes them constants.
 
 use document::Value;
 use select::plan::Window;
@@ -11,9 +10,8 @@ use crate::{
     limits::MAX_FILLED_BYTES,
 };
 
-/// Whether a parameter's value is nested no deeper than `depth` levels.
-/// Values of parameters come from outside and are walked by recursion later; this walk is itself
-/// no deeper than the limit.
+/// Returns whether a value is nested at most `depth` levels. Values come from clients and are
+/// processed recursively later; the recursion of this check is bounded by `depth`.
 pub(super) fn is_within_depth(value: &Value, depth: usize) -> bool {
     match value {
         Value::Array(values) => {
@@ -27,9 +25,8 @@ pub(super) fn is_within_depth(value: &Value, depth: usize) -> bool {
 }
 
 impl Binder<'_> {
-    /// A parameter as a constant: a copy for each place where it stands, which together are
-    /// bounded.
-    /// A small text could otherwise name one large parameter a great many times.
+    /// Returns a parameter's value as a constant, a copy for each use. The total size of the copies
+    /// is limited, because a small text could use one large parameter many times.
     pub(super) fn fill_in_parameter(&mut self, name: &str, at: Span) -> Result<Value, Fault> {
         let Some(value) = self.parameters.get(name) else {
             if self.needs_values {
@@ -47,8 +44,8 @@ impl Binder<'_> {
         Ok(Value::clone(value))
     }
 
-    /// TOP, OFFSET and LIMIT as a window over the results.
-    /// TOP together with OFFSET is reported elsewhere.
+    /// Binds TOP, or OFFSET and LIMIT, to a window over the results. A query with both was reported
+    /// before.
     pub(super) fn bind_window(&mut self, query: &Query, with_top: bool) -> Window {
         let mut window = Window::default();
         if let Some(top) = query.top.as_ref().filter(|_| with_top) {
@@ -60,8 +57,8 @@ impl Binder<'_> {
         window
     }
 
-    /// The value of TOP, OFFSET or LIMIT; it has to be a whole number of 32 bits that is not
-    /// negative. `2.0` is whole; anything else is reported with the name of the clause.
+    /// Returns the value of TOP, OFFSET or LIMIT, which must be a non-negative whole number of 32
+    /// bits; `2.0` is whole. Other values are reported with the name of the clause.
     pub(super) fn count_value(&mut self, count: &ClauseCount) -> u64 {
         let value = match &count.node.kind {
             NodeKind::Literal(value) => Some(value),

@@ -1,5 +1,5 @@
-//! ORDER BY, and whether an expression leads to a place in the stored document: the service orders by
-//! nothing else.
+//! Binds ORDER BY, and checks whether an expression is a path of the stored document: the service
+//! orders by such paths only.
 
 use document::Value;
 use select::plan::{DOCUMENT, Expr, Input, Order, Projection, Select, Source, Subquery};
@@ -8,8 +8,9 @@ use super::{Binder, scope::Phase};
 use crate::{ast::Query, error::Fault};
 
 impl<'q> Binder<'q> {
-    /// ORDER BY, of groups where there are `keys`. Where all rows make one result, the order of rows has no
-    /// effect: paths are left out then, but bound all the same, for their errors.
+    /// Binds ORDER BY; `keys` are the group keys of a query with groups. If all rows make one
+    /// result, the order of rows has no effect: paths are then only checked for faults and left
+    /// out.
     pub(super) fn bind_order(
         &mut self,
         query: &'q Query,
@@ -43,8 +44,8 @@ impl<'q> Binder<'q> {
     }
 }
 
-/// Whether what an expression evaluates to stands somewhere in the document, by what FROM says of its
-/// slot. `from` holds FROM of the query, behind those of the queries around it.
+/// Returns whether an expression evaluates to a part of the document. `from` has the sources of the
+/// outer queries and then those of the query.
 fn is_document_path(expr: &Expr, from: &[&[Source]]) -> bool {
     match expr {
         Expr::Slot(slot) => is_path_in_slot(*slot, &[], from),
@@ -65,7 +66,7 @@ fn is_document_path(expr: &Expr, from: &[&[Source]]) -> bool {
     }
 }
 
-/// What a condition with its two sides comes to, where it is a constant.
+/// Returns the side that a constant condition selects.
 fn chosen(parts: &[Expr]) -> Option<&Expr> {
     let [condition, yes, no] = parts else { return None };
     match condition {
@@ -75,11 +76,11 @@ fn chosen(parts: &[Expr]) -> Option<&Expr> {
     }
 }
 
-/// The same for names in a slot.
+/// Returns whether a path of names in a slot leads to a part of the document.
 fn is_path_in_slot(slot: usize, names: &[String], from: &[&[Source]]) -> bool {
     let mut sources = from.iter().rev().flat_map(|sources| sources.iter());
     match sources.find(|source| source.slot == slot).map(|source| &source.input) {
-        // The document, or a name of a query around this one.
+        // The document, or a name of an outer query.
         None | Some(Input::Root) => true,
         Some(Input::Value(of) | Input::Elements(of)) => {
             slot == DOCUMENT || is_document_path(of, from)
@@ -89,19 +90,19 @@ fn is_path_in_slot(slot: usize, names: &[String], from: &[&[Source]]) -> bool {
     }
 }
 
-/// Whether the first of several values that is there is always the same path.
+/// Returns whether the first defined one of several values is always the same path.
 fn is_path_first(values: &[Expr], from: &[&[Source]]) -> bool {
     let mut rest = values.iter().skip_while(|value| matches!(value, Expr::Undefined));
     match (rest.next(), rest.next()) {
-        // A row has all its names.
+        // A name of a row is always defined.
         (Some(first), Some(_)) => matches!(first, Expr::Slot(_)) && is_document_path(first, from),
         (Some(only), None) => is_document_path(only, from),
         (None, _) => false,
     }
 }
 
-/// Whether an expression begins with the first source, and that is an object which a query makes of all
-/// rows: the service knows no order of it.
+/// Returns whether an expression starts with the first source, and that is an object made of
+/// aggregates over all rows, by which the service cannot order.
 fn is_of_aggregates(expr: &Expr, from: &[Source]) -> bool {
     let slot = root_slot(expr);
     let first = from.first().filter(|source| Some(source.slot) == slot);
@@ -115,22 +116,22 @@ fn is_of_aggregates(expr: &Expr, from: &[Source]) -> bool {
     is_object && clauses.group.as_ref().is_some_and(|group| group.keys.is_empty())
 }
 
-/// The key of GROUP BY that an expression begins with.
+/// Returns the GROUP BY key with which an expression starts; `None` if it starts with none.
 fn key_of<'k>(expr: &Expr, keys: &'k [(Expr, usize)]) -> Option<&'k Expr> {
     let slot = root_slot(expr)?;
     keys.iter().find(|(_, key)| *key == slot).map(|(key, _)| key)
 }
 
-/// The same for a path inside what a query selects.
+/// Returns whether a path inside the results of a query leads to a part of the document.
 fn is_selected_path(select: &Select, names: &[String], around: &[&[Source]]) -> bool {
     let clauses = select.clauses();
     let from = [around, &[clauses.from.as_slice()]].concat();
-    // What it has for one row may be nothing.
+    // A filter over a single row may leave no result.
     let one = clauses.from.iter().all(|source| matches!(source.input, Input::Value(_)));
     if one && clauses.filter.is_some() {
         return false;
     }
-    // A path that leads to nothing leaves no row, and no value but its own.
+    // A path to a missing value leaves no row, and no other value.
     let leads = |source: &&Source| matches!(&source.input, Input::Value(of) if !is_slot(of));
     let is_whole = |of: Option<&Expr>| {
         let root = of.and_then(root_slot);
@@ -142,7 +143,7 @@ fn is_selected_path(select: &Select, names: &[String], around: &[&[Source]]) -> 
         Some(group) => key_of(of, &group.keys).is_some_and(|key| is_document_path(key, &from)),
     };
     match &clauses.projection {
-        // Without a FROM there is the row around, if any.
+        // A subquery without FROM uses the row of its outer query, if any.
         Projection::Star(slot) => {
             let gives = |source: &Source| source.slot == *slot;
             from.iter().any(|sources| sources.iter().any(gives))
@@ -157,7 +158,7 @@ fn is_selected_path(select: &Select, names: &[String], around: &[&[Source]]) -> 
     }
 }
 
-/// The slot that an expression begins with.
+/// Returns the slot with which an expression starts.
 fn root_slot(expr: &Expr) -> Option<usize> {
     match expr {
         Expr::Slot(slot) | Expr::Path(slot, _) => Some(*slot),
@@ -166,12 +167,12 @@ fn root_slot(expr: &Expr) -> Option<usize> {
     }
 }
 
-/// Whether an expression is a name.
+/// Returns whether an expression is a name.
 fn is_slot(expr: &Expr) -> bool {
     matches!(expr, Expr::Slot(_))
 }
 
-/// Whether a query is the first source of the FROM that it stands in, which has the documents.
+/// Returns whether a query is the first source of its FROM, which reads the documents.
 fn is_first_source(select: &Select, around: &[&[Source]]) -> bool {
     match around.last().and_then(|from| from.first()).map(|source| &source.input) {
         Some(Input::Results(first)) => std::ptr::eq(first.as_ref(), select),

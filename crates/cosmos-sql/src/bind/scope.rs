@@ -1,4 +1,4 @@
-//! Names that can be seen: those of the query that is bound and of all queries around it.
+//! Resolves names: those of the query being bound and of all outer queries.
 
 use document::Value;
 use select::{
@@ -13,7 +13,7 @@ use crate::{
     limits::MAX_MISTAKES,
 };
 
-/// What expressions see: rows or groups.
+/// What names in expressions currently refer to: rows or groups.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Phase {
     /// Names of FROM, as in WHERE.
@@ -21,94 +21,94 @@ pub(super) enum Phase {
     Rows,
     /// Names of FROM, in a key of GROUP BY.
     Key,
-    /// Keys of GROUP BY and aggregates, in this clause of a query that groups.
+    /// Keys of GROUP BY and aggregates, in this clause of a query with groups.
     Groups(Clause),
     /// Inside an aggregate: rows again, but no aggregate.
     Aggregate,
 }
 
-/// What one query adds to the names that can be seen.
-/// It is taken down when its query is bound; slots given in it stay taken.
+/// The names and the state of one query while it is bound. Slots allocated in it stay allocated
+/// afterwards.
 #[derive(Debug, Default)]
 pub(super) struct QueryFrame<'q> {
     /// Names of FROM with their slots.
     pub(super) names: Vec<(String, usize)>,
-    /// Whether its FROM is being bound.
-    /// A query in FROM asks all frames around it, since only in FROM all the way out the documents
-    /// are its own to read.
+    /// Whether FROM of the query is being bound. A subquery in FROM reads the documents itself only
+    /// if this is set in all frames.
     pub(super) enters: bool,
-    /// Whether its rows are of the documents, and not of a row of a query around it.
+    /// Whether the query reads the documents, not a row of an outer query.
     pub(super) is_of_documents: bool,
-    /// Names that no other input of FROM may have, though they cannot be seen: those of queries in it
-    /// that have one row for all documents.
+    /// Names that no other source of FROM may define although they are not visible: those of
+    /// subqueries in FROM with one row for all documents.
     pub(super) taken_names: Vec<String>,
-    /// What its expressions see at the moment.
+    /// What names currently refer to.
     pub(super) phase: Phase,
-    /// Keys of GROUP BY with their slots.
-    /// They are compared as trees, so that `c.a` in SELECT is found as the key `c.a`.
+    /// Keys of GROUP BY with their slots. They are compared as trees, so that `c.a` in SELECT is
+    /// recognized as the key `c.a`.
     pub(super) keys: Vec<(&'q Node, usize)>,
-    /// Keys with names that groups of a query around hide, and the frame of that query.
+    /// Keys whose names are hidden by groups of an outer query, and the index of that query's
+    /// frame.
     pub(super) hidden_keys: Vec<(&'q Node, usize)>,
-    /// Aggregates that were found so far.
+    /// Aggregates found so far.
     pub(super) aggregates: Vec<Aggregate>,
-    /// What is wrong with the use of rows where there are groups.
+    /// Faults about the use of rows in clauses that are evaluated for groups.
     pub(super) group_faults: Vec<Fault>,
-    /// Whether it has a GROUP BY.
+    /// Whether the query has a GROUP BY.
     pub(super) has_keys: bool,
-    /// Whether it has an aggregate.
+    /// Whether the query has an aggregate.
     pub(super) aggregates_rows: bool,
-    /// Whether it has one row, which is its only group: names of rows can be used where groups are
-    /// seen.
+    /// Whether the query has a single row, which is its only group: clauses for groups may then use
+    /// names of rows.
     pub(super) has_one_row: bool,
-    /// Whether a query inside one of its expressions goes over elements, which are joined to its rows.
+    /// Whether a subquery in an expression iterates over elements, which are joined to the rows.
     pub(super) joins_elements: bool,
-    /// Whether its FROM goes over elements, its own or those of a query in it, whether or not these are
-    /// aggregated.
+    /// Whether FROM, or a subquery in it, iterates over elements, even if they are aggregated.
     pub(super) has_elements: bool,
     /// Whether there are several rows for one document.
     pub(super) has_many: bool,
     /// Whether there are several results for one row.
     pub(super) has_many_results: bool,
-    /// Whether its FROM has one row for all documents.
+    /// Whether FROM has one row for all documents.
     pub(super) has_one_document: bool,
-    /// Whether names of a query in FROM that was given up are among its names.
+    /// Whether `names` contains names of a subquery in FROM whose binding was abandoned after a
+    /// fault.
     pub(super) has_given_up: bool,
-    /// The slot of a name that FROM repeats right behind itself: `*` stands for it.
+    /// The slot of a name that FROM repeats directly after itself, which `*` then denotes.
     pub(super) repeated: Option<usize>,
-    /// How many of `group_faults` are about arguments of aggregates, which are looked at before.
+    /// Number of `group_faults` about arguments of aggregates, which are reported first.
     pub(super) early_faults: usize,
-    /// Whether it is what a client was told to send for an order: such a query reads the `_rid` of a
-    /// group, or of the document that a row is of.
+    /// Whether the query is the rewritten query of a client's plan for an order, which reads the
+    /// `_rid` of a group or of a row's document.
     pub(super) reads_rid: bool,
 }
 
 impl QueryFrame<'_> {
-    /// Whether FROM gives a name.
+    /// Returns whether FROM defines a name.
     pub(super) fn has_name(&self, name: &str) -> bool {
         self.names.iter().any(|(known, _)| known == name)
     }
 
-    /// Whether inputs of queries in its FROM are inputs of it, too.
+    /// Returns whether sources of subqueries in FROM count as sources of the query.
     pub(super) fn has_open_names(&self) -> bool {
         self.has_given_up || !self.taken_names.is_empty()
     }
 
-    /// Whether a name cannot be given by its FROM, though nothing has it.
+    /// Returns whether FROM must not define a name although it is not visible.
     pub(super) fn takes_name(&self, name: &str) -> bool {
         self.taken_names.iter().any(|taken| taken == name)
     }
 
-    /// Whether it has a GROUP BY that may make several groups.
+    /// Returns whether a GROUP BY may make several groups.
     fn has_several_groups(&self) -> bool {
         self.has_keys && !self.has_one_row
     }
 
-    /// Whether its expressions see several groups at the moment.
+    /// Returns whether the current clause is evaluated for several groups.
     fn shows_groups(&self) -> bool {
         self.has_several_groups() && self.clause_of_groups().is_some()
     }
 
-    /// The clause that sees groups at the moment, if one does.
+    /// Returns the current clause if it is evaluated for groups.
     fn clause_of_groups(&self) -> Option<Clause> {
         match self.phase {
             Phase::Groups(clause) => Some(clause),
@@ -118,8 +118,8 @@ impl QueryFrame<'_> {
 }
 
 impl<'q> Binder<'q> {
-    /// The frame of the query that is bound.
-    /// One is made where there is none, so that no caller has to handle an empty stack.
+    /// Returns the frame of the query being bound. If there is none, creates one, so that callers
+    /// need not handle an empty stack.
     pub(super) fn current_frame(&mut self) -> &mut QueryFrame<'q> {
         if self.frames.is_empty() {
             self.frames.push(QueryFrame::default());
@@ -128,8 +128,8 @@ impl<'q> Binder<'q> {
         &mut self.frames[last]
     }
 
-    /// The frame that has a name, counted from the outermost one, and the slot of the name; the
-    /// innermost query comes first, and in it the last input.
+    /// Returns the index of the frame that defines a name, from the outermost one, and the name's
+    /// slot. The innermost query takes precedence, and in it the last source.
     pub(super) fn find_name(&self, name: &str) -> Option<(usize, usize)> {
         self.frames.iter().enumerate().rev().find_map(|(at, frame)| {
             let found = frame.names.iter().rev().find(|(known, _)| known == name);
@@ -137,9 +137,9 @@ impl<'q> Binder<'q> {
         })
     }
 
-    /// The value of a name that rows have; `None` where that is reported as a fault. A name is one
-    /// where a query between it and its use sees groups of several rows. `at` is the whole
-    /// expression, which the message shows.
+    /// Returns the value of a name of rows; `None` after reporting a fault, including the use of a
+    /// name from a clause for several groups. `at` is the span of the whole expression, which the
+    /// message quotes.
     pub(super) fn resolve_name(&mut self, name: &str, name_at: Span, at: Span) -> Option<Expr> {
         let Some((outer, slot)) = self.find_name(name) else {
             self.note(Fault::Name(name_at, name.to_owned()));
@@ -150,7 +150,7 @@ impl<'q> Binder<'q> {
             let Some(clause) = frame.clause_of_groups().filter(|_| !frame.has_one_row) else {
                 continue;
             };
-            // A query inside ORDER BY selects by itself.
+            // A subquery in ORDER BY has a SELECT of its own.
             let clause = if level + 1 < innermost { Clause::Select } else { clause };
             keep_fault(&mut frame.group_faults, Fault::Ungrouped(at, clause));
             self.hidden_by = Some(level);
@@ -160,14 +160,13 @@ impl<'q> Binder<'q> {
         Some(self.of_only_rows(outer, Expr::Slot(slot)))
     }
 
-    /// The value that an expression has in the innermost query, where it has it in the query of the
-    /// frame `outer`.
+    /// Converts a value of the query with the frame `outer` to a value of the innermost query.
     fn of_only_rows(&mut self, outer: usize, value: Expr) -> Expr {
         (outer..self.frames.len()).fold(value, |value, level| self.of_only_row(level, value))
     }
 
-    /// The value that an expression has for the only row of a query, where that sees its group: the
-    /// first one of the list of all.
+    /// Returns the value of an expression for the only row of a query in a clause for groups: the
+    /// first element of a list of all rows' values.
     pub(super) fn of_only_row(&mut self, level: usize, of: Expr) -> Expr {
         let slot = self.slots;
         match self.frames.get_mut(level) {
@@ -181,8 +180,8 @@ impl<'q> Binder<'q> {
         }
     }
 
-    /// Keeps a fault about the rows of a query inside an expression. Inside what a query with keys
-    /// selects, orders by or aggregates it is one about groups.
+    /// Records a fault about the rows of a subquery in an expression. In SELECT, ORDER BY or an
+    /// aggregate of a query with GROUP BY, it counts as a fault about groups.
     pub(super) fn note_about_rows(&mut self, fault: Fault) {
         let looks_later = |frame: &&mut QueryFrame<'q>| {
             frame.shows_groups() || (frame.has_several_groups() && frame.phase == Phase::Aggregate)
@@ -199,15 +198,15 @@ impl<'q> Binder<'q> {
         }
     }
 
-    /// Keeps a fault that is found behind those about the groups of a query around.
+    /// Records a fault that is reported after those about an outer query's groups.
     pub(super) fn note_about_groups(&mut self, fault: Fault) {
         if let Some(frame) = self.frames.iter_mut().find(|frame| !frame.group_faults.is_empty()) {
             keep_fault(&mut frame.group_faults, fault);
         }
     }
 
-    /// Takes the results of a query of a single value for rows of the query that is bound, which has one
-    /// row otherwise. Returns whether it does so.
+    /// Makes the results of a scalar subquery rows of the query being bound, if that has a single
+    /// row otherwise. Returns whether it did.
     pub(super) fn take_elements(&mut self) -> bool {
         let frame = self.current_frame();
         if frame.is_of_documents || frame.has_many || frame.has_many_results {
@@ -215,15 +214,15 @@ impl<'q> Binder<'q> {
         }
         frame.has_elements = true;
         match frame.phase {
-            // The rows were made one before.
+            // The rows have already been combined to one group.
             Phase::Groups(_) => frame.has_many_results = true,
             _ => frame.has_many = true,
         }
         true
     }
 
-    /// The slot of the name that can be seen, for a `*` of an inner query without FROM; the document
-    /// where there is none, nothing where there are several.
+    /// Returns the slot of the only visible name, for a `*` of a subquery without FROM; that of the
+    /// document if there is no name, `None` if there are several.
     pub(super) fn only_name(&self) -> Option<usize> {
         let mut names = self.frames.iter().flat_map(|frame| &frame.names);
         let only = names.next().map_or(DOCUMENT, |(_, slot)| *slot);
@@ -234,8 +233,8 @@ impl<'q> Binder<'q> {
         (names.next().is_none() && around.clone().all(is_alone)).then_some(only)
     }
 
-    /// The names that the query around cannot give: those of a query that is of one row for all
-    /// documents.
+    /// Returns the names that the outer query must not define: those of a query with one row for
+    /// all documents.
     pub(super) fn taken_names(&self, frame: &QueryFrame<'q>) -> Vec<String> {
         let is_one = |frame: &QueryFrame<'q>| frame.has_one_document && !frame.has_many;
         if !is_one(frame) && !self.frames.iter().any(is_one) {
@@ -245,8 +244,8 @@ impl<'q> Binder<'q> {
         names.chain(&frame.taken_names).cloned().collect()
     }
 
-    /// The value of the group key that an expression is.
-    /// A query's own keys are not seen while it sees rows, as inside WHERE and inside an aggregate.
+    /// Returns the value of the group key that equals an expression. A query's own keys are not
+    /// visible while its names refer to rows, as in WHERE and inside an aggregate.
     pub(super) fn group_key(&mut self, node: &Node) -> Option<Expr> {
         if self.takes_hidden_key(node.written_span(), |key| key == node) {
             return Some(Expr::Undefined);
@@ -255,8 +254,8 @@ impl<'q> Binder<'q> {
         found.map(|(level, _, slot)| self.of_only_rows(level + 1, Expr::Slot(slot)))
     }
 
-    /// The value of the longest group key that a path begins with, and how many of its steps that
-    /// is: with `GROUP BY c.a`, `c.a.b` is `.b` of the key. `at` is the whole path.
+    /// Returns the value of the longest group key that is a prefix of a path, and the number of
+    /// steps in it: with `GROUP BY c.a`, `c.a.b` is `.b` of the key. `at` is the span of the path.
     pub(super) fn key_of_path(
         &mut self,
         base: &Node,
@@ -270,13 +269,13 @@ impl<'q> Binder<'q> {
         let found = self.visible_keys(is_property).filter_map(|(level, key, slot)| {
             length_of_key(key, base, steps).map(|length| (level, slot, length))
         });
-        // The longest, as the rest of the path is then shortest to walk.
+        // The longest key leaves the fewest steps to evaluate.
         let (level, slot, length) = found.max_by_key(|(_, _, length)| *length)?;
         Some((self.of_only_rows(level + 1, Expr::Slot(slot)), length))
     }
 
-    /// Whether a key of the query that is bound is meant which groups of a query around hide; that
-    /// query is told of its use.
+    /// Returns whether an expression denotes a key of the current query that is hidden by an outer
+    /// query's groups; then records a fault of that query.
     fn takes_hidden_key(&mut self, at: Span, is_meant: impl Fn(&Node) -> bool) -> bool {
         let frame = self.frames.last().filter(|frame| frame.clause_of_groups().is_some());
         let mut hidden = frame.into_iter().flat_map(|frame| &frame.hidden_keys);
@@ -289,8 +288,8 @@ impl<'q> Binder<'q> {
         true
     }
 
-    /// The value of a path of FROM that begins with a group key of a query around. A key that is a
-    /// name alone is none there.
+    /// Returns the value of a path of FROM that starts with a group key of an outer query, unless
+    /// the key is a name alone.
     pub(super) fn key_of_input(
         &mut self,
         root: &str,
@@ -303,10 +302,9 @@ impl<'q> Binder<'q> {
         Some(path_in(value, steps.get(length..).unwrap_or_default()))
     }
 
-    /// The keys of all queries around that see groups, each with the frame that has it and its slot.
-    /// The innermost query comes first. A query inside SELECT of one that groups sees its keys too,
-    /// unless it groups itself.
-    /// ORDER BY sees only keys that are properties, where what begins with one is none itself.
+    /// Returns the keys of all enclosing queries in a clause for groups, innermost first, each with
+    /// the index of its frame and its slot. A subquery in SELECT can use the outer query's keys,
+    /// unless it has groups itself. ORDER BY can use only keys and paths that are properties.
     fn visible_keys(&self, is_property: bool) -> impl Iterator<Item = (usize, &'q Node, usize)> {
         let hides = |frame: &QueryFrame<'q>| match frame.phase {
             Phase::Groups(_) | Phase::Key => !frame.has_one_row,
@@ -325,8 +323,8 @@ impl<'q> Binder<'q> {
     }
 }
 
-/// The names of a query that was given up that stay: those of its inputs but the last one, behind which
-/// elements of a query inside it may stand.
+/// Returns the names that remain visible of a query whose binding was abandoned: those of its
+/// sources except the last, after which elements of a subquery may follow.
 pub(super) fn left_names(query: &Query, frame: QueryFrame<'_>) -> Vec<(String, usize)> {
     let joined = usize::from(!frame.joins_elements);
     let inputs = query.from.get(..query.from.len().saturating_sub(joined)).unwrap_or_default();
@@ -335,7 +333,7 @@ pub(super) fn left_names(query: &Query, frame: QueryFrame<'_>) -> Vec<(String, u
     frame.names.into_iter().filter(|(name, _)| is_left(name)).collect()
 }
 
-/// How many steps of a path a key is that it begins with.
+/// Returns the number of steps of a path that a key covers, if the path starts with it.
 fn length_of_key(key: &Node, base: &Node, steps: &[PathStep]) -> Option<usize> {
     match &key.kind {
         NodeKind::Member { base: of, steps: path } => {
@@ -345,8 +343,8 @@ fn length_of_key(key: &Node, base: &Node, steps: &[PathStep]) -> Option<usize> {
     }
 }
 
-/// Whether a query is what a client was told to send for an order: a `_rid`, the keys of the order, and
-/// what is selected.
+/// Returns whether a query has the form of a plan's rewritten query for an order: it selects a
+/// `_rid`, the sort keys and the payload.
 pub(super) fn reads_rid(query: &Query) -> bool {
     let Selection::List(items) = &query.selection else { return false };
     let named =
@@ -355,7 +353,7 @@ pub(super) fn reads_rid(query: &Query) -> bool {
         if named(keys, "orderByItems") && named(payload, "payload"))
 }
 
-/// Where the name of a selected item stands.
+/// Returns the span of a selected item's name.
 pub(super) fn place_of_name(item: &Item) -> Span {
     let place = match (&item.alias, &item.node.kind) {
         (Some((_, at)), _) => Some(at.0),
@@ -368,9 +366,8 @@ pub(super) fn place_of_name(item: &Item) -> Span {
     place.unwrap_or(item.node.span())
 }
 
-/// Whether what an expression comes to is known from what is selected: then DISTINCT and ORDER BY
-/// work on the same values.
-/// `*` selects the whole document, of which everything is known.
+/// Returns whether an expression can be computed from the selected values: then DISTINCT and ORDER
+/// BY use the same values. `*` selects the whole document.
 pub(super) fn is_selected(selection: &Selection, node: &Node) -> bool {
     match selection {
         Selection::Star(_) => true,

@@ -1,9 +1,9 @@
-//! Expressions. Operators of one precedence make one node, however many they are, so that only
-//! nesting makes a tree deep: `a AND b AND c ...` with two thousand operands is one level.
+//! Parses expressions. Any number of operators of one precedence makes one node, so that only
+//! nesting deepens the tree: `a AND b AND c ...` with two thousand operands is one level.
 //!
-//! Binary operators are read with two stacks, operands and operators (shunting yard) instead of a
-//! function for each precedence. When an operator comes that binds less tightly than the last ones,
-//! those become a node:
+//! Binary operators are parsed with two stacks, operands and operators (shunting yard), instead of
+//! a function per precedence. An operator with a lower precedence than the preceding ones turns
+//! those into a node:
 //!
 //! ```text
 //! a * b + c     operands  a b        operators  *
@@ -24,8 +24,8 @@ use crate::{
 };
 
 impl Parser<'_> {
-    /// An expression: operands with AND and OR or one BETWEEN, then `??`, then `?:`, from the
-    /// tightest to the loosest.
+    /// Parses an expression: predicates with AND and OR or one BETWEEN, then `??`, then `?:`, from
+    /// the highest precedence to the lowest.
     pub(super) fn parse_expression(&mut self) -> Result<Node, Fault> {
         self.enter_level()?;
         let mut node = self.parse_operand()?;
@@ -57,8 +57,8 @@ impl Parser<'_> {
         Ok(Node::new(NodeKind::Coalesce(items), start.up_to(self.span_before())))
     }
 
-    /// A BETWEEN, or predicates with AND and OR between them. BETWEEN is no operand of AND and OR:
-    /// there it stands in parentheses.
+    /// Parses a BETWEEN, or predicates connected by AND and OR. As an operand of AND or OR, BETWEEN
+    /// needs parentheses.
     fn parse_operand(&mut self) -> Result<Node, Fault> {
         let first = self.parse_binary(Precedence::Compare)?;
         if let Some(negated) = self.predicate_here(&[Word::Between]) {
@@ -80,7 +80,7 @@ impl Parser<'_> {
         chains.operands.pop().ok_or_else(|| self.syntax_error())
     }
 
-    /// Operands and operators that bind at least as tightly as `least`.
+    /// Parses operands and operators with at least the precedence `least`.
     fn parse_binary(&mut self, least: Precedence) -> Result<Node, Fault> {
         let mut chains = Chains::default();
         chains.operands.push(self.parse_unary()?);
@@ -109,7 +109,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// Whether one of these words stands here, and whether NOT is before it.
+    /// Returns `Some` if one of these words is next, with whether NOT precedes it.
     fn predicate_here(&self, words: &[Word]) -> Option<bool> {
         let is = |kind: &TokenKind| matches!(kind, TokenKind::Word(word) if words.contains(word));
         if is(self.current_kind()) {
@@ -118,7 +118,7 @@ impl Parser<'_> {
         (self.is_word(Word::Not) && is(self.kind_after(1))).then_some(true)
     }
 
-    /// The rest of a BETWEEN, whose AND is its own.
+    /// Parses a BETWEEN after its value; its AND is not a logical operator.
     fn parse_between(&mut self, value: Node, negated: bool) -> Result<Node, Fault> {
         self.at += usize::from(negated);
         let start = value.span();
@@ -130,10 +130,10 @@ impl Parser<'_> {
         Ok(Node::new(kind, start.up_to(self.span_before())))
     }
 
-    /// A value, or the IN or LIKE about it that follows.
+    /// Parses the IN or LIKE that follows a value, if any.
     fn parse_predicate(&mut self, value: Node) -> Result<Node, Fault> {
         let Some(negated) = self.predicate_here(&[Word::In, Word::Like]) else {
-            // The token after NOT is the wrong one.
+            // The error is reported at the token after NOT.
             if self.take_word(Word::Not) {
                 return Err(self.syntax_error());
             }
@@ -169,7 +169,7 @@ impl Parser<'_> {
         Ok(Node::new(kind, start.up_to(self.span_before())))
     }
 
-    /// An operator in front of its operand, or the operand alone.
+    /// Parses an operand with an optional prefix operator.
     fn parse_unary(&mut self) -> Result<Node, Fault> {
         let start = self.current_span();
         let operator = match self.current_kind() {
@@ -186,7 +186,7 @@ impl Parser<'_> {
         Ok(prefixed_node(start, operator, inner))
     }
 
-    /// An operand with the path that follows it.
+    /// Parses an operand and the path that follows it.
     fn parse_postfix(&mut self) -> Result<Node, Fault> {
         let start = self.current_span();
         let base = match self.current_kind() {
@@ -199,8 +199,8 @@ impl Parser<'_> {
         self.parse_path(base)
     }
 
-    /// Steps: `.name` or `[expression]`; a string in brackets is a name.
-    /// A number in brackets is a constant step, which the binder tells from other expressions.
+    /// Parses the steps of a path: `.name` or `[expression]`; a string in brackets is a name. The
+    /// binder distinguishes numbers in brackets from other expressions.
     fn parse_path(&mut self, base: Node) -> Result<Node, Fault> {
         let mut steps = Vec::new();
         loop {
@@ -222,7 +222,7 @@ impl Parser<'_> {
         Ok(Node::new(NodeKind::Member { base: Box::new(base), steps }, span))
     }
 
-    /// A constant, a parameter, or anything that has parts.
+    /// Parses a constant, a parameter, or a compound operand.
     fn parse_primary(&mut self, start: Span) -> Result<Node, Fault> {
         let kind = match self.current_kind() {
             TokenKind::Number(value) => NodeKind::Literal(value.clone()),
@@ -238,7 +238,7 @@ impl Parser<'_> {
         Ok(Node::new(kind, start))
     }
 
-    /// An array, an object, a function call, a query with a word before it, or a name.
+    /// Parses an array, an object, a function call, a subquery after a keyword, or a name.
     fn parse_compound(&mut self, start: Span) -> Result<Node, Fault> {
         let kind = match self.current_kind() {
             TokenKind::Sign(Sign::OpenBracket) => {
@@ -259,7 +259,7 @@ impl Parser<'_> {
                 let args = self.parse_items(Sign::Close, Self::parse_expression)?;
                 NodeKind::Call { name, udf: true, args }
             }
-            // Names of functions though they are reserved.
+            // Reserved words that are also names of functions.
             TokenKind::Word(word @ (Word::Left | Word::Right)) => {
                 self.at += 1;
                 self.expect_sign(Sign::Open)?;
@@ -272,7 +272,7 @@ impl Parser<'_> {
                 let queries = calls && *self.kind_after(2) == TokenKind::Word(Word::Select);
                 match of_results(name).filter(|_| queries) {
                     Some(kind) => self.query_of(kind)?,
-                    // The form is right, and the name is judged behind the query.
+                    // The syntax is valid; the name is checked after the subquery.
                     None if queries => {
                         self.at += 2;
                         self.parse_query()?;
@@ -294,7 +294,7 @@ impl Parser<'_> {
         Ok(Node::new(kind, start.up_to(self.span_before())))
     }
 
-    /// An expression or a query in parentheses.
+    /// Parses an expression or a query in parentheses.
     fn parse_parenthesised(&mut self, start: Span) -> Result<Node, Fault> {
         self.at += 1;
         if self.is_word(Word::Select) {
@@ -308,7 +308,7 @@ impl Parser<'_> {
         Ok(inner)
     }
 
-    /// A query in parentheses after the word that says what is asked of it.
+    /// Parses a query in parentheses after the keyword that selects how its results are used.
     fn query_of(&mut self, kind: Subquery) -> Result<NodeKind, Fault> {
         self.at += 1;
         self.expect_sign(Sign::Open)?;
@@ -317,7 +317,7 @@ impl Parser<'_> {
         Ok(NodeKind::Query(kind, query))
     }
 
-    /// A property of an object: a name or a string, and its value.
+    /// Parses a property of an object: a name or a string, and its value.
     fn parse_property(&mut self) -> Result<Field, Fault> {
         let name = match self.current_kind() {
             TokenKind::Text(name) | TokenKind::Name(name) => name.clone(),
@@ -329,7 +329,7 @@ impl Parser<'_> {
         Ok(Field { name, at, value: self.parse_expression()? })
     }
 
-    /// None or more, with commas between them, up to a sign.
+    /// Parses zero or more items separated by commas, up to the sign `end`.
     fn parse_items<T>(
         &mut self,
         end: Sign,
@@ -344,7 +344,8 @@ impl Parser<'_> {
     }
 }
 
-/// An operand with an operator in front. A minus right before a number is a part of it.
+/// Creates the node of an operand with a prefix operator. A minus directly before a number becomes
+/// part of the number.
 fn prefixed_node(start: Span, operator: Option<Unary>, inner: Node) -> Node {
     let span = start.up_to(inner.span());
     let kind = match (operator, inner.kind) {
@@ -359,7 +360,7 @@ fn prefixed_node(start: Span, operator: Option<Unary>, inner: Node) -> Node {
     Node::new(kind, span)
 }
 
-/// The query that a word before parentheses makes of the one inside.
+/// Returns the kind of subquery that a function-like keyword denotes.
 fn of_results(name: &str) -> Option<Subquery> {
     [("ALL", Subquery::All), ("FIRST", Subquery::First), ("LAST", Subquery::Last)]
         .iter()
@@ -367,16 +368,16 @@ fn of_results(name: &str) -> Option<Subquery> {
         .map(|(_, kind)| *kind)
 }
 
-/// Whether a number was written without a sign.
+/// Returns whether a number was written without a sign.
 fn is_unsigned(value: &Value) -> bool {
     matches!(value, Value::Int64(0..)) || matches!(value, Value::Double(v) if v.is_sign_positive())
 }
 
-/// A number with a minus before it.
+/// Negates a number.
 fn negated_number(value: Value) -> Value {
     match value {
         Value::Int64(v) => Value::Int64(-v),
-        // The least integer has no positive counterpart.
+        // The smallest integer has no positive counterpart, so it was read as a double.
         Value::Double(9_223_372_036_854_775_808.0) => Value::Int64(i64::MIN),
         Value::Double(v) => Value::Double(-v),
         other => other,

@@ -1,4 +1,4 @@
-//! FROM and JOIN.
+//! Parses FROM and JOIN.
 
 use super::Parser;
 use crate::{
@@ -8,8 +8,8 @@ use crate::{
 };
 
 impl Parser<'_> {
-    /// FROM and its JOINs.
-    /// JOINs are only counted here; the clause parser refuses too many at the end of the query.
+    /// Parses the sources of FROM and JOIN. JOINs are only counted here; their limit is checked at
+    /// the end of the query.
     pub(super) fn parse_from(&mut self) -> Result<Vec<Input>, Fault> {
         let mut inputs = vec![self.parse_input()?];
         while self.take_word(Word::Join) {
@@ -19,8 +19,8 @@ impl Parser<'_> {
         Ok(inputs)
     }
 
-    /// One name: `x IN collection`, or a collection with or without an alias.
-    /// Two tokens tell which form it is: `IN` after a name occurs in the first one only.
+    /// Parses one source: `x IN collection`, or a collection with or without an alias. Only the
+    /// first form has `IN` after a name.
     fn parse_input(&mut self) -> Result<Input, Fault> {
         if let (TokenKind::Name(name), TokenKind::Word(Word::In)) =
             (self.current_kind(), self.kind_after(1))
@@ -33,7 +33,7 @@ impl Parser<'_> {
         let of = self.parse_collection()?;
         let named = self.take_word(Word::As);
         let alias = match self.current_kind() {
-            // AS may be left out.
+            // AS is optional.
             TokenKind::Name(_) => Some(self.expect_placed_name()?),
             _ if named => return Err(self.syntax_error()),
             _ => None,
@@ -41,8 +41,8 @@ impl Parser<'_> {
         Ok(Input { of, alias, iterates: false })
     }
 
-    /// A query in parentheses, or a name with a path. Only constants may stand in its brackets.
-    /// So a path of FROM is known before any row is read.
+    /// Parses a query in parentheses, or a name with a path. Brackets may contain constants only,
+    /// so the path is known before any row is read.
     fn parse_collection(&mut self) -> Result<Collection, Fault> {
         if self.take_sign(Sign::Open) {
             let query = self.parse_query()?;

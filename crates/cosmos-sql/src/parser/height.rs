@@ -1,4 +1,4 @@
-//! How high a tree is: what binds and evaluates it goes that deep.
+//! Limits the height of a tree, because binding and evaluation recurse over it.
 
 use crate::{
     ast::{Node, Query},
@@ -6,19 +6,18 @@ use crate::{
     limits::MAX_HEIGHT,
 };
 
-/// Refuses a query whose tree is too high. The walk stops at the limit, so that it is no deeper
-/// itself.
-/// The parser bounds how deeply a text is nested, but one level of it can make several of the tree,
-/// as `a + b * c` does.
+/// Refuses a query whose tree is too high. The walk stops at the limit, so its recursion is
+/// bounded. The parser bounds the nesting of the text, but one level of nesting can make several
+/// levels of the tree, as in `a + b * c`.
 pub(super) fn check_height(query: &Query) -> Result<(), Fault> {
     let mut fault = None;
     of_query(query, 0, &mut fault);
     fault.map_or(Ok(()), Err)
 }
 
-/// Walks what is right inside a query, one level higher.
+/// Walks the children of a query.
 fn of_query(query: &Query, height: usize, fault: &mut Option<Fault>) {
-    // Both closures write to it, one at a time.
+    // Both closures write to `fault`, but never at the same time.
     let fault = std::cell::RefCell::new(fault);
     query.visit_inner(
         &mut |node| of_node(node, height + 1, &mut fault.borrow_mut()),
@@ -26,10 +25,11 @@ fn of_query(query: &Query, height: usize, fault: &mut Option<Fault>) {
     );
 }
 
-/// Walks an expression that stands at a height. The first fault is kept; the walk goes no higher.
+/// Walks an expression at this height. The first fault is kept; the walk does not descend beyond
+/// the limit.
 fn of_node(node: &Node, height: usize, fault: &mut Option<Fault>) {
     if MAX_HEIGHT < height {
-        // The walk goes on beside, and may come here again.
+        // The walk continues with siblings, which may be too high, too.
         if fault.is_none() {
             let message = format!("The SQL query is nested deeper than {MAX_HEIGHT} levels.");
             *fault = Some(Fault::Limit(node.span(), "SC3054", message));

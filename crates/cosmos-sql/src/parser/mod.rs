@@ -1,8 +1,9 @@
-//! Tokens to a tree: the clauses of a query. Expressions stand in `expression`, FROM in `from`.
+//! Parses tokens to a tree: this module parses the clauses of a query, `expression` expressions,
+//! `from` FROM and JOIN.
 //!
-//! It is a recursive descent parser. Whatever recurses goes through `enter_level`, which bounds the
-//! depth, so that no text can exhaust the stack; at the end the height of the whole tree is checked
-//! too, since binding and evaluation recurse over it.
+//! It is a recursive descent parser. Every recursion calls `enter_level`, which bounds the depth,
+//! so that no text can exhaust the stack. At the end the height of the whole tree is checked too,
+//! since binding and evaluation recurse over it.
 
 mod expression;
 mod from;
@@ -20,15 +21,14 @@ use crate::{
     token::{Sign, Token, TokenKind, Word},
 };
 
-/// The query that a text is.
-/// Fails with the first fault that is met.
+/// Parses a text as a query. Fails with the first fault.
 pub(crate) fn parse(text: &str) -> Result<Box<Query>, Fault> {
     parse_whole(text, |parser| parser.parse_query())
 }
 
-/// The condition that a text is: FROM and WHERE, with or without SELECT. Other clauses say nothing
-/// about one document.
-/// Without SELECT it selects `true`, which nobody reads.
+/// Parses a text as a condition: FROM and WHERE, with optional SELECT. Other clauses are refused,
+/// since they have no meaning for a single document. Without SELECT the query selects `true`, which
+/// is not used.
 pub(crate) fn parse_condition(text: &str) -> Result<Box<Query>, Fault> {
     parse_whole(text, |parser| {
         parser.enter_level()?;
@@ -49,13 +49,12 @@ pub(crate) fn parse_condition(text: &str) -> Result<Box<Query>, Fault> {
     })
 }
 
-/// Reads a text that is one query and nothing else.
-/// The length is checked first, since everything after it takes time and memory by the length.
+/// Parses a text that must be one query and nothing else. The length is checked first, because the
+/// time and memory of all further steps depend on it.
 fn parse_whole(
     text: &str,
     read: impl FnOnce(&mut Parser<'_>) -> Result<Box<Query>, Fault>,
 ) -> Result<Box<Query>, Fault> {
-    // Before the text is looked at.
     if MAX_TEXT_BYTES < text.len() {
         let message = format!(
             "The SQL query text exceeded the maximum limit of {MAX_TEXT_BYTES} characters."
@@ -71,7 +70,6 @@ fn parse_whole(
             if let Some(fault) = parser.star {
                 return Err(fault);
             }
-            // Only a text that is a query has a tree to measure.
             height::check_height(&query)?;
             Ok(query)
         }
@@ -79,53 +77,48 @@ fn parse_whole(
     }
 }
 
-/// Tokens, a place among them, and how much of each limit is used up.
+/// The state of the parser: tokens, the current position, and how much of each limit is used.
 struct Parser<'t> {
-    /// The text that the tokens are of.
     text: &'t str,
-    /// All tokens; the last one says that the text ends.
+    /// All tokens; the last one is [`TokenKind::End`].
     tokens: &'t [Token],
-    /// What is wrong where the tokens end, if it is not the end of the text.
+    /// The lexer's fault at the end of the tokens, if they do not reach the end of the text.
     fault: Option<Fault>,
-    /// The fault of a `*` in a query without FROM.
+    /// The fault of `SELECT *` without FROM, reported if the text is otherwise valid.
     star: Option<Fault>,
-    /// The position of the token that comes next.
+    /// Index of the current token.
     at: usize,
-    /// Levels that are open.
-    /// Queries, expressions and operators in front of an operand each open one.
+    /// Current nesting level: queries, expressions and prefix operators each add one.
     depth: usize,
-    /// JOINs so far, those of inner queries included.
+    /// Number of JOINs so far, including those of subqueries.
     joins: usize,
-    /// AND and OR operators so far.
-    /// Counted over the whole text, inner queries included.
+    /// Number of AND and OR operators so far in the whole text.
     logic: usize,
 }
 
 impl<'t> Parser<'t> {
-    /// The token here.
-    /// Past the end it goes on being the end, so that no caller has to look where it is.
+    /// Returns the kind of the current token; past the end, [`TokenKind::End`].
     fn current_kind(&self) -> &'t TokenKind {
         self.tokens.get(self.at).map_or(&TokenKind::End, |token| &token.kind)
     }
 
-    /// The token so many places on.
+    /// Returns the kind of the token `count` positions ahead.
     fn kind_after(&self, count: usize) -> &'t TokenKind {
         self.tokens.get(self.at + count).map_or(&TokenKind::End, |token| &token.kind)
     }
 
-    /// Where the token here stands in the text.
+    /// Returns the span of the current token.
     fn current_span(&self) -> Span {
         self.tokens.get(self.at).or(self.tokens.last()).map_or(Span::default(), |token| token.span)
     }
 
-    /// Where the token before this one stands.
-    /// With the span at the start of a node it makes the node's span.
+    /// Returns the span of the preceding token, the end of a node that was just parsed.
     fn span_before(&self) -> Span {
         let before = self.at.checked_sub(1).and_then(|at| self.tokens.get(at));
         before.map_or(Span::default(), |token| token.span)
     }
 
-    /// The error that the token here is wrong.
+    /// Returns the error for an unexpected current token.
     fn syntax_error(&self) -> Fault {
         match (self.current_kind(), &self.fault) {
             (TokenKind::End, Some(fault)) => fault.clone(),
@@ -134,43 +127,42 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// Whether this word stands here.
+    /// Returns whether the current token is this word.
     fn is_word(&self, word: Word) -> bool {
         *self.current_kind() == TokenKind::Word(word)
     }
 
-    /// Passes over a reserved word, if it stands here.
-    /// Returns whether it did.
+    /// Consumes a reserved word if it is the current token; returns whether it was.
     fn take_word(&mut self, word: Word) -> bool {
         let is = self.is_word(word);
         self.at += usize::from(is);
         is
     }
 
-    /// Passes over a reserved word; fails if something else stands here.
+    /// Consumes a reserved word; fails if the current token is another one.
     fn expect_word(&mut self, word: Word) -> Result<(), Fault> {
         if self.take_word(word) { Ok(()) } else { Err(self.syntax_error()) }
     }
 
-    /// Passes over a sign, if it stands here.
+    /// Consumes a sign if it is the current token; returns whether it was.
     fn take_sign(&mut self, sign: Sign) -> bool {
         let is = *self.current_kind() == TokenKind::Sign(sign);
         self.at += usize::from(is);
         is
     }
 
-    /// Passes over a sign; fails if something else stands here.
+    /// Consumes a sign; fails if the current token is another one.
     fn expect_sign(&mut self, sign: Sign) -> Result<(), Fault> {
         if self.take_sign(sign) { Ok(()) } else { Err(self.syntax_error()) }
     }
 
-    /// Passes over a name and returns it.
+    /// Consumes and returns a name.
     fn expect_name(&mut self) -> Result<String, Fault> {
         self.expect_placed_name().map(|(name, _)| name)
     }
 
-    /// Passes over a name and returns it with its place.
-    /// Reserved words are no names, not even after a dot; they stand in brackets and quotes.
+    /// Consumes a name and returns it with its position. Reserved words are not names, even after a
+    /// dot; they can be quoted in brackets.
     fn expect_placed_name(&mut self) -> Result<(String, TextPlace), Fault> {
         match self.current_kind() {
             TokenKind::Name(name) => {
@@ -181,9 +173,8 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// Goes one level deeper, if there may be another. Whoever calls it takes one off `depth` when
-    /// done.
-    /// After an error nobody takes it off, since the first error ends the parsing.
+    /// Enters a nesting level; fails at the limit. The caller decrements `depth` on success. After
+    /// an error `depth` is not restored, since the first error ends the parsing.
     fn enter_level(&mut self) -> Result<(), Fault> {
         if self.depth == MAX_DEPTH {
             let message = format!("The SQL query is nested deeper than {MAX_DEPTH} levels.");
@@ -193,7 +184,7 @@ impl<'t> Parser<'t> {
         Ok(())
     }
 
-    /// A query.
+    /// Parses a query.
     fn parse_query(&mut self) -> Result<Box<Query>, Fault> {
         self.enter_level()?;
         let start = self.current_span();
@@ -203,9 +194,8 @@ impl<'t> Parser<'t> {
         Ok(query)
     }
 
-    /// The clauses of a query from SELECT to LIMIT, in the only order there is.
-    /// SELECT, FROM, WHERE, GROUP BY, ORDER BY, OFFSET LIMIT. A clause out of its place is a token
-    /// that nothing goes on with.
+    /// Parses the clauses of a query, in their only valid order: SELECT, FROM, WHERE, GROUP BY,
+    /// ORDER BY, OFFSET LIMIT. A clause out of order is left as an unexpected token.
     fn parse_clauses(&mut self) -> Result<Box<Query>, Fault> {
         self.expect_word(Word::Select)?;
         let distinct = self.take_word(Word::Distinct);
@@ -220,7 +210,7 @@ impl<'t> Parser<'t> {
         self.parse_clauses_after(distinct, top, selection, places)
     }
 
-    /// The clauses after what is selected.
+    /// Parses the clauses after the SELECT list.
     fn parse_clauses_after(
         &mut self,
         distinct: bool,
@@ -228,8 +218,7 @@ impl<'t> Parser<'t> {
         selection: Selection,
         mut places: ClausePlaces,
     ) -> Result<Box<Query>, Fault> {
-        // Each clause takes its tokens if it is there: what is left over is an error of the
-        // caller's.
+        // Each clause is optional; the caller reports remaining tokens.
         let (from, filter) = self.parse_from_and_where()?;
         let mut group = Vec::new();
         if self.take_word(Word::Group) {
@@ -248,15 +237,15 @@ impl<'t> Parser<'t> {
         Ok(Box::new(Query { distinct, top, selection, from, filter, group, order, window, places }))
     }
 
-    /// Keeps the fault of a `*` where the outermost query has no FROM, which is told where the text is
-    /// right by its form.
+    /// Records the fault of `SELECT *` in an outermost query without FROM. It is reported only if
+    /// the rest of the text has no syntax error.
     fn check_star(&mut self, selection: &Selection, from: &[Input]) {
         if let (Selection::Star(at), [], 1) = (selection, from, self.depth) {
             self.star = Some(Fault::StarWithoutFrom(at.0));
         }
     }
 
-    /// FROM and WHERE.
+    /// Parses FROM and WHERE.
     fn parse_from_and_where(&mut self) -> Result<(Vec<Input>, Option<Node>), Fault> {
         let from = if self.take_word(Word::From) { self.parse_from()? } else { Vec::new() };
         let filter =
@@ -264,8 +253,8 @@ impl<'t> Parser<'t> {
         Ok((from, filter))
     }
 
-    /// Refuses a text with more JOINs than a limit allows.
-    /// It looks when a query ends, so that the place in the message is the end of that query.
+    /// Refuses a text with too many JOINs. Checked at the end of each query, because the message
+    /// has that position.
     fn check_joins(&self) -> Result<(), Fault> {
         if MAX_JOINS < self.joins {
             let message = format!(
@@ -276,7 +265,7 @@ impl<'t> Parser<'t> {
         Ok(())
     }
 
-    /// OFFSET and LIMIT, which has to follow it.
+    /// Parses OFFSET and the LIMIT that must follow it.
     fn parse_window(&mut self) -> Result<Option<(ClauseCount, ClauseCount)>, Fault> {
         if !self.take_word(Word::Offset) {
             return Ok(None);
@@ -287,8 +276,7 @@ impl<'t> Parser<'t> {
         Ok(Some((offset, limit)))
     }
 
-    /// What is selected.
-    /// `AS` may be left out before a name, also before one in quotes.
+    /// Parses the SELECT list. `AS` is optional before a name, including a quoted one.
     fn parse_selection(&mut self) -> Result<Selection, Fault> {
         if self.take_sign(Sign::Star) {
             return Ok(Selection::Star(TextPlace(self.span_before())));
@@ -301,7 +289,7 @@ impl<'t> Parser<'t> {
             let named = parser.take_word(Word::As);
             let alias = match parser.current_kind() {
                 TokenKind::Name(_) => Some(parser.expect_placed_name()?),
-                // An empty text is no name.
+                // An empty string is not a name.
                 TokenKind::Text(name) => {
                     parser.at += 1;
                     let named = !name.is_empty();
@@ -315,7 +303,7 @@ impl<'t> Parser<'t> {
         Ok(Selection::List(items))
     }
 
-    /// ORDER BY. `RANK` before a name asks for a full-text order, which is not supported.
+    /// Parses ORDER BY. `RANK` before a name requests a full-text order, which is not supported.
     fn parse_order(&mut self) -> Result<Vec<OrderItem>, Fault> {
         if !self.take_word(Word::Order) {
             return Ok(Vec::new());
@@ -336,7 +324,7 @@ impl<'t> Parser<'t> {
         Ok(order)
     }
 
-    /// Refuses a clause with more items than a limit allows.
+    /// Refuses a clause with too many items.
     fn check_keys(&self, count: usize, clause: &str) -> Result<(), Fault> {
         if MAX_KEYS < count {
             let message = format!("{clause} has more than {MAX_KEYS} items.");
@@ -345,8 +333,9 @@ impl<'t> Parser<'t> {
         Ok(())
     }
 
-    /// The count of TOP, OFFSET or LIMIT: a number without a sign, or a parameter. TOP may be written
-    /// with a fraction or an exponent; the binder looks whether it is a whole number all the same.
+    /// Parses the count of TOP, OFFSET or LIMIT: a number without a sign, or a parameter. The count
+    /// of TOP may be written with a fraction or an exponent; the binder checks that its value is
+    /// whole.
     fn parse_count(&mut self, clause: &'static str, fraction: bool) -> Result<ClauseCount, Fault> {
         let span = self.current_span();
         let kind = match self.current_kind() {
@@ -360,13 +349,13 @@ impl<'t> Parser<'t> {
         Ok(ClauseCount { node: Node::new(kind, span), clause })
     }
 
-    /// Whether the number at a place has neither fraction nor exponent.
+    /// Returns whether the number at a position is written without fraction and exponent.
     fn is_written_whole(&self, at: Span) -> bool {
         let number = self.text.get(at.start..at.end).unwrap_or_default();
         number.starts_with("0x") || number.starts_with("0X") || !number.contains(['.', 'e', 'E'])
     }
 
-    /// One or more items, with commas between them.
+    /// Parses one or more items separated by commas.
     fn parse_list<T>(
         &mut self,
         item: impl Fn(&mut Self) -> Result<T, Fault>,

@@ -1,4 +1,4 @@
-//! Which operators there are between two operands, and how tightly they bind.
+//! Binary operators and their precedence.
 
 use super::Parser;
 use crate::{
@@ -6,8 +6,8 @@ use crate::{
     token::{Sign, TokenKind, Word},
 };
 
-/// How tightly an operator binds; the loosest first, so that levels compare. `a + b < c AND d` is
-/// `((a + b) < c) AND d`. BETWEEN, IN and LIKE are looser than all but AND and OR.
+/// The precedence of an operator, lowest first. `a + b < c AND d` is `((a + b) < c) AND d`.
+/// BETWEEN, IN and LIKE have a lower precedence than all operators but AND and OR.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Precedence {
     /// OR.
@@ -16,7 +16,7 @@ pub(super) enum Precedence {
     And,
     /// `=`, `!=`, `<>`, `<`, `<=`, `>`, `>=`, and `<<`, `>>`, `>>>`.
     Compare,
-    /// `||`, for texts.
+    /// `||`, which concatenates strings.
     Concat,
     /// `+`, `-`, and the bitwise `|`, `&`, `^`.
     Add,
@@ -25,9 +25,9 @@ pub(super) enum Precedence {
 }
 
 impl Parser<'_> {
-    /// The operator that stands here.
-    /// It is not taken: the caller compares its precedence first. BETWEEN, IN and LIKE are no
-    /// operators here, as they have a form of their own.
+    /// Returns the current token as a binary operator, without consuming it: the caller compares
+    /// its precedence first. BETWEEN, IN and LIKE are not included, as they have a syntax of their
+    /// own.
     pub(super) fn operator_here(&self) -> Option<(Operator, Precedence)> {
         use Binary as B;
         let of = |binary, level| Some((Operator::Of(binary), level));
@@ -60,7 +60,7 @@ impl Parser<'_> {
     }
 }
 
-/// Operands and the operators between them, from the loosest to the tightest.
+/// The stacks of operands and operators, with operators from the lowest precedence to the highest.
 #[derive(Default)]
 pub(super) struct Chains {
     pub(super) operands: Vec<Node>,
@@ -68,7 +68,7 @@ pub(super) struct Chains {
 }
 
 impl Chains {
-    /// Makes nodes of what binds more tightly than a level.
+    /// Makes nodes of all operators with a higher precedence than `level`.
     pub(super) fn close_level(&mut self, level: Precedence) {
         while let Some((_, tightest)) = self.operators.last().copied() {
             if tightest <= level {
@@ -78,15 +78,14 @@ impl Chains {
         }
     }
 
-    /// Makes nodes of everything that is left.
+    /// Makes nodes of all remaining operators.
     pub(super) fn close_all(&mut self) {
         while let Some((_, level)) = self.operators.last().copied() {
             self.close_last(level);
         }
     }
 
-    /// Makes one node of the last operators, which all are of this precedence, and of their
-    /// operands.
+    /// Makes one node of the last operators, all of this precedence, and their operands.
     fn close_last(&mut self, level: Precedence) {
         let others = self.operators.iter().rposition(|(_, other)| *other != level);
         let start = others.map_or(0, |at| at + 1);

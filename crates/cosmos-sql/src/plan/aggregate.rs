@@ -1,4 +1,5 @@
-//! Plans of aggregates and GROUP BY: partial results, which a client adds up.
+//! Plans of aggregates and GROUP BY: each partition returns partial results, which the client
+//! combines.
 
 use select::aggregate::AggregateKind;
 
@@ -8,17 +9,18 @@ use crate::{
     bind, printer,
 };
 
-/// Whether a query selects an aggregate inside an expression, whose parts do not add up.
+/// Returns whether a query selects an aggregate inside a larger expression; partial results of such
+/// an expression cannot be combined.
 pub(super) fn is_composed(query: &Query) -> bool {
     selects(query, |node| bind::aggregates(node) && aggregate_item(node).is_none())
 }
 
-/// Whether a query selects an aggregate.
+/// Returns whether a query selects an aggregate.
 fn selects_aggregate(query: &Query) -> bool {
     selects(query, bind::aggregates)
 }
 
-/// Whether one of the expressions that a query selects is of a kind.
+/// Returns whether one of the selected expressions meets the condition.
 fn selects(query: &Query, is: impl Fn(&Node) -> bool) -> bool {
     match &query.selection {
         Selection::Star(_) => false,
@@ -27,23 +29,22 @@ fn selects(query: &Query, is: impl Fn(&Node) -> bool) -> bool {
     }
 }
 
-/// The plan; nothing where there is no form for it.
-/// A query with GROUP BY sends, for each group of a partition, its keys as `groupByItems` and the
-/// selected values as `payload`; one without keys sends the payload alone. Groups without aggregates
-/// can be sent in an order.
+/// Returns the plan; `None` if the format cannot express one. With GROUP BY, the rewritten query
+/// returns for each group of a partition its keys as `groupByItems` and the selected values as
+/// `payload`; without keys, only the payload. Groups can be ordered if there are no aggregates.
 pub(super) fn plan_aggregate(query: &Query, mut plan: ClientPlan) -> Option<ClientPlan> {
     let one = query.group.is_empty();
-    // All rows make one that does not show what they come to.
+    // Only ORDER BY has an aggregate: the one result contains no partial value to combine.
     if one && !selects_aggregate(query) {
         return None;
     }
     plan.group_by_expressions = query.group.iter().map(printer::print_expression).collect();
     let payload = match &query.selection {
-        // There is no aggregate in it, and the binder refuses it for groups.
+        // `*` selects no aggregate, and the binder refuses it for groups.
         Selection::Star(_) => return None,
         Selection::Value(node) => match aggregate_item(node) {
             Some((kind, item)) => {
-                // The client adds up one value, which each partition sends in an array.
+                // The client combines one value per partition, which is sent in an array.
                 plan.aggregates.push(kind.plan_name());
                 format!("[{item}]")
             }
@@ -57,7 +58,7 @@ pub(super) fn plan_aggregate(query: &Query, mut plan: ClientPlan) -> Option<Clie
                     None => (None, printer::print_expression(&item.node)),
                 };
                 fields.push(format!("{}: {value}", printer::quoted_text(&name)));
-                // Every name stands in both lists, a key without an aggregate.
+                // Every name is in both lists; a group key has no aggregate.
                 plan.aggregate_of_alias.push((name.clone(), kind));
                 plan.group_by_aliases.push(name);
             }
@@ -72,8 +73,9 @@ pub(super) fn plan_aggregate(query: &Query, mut plan: ClientPlan) -> Option<Clie
     Some(plan)
 }
 
-/// The query that a client sends for groups: it gives `payload`, with the keys where there are any.
-/// How many groups are wanted is for the client, but where all rows make one object.
+/// Returns the query that a client sends for groups. It selects `payload`, and the group keys if
+/// there are any. TOP and the window are kept only if all rows make one object; otherwise the
+/// client limits the number of groups.
 fn rewritten(query: &Query, plan: &ClientPlan, payload: &str) -> String {
     let distinct = if query.distinct { "DISTINCT " } else { "" };
     let is_value = matches!(query.selection, Selection::Value(_));
@@ -99,9 +101,10 @@ fn rewritten(query: &Query, plan: &ClientPlan, payload: &str) -> String {
     )
 }
 
-/// The aggregate that an expression is, and what a client is sent of it. AVG is sent as a sum and a
-/// count; MIN and MAX with a count, so that a partition without values does not count.
-/// `None` for what is not one call of an aggregate with one argument.
+/// Returns the aggregate that an expression consists of, and the partial result that the query
+/// selects for it. AVG is sent as a sum and a count; MIN and MAX with a count, so that the client
+/// ignores a partition without values. Returns `None` unless the expression is a single call of an
+/// aggregate with one argument.
 fn aggregate_item(node: &Node) -> Option<(AggregateKind, String)> {
     let NodeKind::Call { name, udf: false, args } = &node.kind else { return None };
     let (kind, [of]) = (AggregateKind::find_by_name(name)?, args.as_slice()) else { return None };
@@ -123,8 +126,9 @@ fn aggregate_item(node: &Node) -> Option<(AggregateKind, String)> {
     Some((kind, item))
 }
 
-/// The plan of a count of the results of DISTINCT: the client is sent the results, and counts those
-/// that differ. `None` for any other query.
+/// Returns the plan of a query that counts the results of a DISTINCT subquery: each partition
+/// returns the distinct results, and the client counts them without duplicates. `None` for any
+/// other query.
 pub(super) fn plan_distinct_count(query: &Query) -> Option<ClientPlan> {
     let plain = query.filter.is_none()
         && query.group.is_empty()
@@ -152,7 +156,7 @@ pub(super) fn plan_distinct_count(query: &Query) -> Option<ClientPlan> {
     })
 }
 
-/// Whether an expression is a count of all rows: `COUNT` of a constant.
+/// Returns whether an expression counts all rows: `COUNT` of a constant.
 fn counts_rows(node: &Node) -> bool {
     match (&node.kind, aggregate_item(node)) {
         (NodeKind::Call { args, .. }, Some((AggregateKind::Count, _))) => {

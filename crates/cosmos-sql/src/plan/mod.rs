@@ -1,11 +1,11 @@
-//! Query plans as clients ask for them: what they do themselves with the results of several
-//! partitions, and the query that they send to each. What a client cannot do, or there is no form
-//! for, is left to the server: such a plan says that there is nothing to do.
+//! Query plans in the format that clients request: the steps that a client performs on the results
+//! of several partitions, and the query that it sends to each. If the client lacks a feature or the
+//! format cannot express the query, the plan contains no steps and the server does everything.
 //!
-//! A client that has several partitions merges their results: it sorts by `orderByItems`, adds up
-//! partial aggregates, drops duplicates, and counts TOP, OFFSET and LIMIT. The rewritten query
-//! gives it what that needs. Here all documents are on one server, so that every plan is right, and
-//! only the form has to be the one that clients know.
+//! A client merges the results of several partitions: it sorts by `orderByItems`, combines partial
+//! aggregates, removes duplicates, and applies TOP, OFFSET and LIMIT. The rewritten query returns
+//! what these steps need. Here all documents are on one server, so any plan gives correct results;
+//! only the format has to be what clients expect.
 
 mod aggregate;
 mod order;
@@ -19,47 +19,44 @@ use crate::{
     printer,
 };
 
-/// What a client does itself. Empty lists and missing counts are what it has nothing to do for.
+/// The steps that a client performs. Empty lists and missing counts mean that a step is not needed.
 #[derive(Debug, Default)]
 struct ClientPlan {
-    /// `None`, `Ordered` (duplicates come one after the other) or `Unordered`.
+    /// `None`, `Ordered` (duplicates are adjacent) or `Unordered`.
     distinct: &'static str,
-    /// How many results at most.
+    /// Count of TOP.
     top: Option<u64>,
-    /// How many results to pass over.
+    /// Count of OFFSET.
     offset: Option<u64>,
-    /// How many results behind those.
+    /// Count of LIMIT.
     limit: Option<u64>,
     /// `Ascending` or `Descending` for each item of ORDER BY.
     order_by: Vec<&'static str>,
-    /// The items themselves, as text.
+    /// The items of ORDER BY, as text.
     order_by_expressions: Vec<String>,
     /// The keys of GROUP BY, as text.
     group_by_expressions: Vec<String>,
-    /// The names of all selected items of a query that groups.
+    /// The names of all selected items of a query with groups.
     group_by_aliases: Vec<String>,
     /// The aggregate of a `SELECT VALUE`.
     aggregates: Vec<&'static str>,
-    /// The aggregate of each name; none for a key.
+    /// The aggregate of each name; `None` for a group key.
     aggregate_of_alias: Vec<(String, Option<&'static str>)>,
-    /// The name of the count of a query that counts the results of DISTINCT; empty for its value.
+    /// For a count of DISTINCT results, the property for the count; empty for `SELECT VALUE`.
     count_of_distinct: Option<String>,
-    /// Whether the client has to see all results before it can order them.
+    /// Whether the client needs all results before it can order them.
     non_streaming: bool,
-    /// The query to send to each partition; empty for the query as it is.
-    /// A client that finds it empty sends the text it has.
+    /// The query to send to each partition; if empty, the client sends the original text.
     rewritten: String,
 }
 
-/// The plan of a query for a client that has these features. What a client does not know how to do
-/// is left to the server.
-/// Fails for what cannot be run, with the error that running it would give.
+/// Returns the plan of a query for a client with these features. Fails if the query cannot be run,
+/// with the same error.
 pub(crate) fn document_for(
     query: &Query,
     parameters: &[(String, Value)],
     features: &[&str],
 ) -> Result<Document, Vec<Fault>> {
-    // What cannot be run has no plan.
     bind::check_query(query, parameters)?;
     if aggregate::is_composed(query) {
         return Err(vec![Fault::Composition]);
@@ -69,7 +66,7 @@ pub(crate) fn document_for(
     let needed = features_of(query);
     let can = needed.iter().all(|needed| features.contains(needed));
     let window = bind::window_counts(query, parameters);
-    // Without a plan there is nothing for the client to do: the server does all.
+    // An empty plan leaves all steps to the server.
     let plan = match distinct_count {
         None if can => client_plan(query, window),
         plan => plan,
@@ -78,8 +75,8 @@ pub(crate) fn document_for(
     Ok(plan.into_document(matches!(query.selection, Selection::Value(_))))
 }
 
-/// The plan, if there is a form for it.
-/// `window` has the counts with parameters filled in: the client is told numbers.
+/// Returns the plan; `None` if the format cannot express it. `window` has the counts with
+/// parameters replaced by their values, since a plan contains numbers.
 fn client_plan(query: &Query, window: bind::Counts) -> Option<ClientPlan> {
     let (top, limits) = window;
     let (offset, limit) = limits.unzip();
@@ -97,7 +94,7 @@ fn client_plan(query: &Query, window: bind::Counts) -> Option<ClientPlan> {
         let mut whole = query.clone();
         whole.window = None;
         if query.distinct {
-            // Results that a client finds to be the same do not count.
+            // The client removes duplicates across partitions before it counts results.
             whole.top = None;
         }
         let window = if query.distinct { String::new() } else { plan.window() };
@@ -106,8 +103,8 @@ fn client_plan(query: &Query, window: bind::Counts) -> Option<ClientPlan> {
     Some(plan)
 }
 
-/// Names of what a client has to be able to do for this query.
-/// The names are those that clients send in a header with the request for a plan.
+/// Returns the names of the features that a client needs for this query. Clients list their
+/// features in a header when they request a plan.
 fn features_of(query: &Query) -> Vec<&'static str> {
     let mut needed = Vec::new();
     if !query.group.is_empty() {
@@ -137,8 +134,9 @@ fn features_of(query: &Query) -> Vec<&'static str> {
 }
 
 impl ClientPlan {
-    /// The window of the rewritten query, with the line break before it. A client passes over results
-    /// itself, and each partition may hold all of them: it sends as many as there can be.
+    /// Returns the window of the rewritten query, preceded by a line break. The client skips
+    /// results itself, and each partition may have all of them, so each returns OFFSET + LIMIT
+    /// results.
     fn window(&self) -> String {
         match (self.offset, self.limit) {
             (Some(offset), Some(limit)) => {
@@ -148,9 +146,8 @@ impl ClientPlan {
         }
     }
 
-    /// The plan as clients read it. Fields that say nothing are there all the same: clients expect
-    /// them.
-    /// The range is that of all partition keys.
+    /// Converts the plan to the document that clients parse. Unused fields are included, because
+    /// clients expect them. The range covers all partition keys.
     fn into_document(self, has_select_value: bool) -> Document {
         let texts = |texts: Vec<String>| Value::Array(texts.into_iter().map(Value::from).collect());
         let words =
@@ -215,7 +212,7 @@ mod tests {
         "MultipleAggregates",
     ];
 
-    /// What a plan says beside what all plans say.
+    /// Formats the non-default fields of a plan.
     fn said(text: &str, parameters: &str, features: &[&str]) -> String {
         let parameters: Vec<(String, Value)> =
             parse_document(parameters.as_bytes(), 9).unwrap().into_iter().collect();
@@ -317,7 +314,7 @@ mod tests {
                 "SELECT TOP @n COUNT(1) AS n FROM c ORDER BY MAX(c.a)",
                 "top: 2; groupByAliases: [\"n\"]; groupByAliasToAggregateType: {\"n\":\"Count\"}; rewrittenQuery: SELECT TOP @n {\"n\": {\"item\": COUNT(1)}} AS payload FROM c ORDER BY MAX(c.a); hasNonStreamingOrderBy: true",
             ),
-            // What clients have no form for is the server's.
+            // The format cannot express this plan, so the server does everything.
             ("SELECT VALUE 1 FROM c ORDER BY COUNT(1)", "hasSelectValue: true"),
             (
                 "SELECT VALUE COUNT(1) FROM (SELECT DISTINCT VALUE c.a FROM c)",

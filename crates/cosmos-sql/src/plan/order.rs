@@ -1,5 +1,5 @@
-//! Plans of ORDER BY: each result comes with its sort keys, and a filter can be put in where a
-//! client goes on.
+//! Plans of ORDER BY: each result is returned with its sort keys, and the query has a placeholder
+//! for the filter with which a client resumes.
 
 use super::ClientPlan;
 use crate::{
@@ -7,21 +7,20 @@ use crate::{
     bind, printer,
 };
 
-/// What a client replaces by `true` or by a filter.
-/// It goes on from the sort keys of the last result that it has.
+/// A placeholder that the client replaces by `true`, or by a filter that resumes after the sort
+/// keys of its last result.
 const FILTER: &str = "{documentdb-formattableorderbyquery-filter}";
 
-/// The plan: each result comes with its sort keys as `orderByItems`, and with what was selected as
-/// `payload`.
-/// `_rid` comes with each result: a client uses it to order results with equal keys. `None` where
-/// FROM has no document to take it from.
+/// Returns the plan: each result has its sort keys as `orderByItems` and the selected value as
+/// `payload`, and `_rid`, by which the client orders results with equal keys. `None` if FROM has no
+/// document that provides the `_rid`.
 pub(super) fn plan_order(query: &Query, mut plan: ClientPlan) -> Option<ClientPlan> {
     for item in &query.order {
         plan.order_by.push(if item.descending { "Descending" } else { "Ascending" });
         plan.order_by_expressions.push(printer::print_expression(&item.node));
     }
     let (root, from) = root_and_from(query)?;
-    // Results that a client finds to be the same do not count.
+    // The client removes duplicates across partitions before it counts results.
     let top = if query.distinct { String::new() } else { printer::print_top(query) };
     let window = if query.distinct { String::new() } else { plan.window() };
     let items: Vec<String> = plan
@@ -29,7 +28,8 @@ pub(super) fn plan_order(query: &Query, mut plan: ClientPlan) -> Option<ClientPl
         .iter()
         .map(|expression| format!("{{\"item\": {expression}}}"))
         .collect();
-    // In parentheses: what the client puts in shall not mix with the operators around.
+    // In parentheses, so that the operators of the client's filter do not combine with those
+    // around.
     let mut filter = match &query.filter {
         Some(filter) => format!("({} AND ({FILTER}))", printer::print_expression(filter)),
         None => format!("({FILTER})"),
@@ -46,8 +46,8 @@ pub(super) fn plan_order(query: &Query, mut plan: ClientPlan) -> Option<ClientPl
         );
         return Some(plan);
     }
-    // Without a value there is no result, which the row around the payload would hide: TOP, here and
-    // at the client, counts rows.
+    // An undefined value is not a result, but the enclosing row would make it one: TOP, here and at
+    // the client, counts rows.
     if matches!(query.selection, Selection::Value(_)) {
         filter = format!("({filter} AND IS_DEFINED({payload}))");
     }
@@ -59,14 +59,14 @@ pub(super) fn plan_order(query: &Query, mut plan: ClientPlan) -> Option<ClientPl
     Some(plan)
 }
 
-/// Keys of GROUP BY as the items that a client is sent.
+/// Returns the keys of GROUP BY in the form that a client receives.
 pub(super) fn keys_of(group: &[Node]) -> String {
     let keys = group.iter().map(|key| format!("{{\"item\": {}}}", printer::print_expression(key)));
     keys.collect::<Vec<_>>().join(", ")
 }
 
-/// Whether the value that DISTINCT selects is what ORDER BY orders by, in the same words.
-/// Then equal results come one after the other, and a client has to remember only the last one.
+/// Returns whether DISTINCT selects the value by which ORDER BY sorts, written the same way.
+/// Duplicates are then adjacent, and a client has to remember only the last result.
 pub(super) fn decides_order(query: &Query) -> bool {
     match (&query.selection, query.order.as_slice()) {
         (Selection::Value(node), [item]) => {
@@ -76,7 +76,7 @@ pub(super) fn decides_order(query: &Query) -> bool {
     }
 }
 
-/// Which steps of a path are names after a dot, and not in brackets.
+/// Returns for each step of a path whether it is written after a dot instead of in brackets.
 fn steps_as_written(node: &Node) -> Vec<bool> {
     let NodeKind::Member { steps, .. } = &node.kind else { return Vec::new() };
     let after_dot = |step: &PathStep| match step {
@@ -86,8 +86,8 @@ fn steps_as_written(node: &Node) -> Vec<bool> {
     steps.iter().map(after_dot).collect()
 }
 
-/// A result as one value, which the client unpacks.
-/// `None` for a `*` over something without a name.
+/// Returns an expression for a result as one value, which the client unpacks. `None` for a `*` over
+/// a source without a name.
 fn payload_of(query: &Query) -> Option<String> {
     Some(match &query.selection {
         Selection::Star(_) => query.from.first()?.name()?.0.to_owned(),
@@ -110,10 +110,10 @@ fn payload_of(query: &Query) -> Option<String> {
     })
 }
 
-/// The name whose `_rid` clients ask for, and a FROM that has it: the first name. `FROM x IN c.list`
-/// becomes `FROM c JOIN x IN c.list`, since the name of the document is asked for where there are only
-/// its elements; a name of FROM is taken for that one.
-/// `None` where FROM has no such name: for a path without one of its own, and for a query without one.
+/// Returns the name whose `_rid` clients need, and a FROM that defines it as the first name. `FROM
+/// x IN c.list` becomes `FROM c JOIN x IN c.list`, because the `_rid` is that of the document.
+/// Returns `None` if FROM has no such name: for a path without an alias, and for a subquery without
+/// one.
 fn root_and_from(query: &Query) -> Option<(String, String)> {
     let first = query.from.first()?;
     let from = printer::print_from(&query.from);
@@ -130,7 +130,7 @@ fn root_and_from(query: &Query) -> Option<(String, String)> {
     }
 }
 
-/// Whether FROM gives a name.
+/// Returns whether FROM defines a name.
 fn has_name(query: &Query, name: &str) -> bool {
     query.from.iter().any(|input| input.name().is_some_and(|(known, _)| known == name))
 }
