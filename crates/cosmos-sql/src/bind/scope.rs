@@ -228,7 +228,7 @@ impl<'q> Binder<'q> {
         let only = names.next().map_or(DOCUMENT, |(_, slot)| *slot);
         let around = self.frames.iter().rev().skip(1);
         let is_alone = |frame: &QueryFrame<'q>| {
-            !frame.joins_elements && !(frame.shows_groups() && frame.aggregates_rows)
+            !(frame.joins_elements || (frame.shows_groups() && frame.aggregates_rows))
         };
         (names.next().is_none() && around.clone().all(is_alone)).then_some(only)
     }
