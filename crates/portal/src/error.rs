@@ -40,7 +40,7 @@ impl Error {
     }
 
     pub(crate) fn not_found() -> Self {
-        Self::new(StatusCode::NOT_FOUND, "NotFound", "there is no such page")
+        Self::new(StatusCode::NOT_FOUND, "NotFound", "page not found")
     }
 
     pub(crate) fn method_not_allowed() -> Self {
