@@ -99,7 +99,7 @@ mod tests {
             ("[[role]]\nname = \"mine\"\nactions = [\"readMetadata\"]\n", ""),
             ("[[assignment]]\nprincipal = \"ann\"\n", "role"),
             (&assigned.replace("scope", "scopes"), "scopes"),
-            (&assigned.replace("reader", "owner"), "no role called 'owner'"),
+            (&assigned.replace("reader", "owner"), "role 'owner' does not exist"),
             ("issuer = \"x\"\n", "need keys"),
             ("keys = \"shared.json\"\n", "need an audience"),
             ("keys = \"none.json\"\naudience = [\"x\"]\n", "none.json"),

@@ -255,7 +255,7 @@ mod tests {
         done(&ledger, claim(a, 0)).await;
         for phase in [Phase::Sealing, Phase::Open] {
             let refusal = forget_now(&ledger, "a").await.unwrap_err();
-            assert!(refusal.contains("owner of shard 0"), "{phase:?}: {refusal}");
+            assert!(refusal.contains("owns shard 0"), "{phase:?}: {refusal}");
             let _ = ledger.execute(Request::Open { shard, claim: a, epoch: 1, ends: vec![] }).await;
         }
         done(&ledger, claim(b, 1)).await;
