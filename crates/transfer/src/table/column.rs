@@ -276,7 +276,7 @@ mod tests {
             (&["a"], true, &["x"], "has no type"),
             (&["a.integer()"], true, &["x"], "has no type"),
             (&["a", "a.b"], false, &["1", "2"], "duplicate column"),
-            (&["a", "a"], false, &["1", "2"], "twice"),
+            (&["a", "a"], false, &["1", "2"], "duplicate column"),
             (&["a..b"], false, &["1"], "empty part"),
             (&[""], false, &["1"], "empty part"),
             (&["a", "b"], false, &["1"], "1 fields and the header 2"),
