@@ -102,7 +102,7 @@ def test_tables_that_are_wrong(server, database, tmp_path):
     said = run("import", file, *mongo(server, "c"), "--format", "csv", code=1)[1]
     assert "line 3" in said and "is a quote missing" in said and str(file) in said
     assert database["c"].count_documents({}) == 3
-    for text, want in [(b"", "no header"), (b"a,a\n", "twice"), (b"a\xff\n", "UTF-8")]:
+    for text, want in [(b"", "no header"), (b"a,a\n", "duplicate column"), (b"a\xff\n", "UTF-8")]:
         said = run("import", "-", *mongo(server, "c"), "--format", "csv", stdin=text, code=1)[1]
         assert want in said
 

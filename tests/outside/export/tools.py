@@ -67,12 +67,16 @@ def started(*words):
 
 
 def until_begun(command, state, field):
-    """Waits until a command's state file shows progress in a field."""
+    """Waits until a command's state file shows progress in a field. The command is stopped while
+    the file is read, so that it cannot end between two reads on a busy machine."""
     until = time.monotonic() + PATIENCE
     while not (state.exists() and json.loads(state.read_text())[field]):
         assert command.poll() is None, command.communicate()
         assert time.monotonic() < until, "nothing is done"
+        command.send_signal(signal.SIGCONT)
         time.sleep(0.001)
+        command.send_signal(signal.SIGSTOP)
+    command.send_signal(signal.SIGCONT)
 
 
 def killed_over_and_over(words, random, code=0, begun=None):
