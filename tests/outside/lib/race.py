@@ -19,7 +19,8 @@ TASKS = ("write", "write", "write", "read", "read", "read")
 MOVES = (1, 3, 10, 100, 400)
 
 
-#: Attempts until a race sees enough expirations: on a busy machine a short race may see too few.
+#: Attempts until a race sees enough expirations, each twice as long as the one before: on a busy
+#: machine a short race may see too few.
 ATTEMPTS = 5
 
 
@@ -180,7 +181,7 @@ def trial(race, clock, ordinary):
     def nobody_sees_dead_and_then_alive(disk, shifting):
         for attempt in range(ATTEMPTS):
             try:
-                race(disk, clock, shifting, seconds)
+                race(disk, clock, shifting, seconds * 2**attempt)
                 break
             except NoRace:
                 if attempt + 1 == ATTEMPTS:
