@@ -36,6 +36,8 @@ SOURCES = itertools.count(256)
 FAILED = 18
 #: Microseconds that network jitter hides; the ordinary run has fewer samples.
 HIDDEN = 25 if TORTURE else 100
+#: Value of t below which a difference may be chance: on a busy machine single answers take long.
+CHANCE = 4.5
 
 
 @pytest.fixture(scope="module")
@@ -169,7 +171,9 @@ def test_times_tell_no_users(server, mechanism, report):
         t_of_ends=f"{t_last:.1f} of {len(order)}",
         known_later_by=f"{later[0]:.1f} and {later[1]:.1f} microseconds",
     )
-    assert all(abs(it) < HIDDEN for it in later), (later, by_part(first[True], first[False]))
+    for apart_by, t in zip(later, (t_first, t_last), strict=True):
+        told = (later, t_first, t_last, by_part(first[True], first[False]))
+        assert abs(apart_by) < HIDDEN or abs(t) < CHANCE, told
 
 
 def test_wrong_signatures(report):
