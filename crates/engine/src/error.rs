@@ -220,6 +220,9 @@ pub(crate) enum Halt {
     Multikey(Vec<u32>),
     /// An expired item occupies the key and its expiry event is unpublished; publish it first.
     Unpublished,
+    /// A writer found a large row without memory reserved for it; it reserves the memory before its
+    /// next attempt.
+    NeedsMemory,
     /// The operation failed; do not retry.
     Failed(Error),
 }

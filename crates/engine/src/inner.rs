@@ -12,6 +12,7 @@ use crate::{
     reaper::Reaper,
     resource::Resources,
     rules::Rules,
+    turns::Turns,
     view::{ActiveViews, Storage, ViewFactory},
 };
 
@@ -29,6 +30,8 @@ pub(crate) struct Inner<S: Store> {
     pub(crate) persist: Arc<dyn Persist>,
     /// Lanes in which long operations take turns to compute.
     pub(crate) lanes: Lanes,
+    /// Memory of writes of large documents.
+    pub(crate) large_writes: Turns,
     /// Held while a collection is created, renamed or dropped, so that names change one at a time.
     pub(crate) ids: tokio::sync::Mutex<CollectionIds>,
     /// Whether data of a dropped collection still has to be deleted.

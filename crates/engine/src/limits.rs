@@ -11,6 +11,11 @@ pub const PAGE_GROWTH: usize = 4;
 pub const PAGE_BYTES: usize = 1 << 20;
 /// Approximate bytes of rows that a scan returns at once; a larger row is returned alone.
 pub const TAKE_BYTES: usize = 4 << 20;
+/// Bytes of a stored row above which writers wait for memory before they write it.
+pub const LARGE_ROW_BYTES: usize = 1 << 20;
+/// Number of copies of a row in memory while it is written: the row, the edited document, the new
+/// row, and the document in the reply.
+pub const ROW_COPIES: usize = 4;
 /// Memory of an open cursor, besides the documents it holds back.
 pub const CURSOR_BYTES: usize = 4 * 1024;
 /// Memory of a key in a set of keys, besides its bytes.

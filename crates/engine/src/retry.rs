@@ -54,6 +54,8 @@ impl<S: Store> Engine<S> {
                 view.wait_for_in_flight(&self.inner.views).await;
                 Ok(())
             }
+            // The writer waits for the memory when its next attempt begins.
+            Halt::NeedsMemory => Ok(()),
             // A separate commit; the retried write then finds the index marked.
             Halt::Multikey(indexes) => self.set_multikey(&view.collection, indexes).await,
             // Boxed, because publishing opens views recursively.

@@ -1,66 +1,81 @@
-//! Serializes writers that must examine all documents of a collection to find the first in sort
-//! order. If several find the same document, one changes it and the others must examine everything
-//! again: N writers would do so N*N times. A writer takes turns once it has lost a conflict or
-//! another writer holds a turn. It takes no other lock while it waits.
+//! A fair queue for a number of permits, whose waiters notice that their operation was cancelled.
+//!
+//! Two things are given out this way: the turns of a collection ([`Turns::one_at_a_time`]), and the
+//! memory of writes of large documents. `write/turn.rs` says when a writer waits for them.
 
 use std::{pin::pin, task::Poll};
 
 use evaluation::Context;
-use tokio::sync::{Mutex, MutexGuard, Notify};
+use tokio::sync::{Notify, Semaphore, SemaphorePermit};
 
 use crate::error::Error;
 
-/// The turns of one collection.
-#[derive(Debug, Default)]
+/// A number of permits that operations wait for in order of arrival.
+#[derive(Debug)]
 pub(crate) struct Turns {
-    /// A fair lock: waiters are served in order of arrival.
-    lock: Mutex<()>,
+    /// A fair semaphore: waiters are served in order of arrival.
+    permits: Semaphore,
+    /// Number of permits if none is in use.
+    total: u32,
     /// Notified when a turn ends, so that waiters recheck whether they may continue.
     ended: Notify,
 }
 
-/// A turn, which ends when it is dropped.
+/// Permits in use, which are returned when this is dropped.
 #[derive(Debug)]
 pub(crate) struct Turn<'a> {
-    /// `None` once it has ended.
-    guard: Option<MutexGuard<'a, ()>>,
+    /// `None` once they are returned.
+    permit: Option<SemaphorePermit<'a>>,
     turns: &'a Turns,
 }
 
 impl Drop for Turn<'_> {
     fn drop(&mut self) {
-        self.guard = None;
+        self.permit = None;
         self.turns.ended.notify_waiters();
     }
 }
 
 impl Turns {
-    /// Returns whether a writer holds a turn.
-    pub(crate) fn is_taken(&self) -> bool {
-        self.lock.try_lock().is_err()
+    /// Creates turns of which one is taken at a time.
+    pub(crate) fn one_at_a_time() -> Self {
+        Self::of_permits(1)
     }
 
-    /// Waits for a turn. Whenever another turn ends, checks whether the operation was cancelled or
-    /// has timed out.
+    /// Creates this many permits; at least one.
+    pub(crate) fn of_permits(total: u32) -> Self {
+        let total = total.max(1);
+        let permits = Semaphore::new(usize::try_from(total).unwrap_or(Semaphore::MAX_PERMITS));
+        Self { permits, total, ended: Notify::new() }
+    }
+
+    /// Returns whether a permit is in use.
+    pub(crate) fn is_taken(&self) -> bool {
+        u32::try_from(self.permits.available_permits()).is_ok_and(|left| left < self.total)
+    }
+
+    /// Waits for this many permits, or for all if there are fewer. Whenever others are returned,
+    /// checks whether the operation was cancelled or has timed out.
     ///
     /// # Errors
     ///
     /// [`Kind::Stopped`](crate::error::Kind::Stopped)
-    pub(crate) async fn wait(&self, context: &Context) -> Result<Turn<'_>, Error> {
-        let mut locked = pin!(self.lock.lock());
+    pub(crate) async fn wait(&self, wanted: u32, context: &Context) -> Result<Turn<'_>, Error> {
+        let mut acquired = pin!(self.permits.acquire_many(wanted.min(self.total)));
         loop {
             let mut ended = pin!(self.ended.notified());
             // From here on no notification is missed.
             ended.as_mut().enable();
             context.budget.check()?;
-            let guard = std::future::poll_fn(|task| {
-                if let Poll::Ready(guard) = locked.as_mut().poll(task) {
-                    return Poll::Ready(Some(guard));
+            let permit = std::future::poll_fn(|task| {
+                if let Poll::Ready(permit) = acquired.as_mut().poll(task) {
+                    return Poll::Ready(Some(permit));
                 }
                 ended.as_mut().poll(task).map(|()| None)
             });
-            if let Some(guard) = guard.await {
-                return Ok(Turn { guard: Some(guard), turns: self });
+            if let Some(permit) = permit.await {
+                // The semaphore is never closed, so `ok` always is the permit.
+                return Ok(Turn { permit: permit.ok(), turns: self });
             }
         }
     }
@@ -99,16 +114,16 @@ mod tests {
 
     #[test]
     fn turns_come_in_order_and_those_who_wait_can_be_told_to_end() {
-        let (turns, told) = (Turns::default(), Told::default());
+        let (turns, told) = (Turns::one_at_a_time(), Told::default());
         let (going_on, ending) = (context(&Told::default()), context(&told));
         let mut task = task::Context::from_waker(task::Waker::noop());
         assert!(!turns.is_taken());
-        let mut first = Box::pin(turns.wait(&going_on));
+        let mut first = Box::pin(turns.wait(1, &going_on));
         let Poll::Ready(Ok(turn)) = first.as_mut().poll(&mut task) else { panic!() };
         assert!(turns.is_taken());
-        let mut second = Box::pin(turns.wait(&ending));
-        let mut third = Box::pin(turns.wait(&going_on));
-        let mut fourth = Box::pin(turns.wait(&going_on));
+        let mut second = Box::pin(turns.wait(1, &ending));
+        let mut third = Box::pin(turns.wait(1, &going_on));
+        let mut fourth = Box::pin(turns.wait(1, &going_on));
         assert!(second.as_mut().poll(&mut task).is_pending());
         assert!(third.as_mut().poll(&mut task).is_pending());
         assert!(fourth.as_mut().poll(&mut task).is_pending());
@@ -117,13 +132,39 @@ mod tests {
         drop(turn);
         let Poll::Ready(Ok(turn)) = second.as_mut().poll(&mut task) else { panic!() };
         assert!(fourth.as_mut().poll(&mut task).is_pending());
-        let mut late = Box::pin(turns.wait(&ending));
+        let mut late = Box::pin(turns.wait(1, &ending));
         assert!(late.as_mut().poll(&mut task).is_pending());
         told.0.store(true, Relaxed);
         drop(turn);
         assert!(matches!(late.as_mut().poll(&mut task), Poll::Ready(Err(_))));
         let Poll::Ready(Ok(turn)) = fourth.as_mut().poll(&mut task) else { panic!() };
         drop(turn);
+        assert!(!turns.is_taken());
+    }
+
+    #[test]
+    fn permits_are_given_as_far_as_they_go() {
+        let turns = Turns::of_permits(10);
+        let going_on = context(&Told::default());
+        let mut task = task::Context::from_waker(task::Waker::noop());
+        let mut wait = |wanted| {
+            let mut waiting = Box::pin(turns.wait(wanted, &going_on));
+            match waiting.as_mut().poll(&mut task) {
+                Poll::Ready(turn) => Some(turn.unwrap()),
+                Poll::Pending => None,
+            }
+        };
+        let first = wait(6).unwrap();
+        let second = wait(4).unwrap();
+        assert!(wait(1).is_none());
+        drop(first);
+        assert!(wait(7).is_none());
+        assert!(wait(6).is_some());
+        drop(second);
+        // More than there are: all of them.
+        let all = wait(11).unwrap();
+        assert!(wait(1).is_none());
+        drop(all);
         assert!(!turns.is_taken());
     }
 }

@@ -44,6 +44,12 @@ impl Plan {
         (self.process / 8).min(128 * MB)
     }
 
+    /// Returns the memory that writes of large documents together may hold besides that of
+    /// operations: four copies of the largest document in a server of 512 MB.
+    pub fn large_write_bytes(self) -> usize {
+        self.process / 8
+    }
+
     /// Returns the maximum data size of a server that keeps its data in memory and so needs neither
     /// cache nor journal.
     pub fn data_bytes(self) -> usize {

@@ -143,6 +143,7 @@ pub(crate) fn engine_options(
     options.reap_delay = config.reap_delay;
     options.accept_loss = config.accept_loss;
     // A store in memory has no blocks to search.
+    options.large_write_bytes = plan.large_write_bytes();
     options.row_cache_bytes = if config.data_dir.is_some() { plan.row_cache_bytes() } else { 0 };
     options
 }

@@ -46,6 +46,8 @@ pub struct Setup {
     pub dialect: Arc<dyn Dialect>,
     /// Minimum delay between expiration and the removal of bytes.
     pub reap_delay: Duration,
+    /// Memory that writes of large documents together may hold.
+    pub large_write_bytes: usize,
 }
 
 impl std::fmt::Debug for Setup {
@@ -57,7 +59,8 @@ impl std::fmt::Debug for Setup {
 impl Default for Setup {
     fn default() -> Self {
         let dialect = Arc::new(EqualityDialect);
-        Self { rules: Rules::default(), dialect, reap_delay: Duration::ZERO }
+        let large_write_bytes = 1 << 30;
+        Self { rules: Rules::default(), dialect, reap_delay: Duration::ZERO, large_write_bytes }
     }
 }
 
@@ -89,6 +92,7 @@ fn open_engine(store: PausingStore, clock: &Arc<Clock>, setup: &Setup) -> Engine
     let (dialect, persist) = (Arc::clone(&setup.dialect), Arc::new(engine::KeepNothing));
     let mut options = Options::new(Arc::clone(clock), dialect, persist).with_rules(setup.rules);
     options.reap_delay = setup.reap_delay;
+    options.large_write_bytes = setup.large_write_bytes;
     // The memory store never waits, so opening needs no runtime.
     let engine = ready(Engine::open(store, options)).expect("the engine opens");
     ready(engine.resume_builds()).expect("builds are finished");

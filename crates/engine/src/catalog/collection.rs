@@ -110,7 +110,7 @@ impl Collection {
             state: ArcSwap::from_pointee(state),
             dropped: AtomicBool::new(false),
             demand: Demand::default(),
-            turns: Turns::default(),
+            turns: Turns::one_at_a_time(),
             last_change: AtomicU64::new(0),
             knows_last_change: AtomicBool::new(false),
             last_begun: AtomicU64::new(0),

@@ -26,6 +26,7 @@ use crate::{
     resource::Resources,
     rules::Rules,
     view::{Pages, RowCache, Storage, ViewFactory},
+    write::large_writes,
 };
 
 /// Components and settings of an engine.
@@ -40,6 +41,9 @@ pub struct Options {
     pub persist: Arc<dyn Persist>,
     /// Size of the row cache in bytes; 0 disables it.
     pub row_cache_bytes: usize,
+    /// Memory in bytes that writes of large documents together may hold, besides the accounts of
+    /// their operations. A single write may always proceed.
+    pub large_write_bytes: usize,
     /// Open despite missing or orphaned rows, as accepted by an operator.
     pub accept_loss: bool,
     rules: Rules,
@@ -54,6 +58,7 @@ impl Options {
             reap_delay: std::time::Duration::ZERO,
             persist,
             row_cache_bytes: 8 * 1024 * 1024,
+            large_write_bytes: 256 * 1024 * 1024,
             accept_loss: false,
             rules: Rules::default(),
         }
@@ -104,6 +109,7 @@ impl<S: Store> Engine<S> {
             dialect: options.dialect,
             persist: options.persist,
             lanes: Lanes::default(),
+            large_writes: large_writes(options.large_write_bytes),
             ids: tokio::sync::Mutex::new(CollectionIds::new(next_id)),
             unfreed: AtomicBool::new(false),
             moving: tokio::sync::Mutex::default(),

@@ -289,7 +289,7 @@ fn skip_by_keys(finder: &mut Finder, stages: &mut Vec<Stage>) {
 fn halt_error(halt: Halt) -> Error {
     match halt {
         Halt::Failed(error) => error,
-        Halt::LookAgain | Halt::Multikey(_) | Halt::Unpublished => {
+        Halt::LookAgain | Halt::Multikey(_) | Halt::Unpublished | Halt::NeedsMemory => {
             Error::new(Kind::Conflict, "retries exhausted")
         }
     }

@@ -9,7 +9,7 @@ use evaluation::Context;
 use store::Store;
 
 use super::{
-    Effect, Receipts, WriteDraft, draft::row_key, insert::duplicate_id, turn::join_turns,
+    Effect, Receipts, WriteDraft, draft::row_key, insert::duplicate_id, turn::WriterTurns,
     update::Update,
 };
 use crate::{
@@ -53,12 +53,11 @@ impl<S: Store> Engine<S> {
         receipts: Option<&dyn Receipts>,
     ) -> Result<Edited, Error> {
         let (mut attempts, used) = (Attempts::to_write(), Arc::<UsedIndexes>::default());
-        let mut turn = None;
+        let mut turns = self.writer_turns(collection, Some(&update.find), &update.context);
         loop {
-            attempts.begin_next()?;
-            join_turns(collection, &update.find, &update.context, &attempts, &mut turn).await?;
+            turns.begin_attempt(&mut attempts).await?;
             let view = self.view(collection).await?;
-            match self.modify_in(&view, update, receipts, &used).await {
+            match self.modify_in(&view, update, receipts, &used, &mut turns).await {
                 Ok(Some(Some(edited))) => return Ok(edited),
                 Ok(Some(None)) if !update.upsert => return Ok(Edited::default()),
                 Ok(Some(None)) => {
@@ -82,8 +81,9 @@ impl<S: Store> Engine<S> {
         update: &Update<'_>,
         receipts: Option<&dyn Receipts>,
         used: &Arc<UsedIndexes>,
+        turns: &mut WriterTurns<'_>,
     ) -> Result<Option<Option<Edited>>, Halt> {
-        let first = self.first_row(view, &update.find, &update.context, used).await?;
+        let first = self.first_row(view, &update.find, &update.context, used, turns).await?;
         let Some(row) = first else { return Ok(Some(None)) };
         let before = row.value.slice(row.start..);
         let filter = update.edit.needs_filter().then_some(&*update.find.filter);
@@ -171,12 +171,11 @@ impl<S: Store> Engine<S> {
         receipts: Option<&dyn Receipts>,
     ) -> Result<Option<Bytes>, Error> {
         let (mut attempts, used) = (Attempts::to_write(), Arc::<UsedIndexes>::default());
-        let mut turn = None;
+        let mut turns = self.writer_turns(collection, Some(find), context);
         loop {
-            attempts.begin_next()?;
-            join_turns(collection, find, context, &attempts, &mut turn).await?;
+            turns.begin_attempt(&mut attempts).await?;
             let view = self.view(collection).await?;
-            match self.remove_first(&view, find, context, receipts, &used).await {
+            match self.remove_first(&view, (find, context), receipts, &used, &mut turns).await {
                 Ok(Some(found)) => return Ok(found),
                 Ok(None) => {}
                 Err(halt) => self.resolve(&view, halt).await?,
@@ -189,12 +188,12 @@ impl<S: Store> Engine<S> {
     async fn remove_first(
         &self,
         view: &LiveView<S>,
-        find: &Find,
-        context: &Context,
+        (find, context): (&Find, &Context),
         receipts: Option<&dyn Receipts>,
         used: &Arc<UsedIndexes>,
+        turns: &mut WriterTurns<'_>,
     ) -> Result<Option<Option<Bytes>>, Halt> {
-        let first = self.first_row(view, find, context, used).await?;
+        let first = self.first_row(view, find, context, used, turns).await?;
         let Some(row) = first else { return Ok(Some(None)) };
         let before = row.value.slice(row.start..);
         let draft = WriteDraft::of(view);

@@ -227,6 +227,8 @@ fn fitting<T>(drafted: Result<Option<T>, Halt>) -> Result<Option<T>, Error> {
     match drafted {
         Ok(drafted) => Ok(drafted),
         Err(Halt::Failed(error)) => Err(error),
-        Err(Halt::LookAgain | Halt::Multikey(_) | Halt::Unpublished) => Ok(None),
+        Err(Halt::LookAgain | Halt::Multikey(_) | Halt::Unpublished | Halt::NeedsMemory) => {
+            Ok(None)
+        }
     }
 }

@@ -175,8 +175,10 @@ impl<S: Store> Part<S> {
         if written.may_meet(&find.filter, context) {
             return Ok(None);
         }
+        // Nothing is reserved for a group, so a statement that finds a large row runs alone.
+        let mut turns = engine.writer_turns(&view.collection, None, context);
         if !many {
-            let first = engine.first_row(view, find, context, used).await?;
+            let first = engine.first_row(view, find, context, used, &mut turns).await?;
             return Ok(Some(first.into_iter().collect()));
         }
         let mut finder = Finder::new(&view.state, find, Some(used))?;
@@ -186,6 +188,7 @@ impl<S: Store> Part<S> {
             if more.is_empty() {
                 return Ok(Some(rows));
             }
+            turns.admit(&more)?;
             bytes += more.iter().map(|row| row.value.len()).sum::<usize>();
             rows.extend(more);
             if GROUP_MATCHES < rows.len() || UNIT_BYTES < bytes {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use evaluation::Context;
 use store::{Outcome, Store};
 
-use super::WriteDraft;
+use super::{WriteDraft, turn::WriterTurns};
 use crate::{
     attempts::Attempts,
     catalog::Collection,
@@ -36,11 +36,12 @@ impl<S: Store> Engine<S> {
     ) -> Result<Removed, Error> {
         let mut removed = Removed::default();
         let (mut attempts, used) = (Attempts::to_write(), Arc::<UsedIndexes>::default());
+        let mut turns = self.writer_turns(collection, None, context);
         loop {
-            attempts.begin_next()?;
+            turns.begin_attempt(&mut attempts).await?;
             let view = self.view(collection).await?;
             let mut finder = Finder::new(&view.state, find, Some(&used))?;
-            match self.remove_in(&view, &mut finder, many, context, &mut removed).await {
+            match self.remove_in(&view, &mut finder, many, &mut removed, &mut turns).await {
                 Ok(true) => return Ok(removed),
                 Ok(false) => {}
                 Err(halt) => self.resolve(&view, halt).await?,
@@ -54,15 +55,17 @@ impl<S: Store> Engine<S> {
         view: &LiveView<S>,
         finder: &mut Finder,
         many: bool,
-        context: &Arc<Context>,
         removed: &mut Removed,
+        turns: &mut WriterTurns<'_>,
     ) -> Result<bool, Halt> {
-        let mut clean = true;
+        let (mut clean, context) = (true, turns.context());
         loop {
+            turns.begin_batch().await?;
             // The scan continues in this view after each round and does not meet deleted documents
             // again.
             let wanted = if many { COMMITS_AT_ONCE } else { 1 };
             let rows = finder.take_matching(view, context, wanted).await?;
+            turns.admit(&rows)?;
             // End of the scan; refused documents need another pass in a new view.
             if rows.is_empty() {
                 return Ok(clean);
@@ -83,6 +86,7 @@ impl<S: Store> Engine<S> {
             if !many {
                 return Ok(clean);
             }
+            turns.end_batch();
         }
     }
 }

@@ -1,33 +1,155 @@
-//! Decides whether a writer of one document takes turns in its collection.
+//! Decides what a writer waits for before an attempt: a turn in its collection, and memory for
+//! large documents.
+//!
+//! ```text
+//!  attempt --> a row above LARGE_ROW_BYTES --> Halt::NeedsMemory --> memory --> turn? --> attempt
+//!  attempt --> the commit is refused ------------------------------> memory --> turn  --> attempt
+//! ```
+//!
+//! Writers never wait for memory while they hold a turn, so whoever holds a turn can finish, and
+//! those that hold memory and wait for the turn get it.
 
 use evaluation::Context;
+use store::Store;
 
 use crate::{
     attempts::Attempts,
     catalog::Collection,
-    error::Error,
+    engine::Engine,
+    error::{Error, Halt},
+    limits::{LARGE_ROW_BYTES, ROW_COPIES},
     read::{Find, Finder},
-    turns::Turn,
+    row::Row,
+    turns::{Turn, Turns},
 };
 
-/// Waits for a turn before an attempt if the first document in sort order must be found by a full
-/// scan, and an earlier attempt has lost or a turn is held, so that later writers do not overtake
-/// waiting ones. A turn is kept until the operation ends.
-pub(super) async fn join_turns<'a>(
+/// Bytes of one permit for memory.
+const PERMIT_BYTES: usize = 64 * 1024;
+
+/// What one writer of documents holds between its attempts.
+pub(super) struct WriterTurns<'a> {
     collection: &'a Collection,
-    find: &Find,
-    context: &Context,
-    attempts: &Attempts,
-    turn: &mut Option<Turn<'a>>,
-) -> Result<(), Error> {
-    if turn.is_some() || find.sort.is_none() {
-        return Ok(());
+    context: &'a Context,
+    /// The selection, if the first document in its order is written.
+    first: Option<&'a Find>,
+    turn: Option<Turn<'a>>,
+    large_writes: &'a Turns,
+    memory: Option<LargeWrite<'a>>,
+    /// Size of the largest row met, rounded up; 0 if none was large.
+    largest: usize,
+}
+
+/// Memory reserved for writing large rows.
+struct LargeWrite<'a> {
+    _permits: Turn<'a>,
+    /// Maximum bytes of a row.
+    covered: usize,
+}
+
+impl<S: Store> Engine<S> {
+    /// Creates the state of a writer that holds nothing yet. `first` is its selection if it writes
+    /// the first document in the selection's order.
+    pub(super) fn writer_turns<'a>(
+        &'a self,
+        collection: &'a Collection,
+        first: Option<&'a Find>,
+        context: &'a Context,
+    ) -> WriterTurns<'a> {
+        let large_writes = &self.inner.large_writes;
+        let (turn, memory, largest) = (None, None, 0);
+        WriterTurns { collection, context, first, turn, large_writes, memory, largest }
     }
-    let has_lost = !attempts.is_first();
-    if (has_lost || collection.turns.is_taken())
-        && !Finder::new(&collection.state(), find, None)?.is_sorted()
-    {
-        *turn = Some(collection.turns.wait(context).await?);
+}
+
+impl<'a> WriterTurns<'a> {
+    /// Returns the context of the operation.
+    pub(super) fn context(&self) -> &'a Context {
+        self.context
     }
-    Ok(())
+
+    /// Starts another attempt, after a wait for what it needs.
+    ///
+    /// A turn is needed if the first document in sort order must be found by a full scan, and an
+    /// earlier attempt has lost or a turn is held, so that later writers do not overtake waiting
+    /// ones. It is kept until the operation ends.
+    ///
+    /// # Errors
+    ///
+    /// [`Kind::Conflict`](crate::error::Kind::Conflict) after too many attempts, and
+    /// [`Kind::Stopped`](crate::error::Kind::Stopped).
+    pub(super) async fn begin_attempt(&mut self, attempts: &mut Attempts) -> Result<(), Error> {
+        attempts.begin_next()?;
+        if self.lacks_memory() {
+            // Waiting for memory with a turn would block the writers that have the memory.
+            self.turn = None;
+            self.wait_for_memory().await?;
+        }
+        let Some(find) = self.first.filter(|find| find.sort.is_some()) else { return Ok(()) };
+        let turns = &self.collection.turns;
+        let has_lost = !attempts.is_first();
+        if self.turn.is_none()
+            && (has_lost || turns.is_taken())
+            && !Finder::new(&self.collection.state(), find, None)?.is_sorted()
+        {
+            self.turn = Some(turns.wait(1, self.context).await?);
+        }
+        Ok(())
+    }
+
+    /// Waits for memory before the next batch of rows, if an earlier one contained large rows.
+    pub(super) async fn begin_batch(&mut self) -> Result<(), Error> {
+        if self.lacks_memory() {
+            self.wait_for_memory().await?;
+        }
+        Ok(())
+    }
+
+    /// Returns the memory at the end of a batch, so that other writers are not kept waiting by a
+    /// long operation.
+    pub(super) fn end_batch(&mut self) {
+        self.memory = None;
+    }
+
+    /// Checks that memory is reserved for rows that were found.
+    ///
+    /// # Errors
+    ///
+    /// [`Halt::NeedsMemory`] for a large row without memory. The caller must drop the rows and make
+    /// another attempt.
+    pub(super) fn admit<'r>(
+        &mut self,
+        rows: impl IntoIterator<Item = &'r Row>,
+    ) -> Result<(), Halt> {
+        let largest = rows.into_iter().map(|row| row.value.len()).max().unwrap_or(0);
+        if LARGE_ROW_BYTES < largest && self.covered() < largest {
+            // Rounded up, so that few attempts fail on documents that grow.
+            self.largest = largest.next_power_of_two();
+            return Err(Halt::NeedsMemory);
+        }
+        Ok(())
+    }
+
+    fn covered(&self) -> usize {
+        self.memory.as_ref().map_or(0, |memory| memory.covered)
+    }
+
+    fn lacks_memory(&self) -> bool {
+        self.covered() < self.largest
+    }
+
+    /// Waits for memory for a row of the largest size met. Memory held for smaller ones is returned
+    /// first, since writers that hold some and wait for more could wait for each other.
+    async fn wait_for_memory(&mut self) -> Result<(), Error> {
+        self.memory = None;
+        let bytes = self.largest.saturating_mul(ROW_COPIES);
+        let permits = u32::try_from(bytes.div_ceil(PERMIT_BYTES)).unwrap_or(u32::MAX);
+        let permits = self.large_writes.wait(permits, self.context).await?;
+        self.memory = Some(LargeWrite { _permits: permits, covered: self.largest });
+        Ok(())
+    }
+}
+
+/// Creates the permits for writes of large rows that together hold this many bytes.
+pub(crate) fn large_writes(bytes: usize) -> Turns {
+    Turns::of_permits(u32::try_from(bytes / PERMIT_BYTES).unwrap_or(u32::MAX))
 }

@@ -15,7 +15,7 @@ use memory::Share;
 use pipeline::edit::Edit;
 use store::{Commit, Outcome, Store};
 
-use super::{WriteDraft, turn::join_turns};
+use super::{WriteDraft, turn::WriterTurns};
 use crate::{
     attempts::Attempts,
     catalog::Collection,
@@ -91,15 +91,15 @@ impl<S: Store> Engine<S> {
             held: update.context.holding.share(),
             used: Arc::default(),
         };
-        let (mut attempts, mut turn) = (Attempts::to_write(), None);
+        let mut attempts = Attempts::to_write();
+        let first = (!update.many).then_some(&update.find);
+        let mut turns = self.writer_turns(collection, first, &update.context);
         loop {
-            attempts.begin_next()?;
-            if !update.many {
-                join_turns(collection, &update.find, &update.context, &attempts, &mut turn).await?;
-            }
+            turns.begin_attempt(&mut attempts).await?;
             let view = self.view(collection).await?;
             let mut finder = Finder::new(&view.state, &update.find, Some(&done.used))?;
-            match self.update_in(&view, &mut finder, update, &mut updated, &mut done).await {
+            let counts = (&mut updated, &mut done);
+            match self.update_in(&view, &mut finder, update, counts, &mut turns).await {
                 Ok(true) => {}
                 Ok(false) => continue,
                 Err(halt) => {
@@ -126,19 +126,22 @@ impl<S: Store> Engine<S> {
         view: &LiveView<S>,
         finder: &mut Finder,
         update: &Update<'_>,
-        updated: &mut Updated,
-        done: &mut EditedRows,
+        (updated, done): (&mut Updated, &mut EditedRows),
+        turns: &mut WriterTurns<'_>,
     ) -> Result<bool, Halt> {
         let mut clean = true;
         loop {
+            turns.begin_batch().await?;
             let wanted = if update.many { COMMITS_AT_ONCE } else { 1 };
             // Without an index in sort order, the first document is found by examining all.
             let rows = if update.many || finder.is_sorted() {
                 finder.take_matching(view, &update.context, wanted).await?
             } else {
-                let first = self.first_row(view, &update.find, &update.context, &done.used).await?;
+                let find = &update.find;
+                let first = self.first_row(view, find, &update.context, &done.used, turns).await?;
                 first.into_iter().collect()
             };
+            turns.admit(&rows)?;
             if rows.is_empty() {
                 return Ok(clean);
             }
@@ -177,6 +180,7 @@ impl<S: Store> Engine<S> {
             if !update.many {
                 return Ok(clean);
             }
+            turns.end_batch();
         }
     }
 
@@ -212,23 +216,28 @@ impl<S: Store> Engine<S> {
         draft.put_document(key, edited, lifetime, Some(previous)).await
     }
 
-    /// Returns the first matching row in sort order; records the indexes used.
+    /// Returns the first matching row in sort order; records the indexes used. Large rows need memory
+    /// of `turns`.
     pub(super) async fn first_row(
         &self,
         view: &LiveView<S>,
         find: &Find,
         context: &Context,
         used: &Arc<UsedIndexes>,
+        turns: &mut WriterTurns<'_>,
     ) -> Result<Option<Row>, Halt> {
         let mut finder = Finder::new(&view.state, find, Some(used))?;
         if finder.is_sorted() {
-            return Ok(finder.take_matching(view, context, 1).await?.pop());
+            let rows = finder.take_matching(view, context, 1).await?;
+            turns.admit(&rows)?;
+            return Ok(rows.into_iter().next());
         }
         // Without a sort the finder counts as sorted, so a sort exists here.
         let Some(sort) = &find.sort else { return Ok(None) };
         let mut best = None;
         loop {
             let rows = finder.take_matching(view, context, COMMITS_AT_ONCE).await?;
+            turns.admit(&rows)?;
             if rows.is_empty() {
                 return Ok(best.map(|(_, row)| row));
             }

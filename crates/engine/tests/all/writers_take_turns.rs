@@ -1,5 +1,5 @@
 //! Many writers that each need a full scan to find the first document in an order succeed with few
-//! scans each.
+//! scans each, and writers of large documents wait for memory.
 
 use std::{
     collections::BTreeSet,
@@ -13,7 +13,7 @@ use engine::{Edited, Error, Find, ListOrdering, Update};
 use evaluation::Context;
 use expiry::Lifetime;
 use pipeline::edit::Edit;
-use test_kit::{Kit, TtlField, context, equal, ready, sort_by};
+use test_kit::{Kit, Setup, TtlField, context, equal, ready, sort_by};
 
 const ROWS: i32 = 1_500;
 const WRITERS: usize = 16;
@@ -110,4 +110,94 @@ fn removals_of_the_first_in_an_order_take_each_another_document() {
     assert_eq!(found.len(), WRITERS);
     let looks = looks(&contexts);
     assert!(looks <= MOST, "{looks} looks of {WRITERS} writers");
+}
+
+/// Size of a large document. Rounded up and in four copies it needs 8 MiB.
+const LARGE: usize = 1_500_000;
+
+/// Creates a collection of large documents, in a server that writes `at_once` of them at a time.
+fn kit_of_large_documents(at_once: usize) -> Kit {
+    let kit = Kit::new(Setup { large_write_bytes: at_once << 23, ..Setup::default() });
+    for id in 0..i32::try_from(WRITERS).unwrap() {
+        let document = doc! { "_id": id, "n": -id, "state": 0, "pad": "x".repeat(LARGE) };
+        let documents = vec![(document.to_buf(), Lifetime::Inherit)];
+        ready(kit.engine.insert(&kit.collection(), documents, ListOrdering::Ordered)).unwrap();
+    }
+    kit
+}
+
+#[test]
+fn writers_of_large_documents_wait_for_memory() {
+    for admitted in [1, 3, WRITERS] {
+        let kit = kit_of_large_documents(admitted);
+        let collection = kit.collection();
+        let edit = Edit::Replacement(doc! { "state": 1 });
+        let update = |id: usize| Update {
+            find: Find::new(equal("_id", i32::try_from(id).unwrap())),
+            edit: &edit,
+            many: id % 2 == 0,
+            upsert: false,
+            context: context(),
+            writer: &TtlField,
+        };
+        let updates: Vec<Update<'_>> = (0..WRITERS).map(update).collect();
+        let mut operations: Vec<_> =
+            updates.iter().map(|update| Box::pin(kit.engine.update(&collection, update))).collect();
+        let mut waking = Waking::from_waker(Waker::noop());
+        // Nobody returns memory before the commit is published.
+        kit.store.gate().shut();
+        let before = kit.store.turnstile().row_reads();
+        for _ in 0..100 {
+            for operation in &mut operations {
+                assert!(operation.as_mut().poll(&mut waking).is_pending());
+            }
+        }
+        // Everyone has read a row without memory, and those with memory have read theirs again.
+        let reads = kit.store.turnstile().row_reads() - before;
+        assert_eq!(reads, u64::try_from(WRITERS + admitted).unwrap());
+        kit.store.gate().open();
+        let operations = operations.into_iter().map(|operation| {
+            let operation: Pin<Box<dyn Future<Output = _> + '_>> = operation;
+            operation
+        });
+        let done = at_once(operations.collect());
+        assert!(done.into_iter().all(|updated| updated.unwrap().modified == 1));
+    }
+}
+
+#[test]
+fn large_documents_are_written_in_an_order_and_by_many_at_a_time() {
+    let kit = kit_of_large_documents(1);
+    let collection = kit.collection();
+    let edit = Edit::Replacement(doc! { "state": 1, "pad": "x".repeat(2 * LARGE) });
+    let update = |many: bool| Update {
+        find: if many { Find::new(equal("state", 1)) } else { first() },
+        edit: &edit,
+        many,
+        upsert: false,
+        context: context(),
+        writer: &TtlField,
+    };
+    let updates: Vec<Update<'_>> = (0..WRITERS).map(|at| update(at % 4 == 3)).collect();
+    let contexts: Vec<Arc<Context>> = (0..4).map(|_| context()).collect();
+    let find = first();
+    let mut operations: Vec<Pin<Box<dyn Future<Output = Result<usize, Error>> + '_>>> = Vec::new();
+    for context in &contexts {
+        operations.push(Box::pin(async {
+            let removed = kit.engine.find_and_remove(&collection, &find, context).await?;
+            Ok(usize::from(removed.is_some()))
+        }));
+    }
+    for update in &updates {
+        operations.push(match update.many {
+            true => Box::pin(async { kit.engine.update(&collection, update).await.map(|_| 0) }),
+            false => Box::pin(async {
+                let edited = kit.engine.find_and_update(&collection, update).await?;
+                Ok(usize::from(edited.changed))
+            }),
+        });
+    }
+    let done: usize = at_once(operations).into_iter().map(Result::unwrap).sum();
+    // Every writer of the first document found one of its own.
+    assert_eq!(done, WRITERS);
 }
