@@ -45,8 +45,9 @@ pub enum Fact {
     /// The tree cannot catch up from its position: it has to be rebuilt from this base, and
     /// continues after it.
     Load(BaseRecord),
-    /// A committed entry is missing in the journal: the shard stays closed, or the tree as it is.
-    /// The entry is looked up repeatedly; once it is found, events continue as usual.
+    /// A committed entry is missing in the journal: the shard stays closed, and a follower's tree
+    /// does not advance. The entry is looked up repeatedly; once it is found, events continue as
+    /// usual.
     Missing(MissingEntry),
     /// The tree contains, or may contain, entries that are not part of the history: it has to be
     /// discarded and rebuilt. The member is idle until `go_on` is called.

@@ -1,5 +1,6 @@
-//! A follower reads the journal ahead of its tree and hands out committed entries. A commit mark
-//! covers only its own epoch, since a number may occur in two; of a closed epoch everything up to
+//! A follower reads the journal ahead of its tree and hands out committed entries. A commit mark,
+//! the number of the last committed entry in a heartbeat of the owner, covers only the owner's
+//! epoch, since entries of two epochs may have the same number; of a closed epoch everything up to
 //! its end is committed. It buffers at most one read plus what an owner may have in flight.
 
 use std::collections::BTreeMap;
@@ -39,7 +40,7 @@ pub(crate) enum FollowerFact {
     Damaged(Error),
 }
 
-/// A read of entries in flight.
+/// A read request for entries whose reply is pending.
 #[derive(Clone, Copy, Debug)]
 struct Reading {
     token: Token,
@@ -315,9 +316,9 @@ impl Follower {
         (epoch == epochs.opened).then_some((epoch, segment, cursor.n))
     }
 
-    /// Returns the base that has to be loaded, unless it was reported. The journal is complete
-    /// after the first of two bases. An empty tree loads faster from a base, and a tree stuck at a
-    /// missing entry can only continue from a later base.
+    /// Returns the base to load, unless it was already reported. A base is loaded if the tree is
+    /// empty, since that is faster than the journal, or if an entry that the tree needs was
+    /// deleted. Two bases are kept, and the journal has all entries after the older one.
     fn missed_base(&self) -> Option<BaseRecord> {
         let record = self.shard.as_ref().filter(|_| !self.loads)?;
         let (bases, newest) = (&record.bases, record.newest_base()?);

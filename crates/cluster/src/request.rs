@@ -138,7 +138,8 @@ pub enum Request {
         claim: Uuid,
         /// The claimed epoch.
         epoch: u64,
-        /// Ends of all closed epochs, including the one opened before.
+        /// Numbers of the last entries of all closed epochs, including the epoch that precedes the
+        /// claimed one.
         ends: Vec<(u64, u64)>,
     },
     /// Releases a shard: stores the final clock and sets phase released if the claim is this one

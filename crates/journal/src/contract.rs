@@ -67,7 +67,7 @@ pub trait Journal: Send + Sync + 'static {
 
     /// Appends a group that is durable elsewhere without syncing it: it becomes durable here with
     /// the next [`sync`](Self::sync). A crash of the machine before that may lose it and everything
-    /// after it. A journal that gains nothing from this appends.
+    /// after it. By default this is the same as [`append`](Self::append).
     fn keep(&self, group: &[EncodedEntry]) -> Result<u64, AppendFailure> {
         self.append(group)
     }

@@ -22,7 +22,7 @@ impl<'a> Window<'a> {
         Self { file, end, held: Vec::new(), from: 0 }
     }
 
-    /// Returns the readable bytes from an offset on.
+    /// Returns the number of readable bytes from an offset on.
     pub(crate) fn left_from(&self, at: u64) -> u64 {
         self.end.saturating_sub(at)
     }

@@ -53,11 +53,11 @@ struct Kept {
     is_repeatable: bool,
 }
 
-/// Why there is no answer from the server.
+/// Why the server did not reply.
 enum Lost {
-    /// The server closed its stream.
+    /// The server closed its stream, and may have executed the last message.
     Server,
-    /// The server closed its stream and has not begun the last message.
+    /// The server closed its stream before it began to execute the last message.
     Unbegun,
     /// The client disconnected or does not read.
     Client,

@@ -6,8 +6,8 @@ use document::{DocRef, ValueRef};
 /// The id of a session, a UUID.
 pub(crate) type SessionId = [u8; 16];
 
-/// Returns the id of the session that a command names. A malformed one counts as absent: it was
-/// refused with the shared arguments.
+/// Returns the id of the session that a command names; `None` for a malformed id, since the check
+/// of the arguments that all commands share has already rejected it.
 pub(crate) fn session_id(body: DocRef<'_>) -> Option<SessionId> {
     match body.get("lsid")?.as_document()?.get("id")? {
         ValueRef::Binary { bytes, .. } => bytes.try_into().ok(),

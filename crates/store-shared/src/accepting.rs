@@ -1,14 +1,14 @@
 //! Acceptance of data loss: a committed entry is missing in the journal, no node can read past it,
-//! and an operator accepts the loss. It uses the swaps of a take-over with a claim of its own:
-//! ```text
-//! lease of the last owner ended → clock of all that was used → claim, confirmed → the entry looked for
-//! again → epochs opened, the ends of those before cut at the gap → released: any node takes over
-//! ```
+//! and an operator accepts the loss. It takes the shard over with a claim of its own:
 //!
-//! Everything is what a take-over may do, except that ends set before are shortened, once, by the
-//! swap that opens the next epoch. This is safe because no reader depends on the old ends: no owner
-//! is left whose check would succeed, and a node whose copy goes, or may go, beyond the new ends
-//! finds that in the shard record first and wipes its copy.
+//! 1. End the lease of the last owner, and compute a clock that starts after every used instant.
+//! 2. Claim the shard, confirm the claim, and read the missing entry once more.
+//! 3. Open the next epoch; the same swap shortens the ends of earlier epochs to the gap.
+//! 4. Release the shard, which any node can then claim.
+//!
+//! Only the shortening of ends in step 3 differs from an ordinary take-over. It is safe because no
+//! reader depends on the old ends: no owner is left whose check would succeed, and a node whose copy
+//! goes, or may go, beyond the new ends finds that in the shard record first and wipes its copy.
 
 use std::time::Duration;
 

@@ -76,12 +76,13 @@ pub(crate) async fn all_nodes<L: Ledger>(ledger: &L) -> Result<Vec<NodeRecord>, 
     .await
 }
 
-/// Accepts the reply to a write.
+/// Returns `Some` if the reply confirms a write, `None` if it is a reply of another kind.
 pub(crate) fn written(reply: Reply) -> Option<()> {
     (reply == Reply::Written).then_some(())
 }
 
-/// Accepts the reply with an existing shard record.
+/// Returns the shard record of a reply; `None` if the record does not exist or the reply is of
+/// another kind.
 pub(crate) fn shard_of(reply: Reply) -> Option<ShardRecord> {
     match reply {
         Reply::Shard(record) => record,

@@ -18,10 +18,10 @@ use crate::{
 
 /// Number of restarts when the base being read was deleted.
 const ATTEMPTS: u32 = 3;
-/// Number of retries at a gap, and the delay between them: an owner usually fills a gap
+/// Maximum number of retries at a gap, [`GAP_PAUSE`] apart: an owner usually fills a gap
 /// immediately.
 const GAP_LOOKS: u32 = 40;
-/// Number of retries during a take-over, with the same delay.
+/// Maximum number of retries while the shard is taken over, [`GAP_PAUSE`] apart.
 const TAKING_LOOKS: u32 = 400;
 const GAP_PAUSE: Duration = Duration::from_millis(50);
 

@@ -1,12 +1,13 @@
-//! The thread that applies the driver's events of a shard to the tree, in order, so that the driver
-//! never waits for a disk. A failure of the tree is published as the role; recovery is retried with
-//! each save of the position, with growing delays.
+//! The thread that applies events to the tree of a shard, in order, so that the driver, the thread
+//! that runs the cluster protocol, never waits for a disk. While the tree fails, the published role
+//! of the shard is `Failed`, and recovery is retried with each save of the position, with growing
+//! delays.
 //!
-//! ```text
-//!  fed ──(a step fails)──▶ waits ──(the store works again)──▶ told ──(went on)──▶ fed
-//!                            │ ▲
-//!                    damaged ▼ │ wiped
-//! ```
+//! * Normal: events are applied to the tree.
+//! * `Waits`: the tree failed; recovery is retried. A damaged copy is deleted here and loaded anew.
+//! * `Loads`: the tree is being rebuilt from a base.
+//! * `Told`: the tree works again. Its position was sent to the driver; events that were sent
+//!   before it are ignored. With `WentOn` normal operation resumes.
 
 use std::sync::Arc;
 
@@ -70,7 +71,7 @@ enum Mending {
     Waits { error: Error, notes: u32 },
     /// The tree is being rebuilt from a base.
     Loads(BaseRecord),
-    /// The store works, and the driver was told to follow from its position.
+    /// The store works, and the driver follows from its position.
     Told,
 }
 

@@ -144,7 +144,7 @@ impl Journal for SharedJournal {
         self.own.group_bytes_max()
     }
 
-    /// Other nodes keep what this one drops.
+    /// Returns false, because other nodes keep what this one drops.
     fn has_one_user(&self) -> bool {
         false
     }

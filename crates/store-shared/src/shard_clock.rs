@@ -168,7 +168,8 @@ fn wall_before_look(seen: &Checkpoint, source: &dyn ClockSource) -> i64 {
     if is_near { wall_ms } else { i64::MIN }
 }
 
-/// Returns the position of a manual clock: the later of the two.
+/// Returns the instant at which a manual clock continues: the later one of the bound in the shard
+/// record and the last checkpoint that a heartbeat carried.
 fn least_or(least: Option<Checkpoint>, of_beat: Option<(Checkpoint, i64)>) -> i64 {
     let beat = of_beat.map(|(beat, _)| beat);
     least.into_iter().chain(beat).map(|checkpoint| checkpoint.ms).max().unwrap_or(i64::MIN)

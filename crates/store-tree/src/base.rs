@@ -1,10 +1,10 @@
 //! Bases: the complete contents of a store at one moment, in pieces from which another store is
 //! created. A piece has the format of a journal entry, with the number of the last entry that the
-//! base contains: first the directory, then rows in order of their trees. A base has only the
-//! newest version of each row, and no rows that a compaction would drop.
+//! base contains: first the store's catalog of spaces, then the rows, tree by tree. A base has only
+//! the newest version of each row, and no rows that a compaction would drop.
 //!
 //! ```text
-//!  store --view--> pieces ..> directory `base` of another --next opening--> trees, journal, mark
+//!  store --view--> pieces ..> folder `base` of another --next opening--> trees, journal, mark
 //! ```
 //!
 //! An opening that finds a complete base discards the store's contents and continues after the

@@ -46,9 +46,9 @@ struct Groups {
 /// Which budget is exceeded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Excess {
-    /// The journal's: flush the oldest memory.
+    /// The journal exceeds its budget: flush the memtable with the oldest entry.
     Journal,
-    /// The memory's: flush the largest.
+    /// The memtables exceed their budget: flush the largest.
     Memory,
 }
 

@@ -32,8 +32,8 @@ const TABLE_BYTES_IN_A_BURST: u64 = 4 * TABLE_BYTES;
 /// Number of first-level tables that are merged even if an open view is older than one of them.
 /// Replaced versions are then kept.
 const TABLES_FOR_OLD_VIEWS: usize = 16;
-/// Numbers of first-level tables that start a compaction of large rows, with and without such a
-/// view: a compaction has a block of each table in memory.
+/// Number of first-level tables that start a compaction of large rows, if an open view is older
+/// than one of them and otherwise: a compaction has a block of each table in memory.
 const LARGE_TABLES_FOR_OLD_VIEWS: usize = 6;
 const LARGE_TABLES: u8 = 3;
 /// Size of replaced versions that is not worth a compaction.

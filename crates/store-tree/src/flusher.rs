@@ -107,7 +107,8 @@ fn due_place(inner: &OpenStore) -> Option<Arc<Place>> {
     }
 }
 
-/// Returns the oldest entry that a tree needs.
+/// Returns the oldest entry of which a tree has rows in memory only; the journal must keep entries
+/// from there on.
 fn floor_of(place: &Arc<Place>) -> u64 {
     place.buffer().floor().unwrap_or(u64::MAX)
 }

@@ -54,7 +54,7 @@ pub(crate) struct Outputs {
     bound: AtomicU64,
     /// Table size of the running compaction.
     table_bytes: AtomicU64,
-    /// Whether the running compaction held too much.
+    /// Whether the running compaction held too much memory.
     exceeded: AtomicBool,
     /// Largest row written or compacted since the opening, bytes.
     largest_row: AtomicU64,
@@ -105,7 +105,7 @@ impl Outputs {
         bytes
     }
 
-    /// Returns whether the failed compaction held too much. It can be repeated at once, with
+    /// Returns whether the failed compaction held too much memory. It can be repeated at once, with
     /// smaller tables.
     pub(crate) fn take_exceeded(&self) -> bool {
         self.exceeded.swap(false, Ordering::Relaxed)
@@ -123,7 +123,7 @@ impl Outputs {
         Err(lsm_tree::Error::Io(std::io::Error::other(text)))
     }
 
-    /// Records the maximum that the finished compaction held.
+    /// Records the maximum number of bytes that the finished compaction held.
     fn note_held(&self, bytes: u64) {
         if bytes < MOST_HELD / LITTLE_HELD {
             let more = |bound: u64| Some(bound.saturating_mul(STEP));

@@ -32,7 +32,8 @@ const LAST_PART: u64 = 4;
 const FILE_PART: u64 = 2;
 /// Minimum number of checks that a refusal lasts, ten per second.
 const LOOKS_REFUSED: u32 = 5;
-/// What others may take between two checks: below it, freeing commits check the device themselves.
+/// Space that other programs may use up between two checks. If less is left, commits that free
+/// space check the device themselves.
 const NEAR: u64 = 256 * 1024 * 1024;
 
 /// Tracks the free space of a directory's device.

@@ -32,7 +32,7 @@ pub(crate) fn order(directory: &Path) -> Result<(), Error> {
         .map_err(|error| from_io("mark the store for a wipe", &error))
 }
 
-/// Returns whether the next opening will do so.
+/// Returns whether the next opening of this directory will discard all contents.
 pub(crate) fn is_ordered(directory: &Path) -> bool {
     file_of(directory).exists()
 }

@@ -110,7 +110,7 @@ pub(crate) fn write_until_closed(writeback: &Writeback) {
     }
 }
 
-/// How far writing was started for the newest tables of a directory, bytes by table number.
+/// How far writing was started in each of the newest tables of a directory: bytes by table number.
 #[derive(Debug, Default)]
 struct StartedLengths(HashMap<u64, u64>);
 
@@ -128,7 +128,7 @@ impl StartedLengths {
         Self(newest_tables(folder).into_iter().collect())
     }
 
-    /// Returns the stretches that are worth starting.
+    /// Returns the byte ranges that grew by at least `WORTH_BYTES`, and marks them as started.
     fn grown_stretches(&mut self, folder: &Path) -> Vec<GrownStretch> {
         let found = newest_tables(folder);
         self.0.retain(|number, _| found.iter().any(|(there, _)| there == number));

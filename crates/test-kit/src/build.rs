@@ -10,7 +10,8 @@ use pipeline::{
     sort::{Sort, SortPart},
 };
 
-/// Stored filters as documents of values that have to be equal.
+/// A filter dialect for tests: a stored filter is a document, and it matches documents whose fields
+/// equal its values.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct EqualityDialect;
 

@@ -48,7 +48,7 @@ pub enum Mode {
     Merge,
 }
 
-/// Outcome of a document.
+/// Outcome of writing one document to the target.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// The document was created.

@@ -1,5 +1,5 @@
-//! Claims of free shards, with the known state of the preceding owner, and the end of a term
-//! without the ledger.
+//! Decides when a node claims a free shard, and collects what is known of the preceding owner's
+//! clock. Ends a term whose lease has expired while the ledger is unreachable.
 
 use super::{
     common::Common,

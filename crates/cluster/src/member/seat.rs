@@ -33,8 +33,8 @@ pub(super) struct Seat {
     /// The last term, possibly of the former incarnation, until another node has taken the shard
     /// over.
     pub(super) former: Option<TermRecord>,
-    /// The last term that ended without the ledger, and when: only this node knows which instants
-    /// it used.
+    /// The last term that ended while the ledger was unreachable, and when: only this node knows
+    /// which instants it used.
     pub(super) abandoned: Option<(TermRecord, u64)>,
     /// The epoch that may be claimed, and since when.
     pub(super) free_since: Option<(u64, u64)>,

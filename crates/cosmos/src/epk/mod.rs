@@ -51,8 +51,8 @@ fn hash_v2(components: &[Component]) -> [u8; 16] {
     hash.to_be_bytes()
 }
 
-/// Returns the version 1 key: the hash of the truncated components, encoded like a number component
-/// before them.
+/// Returns the version 1 key: the hash of the truncated components, encoded as a number component,
+/// followed by those components.
 fn key_v1(components: &[Component]) -> Vec<u8> {
     let components: Vec<Component> = components.iter().map(truncate_text).collect();
     let mut bytes = Vec::with_capacity(32);

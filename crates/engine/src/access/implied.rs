@@ -63,7 +63,8 @@ pub(crate) fn excludes_missing(comparison: Comparison, value: &Value) -> bool {
     }
 }
 
-/// Returns whether equality with it determines the document's value; an array also has elements.
+/// Returns whether a field that equals this value can have no other value. An array field matches
+/// by any of its elements, and null also matches a missing field.
 fn is_scalar(value: &Value) -> bool {
     !matches!(value, Value::Array(_) | Value::Null | Value::Undefined)
 }

@@ -59,11 +59,12 @@ impl Pattern {
         Ok(Self { source, options, regex, guards, looking, _held: Arc::new(vec![held]) })
     }
 
-    /// Like [`new`](Self::new), with look-ahead. At the start of an anchored pattern it needs no
-    /// other engine; elsewhere the pattern is matched by machines (`looking`).
+    /// Like [`new`](Self::new), but look-ahead is allowed. At the start of an anchored pattern it
+    /// is checked by the regex engine as a guard; patterns with look-ahead elsewhere are matched by
+    /// the automata of `looking`.
     pub fn with_look_ahead(source: &str, options: &str) -> Result<Self, Error> {
         match Self::with_guards(source, options) {
-            // The machines support more. Patterns that they do not support fail with the same
+            // The automata support more. Patterns that they do not support fail with the same
             // message.
             Err(error) if error.kind == Kind::Unsupported => Self::with_machines(source, options),
             built => built,
@@ -136,8 +137,8 @@ impl Pattern {
         }
     }
 
-    /// Prepares to find successive matches in a text. With machines this scans the text backward
-    /// once.
+    /// Prepares to find successive matches in a text. If the pattern is matched by automata, this
+    /// scans the text backward once.
     pub fn find_matches<'t>(
         &self,
         text: &'t str,
@@ -234,7 +235,7 @@ impl Pattern {
 pub struct MatchFinder<'p, 't> {
     pattern: &'p Pattern,
     text: &'t str,
-    /// Positions at which look-aheads match in the text, for patterns that are matched by machines.
+    /// Positions at which look-aheads match in the text, for patterns that are matched by automata.
     known: Option<KnownPositions>,
     /// Whether the guards are met.
     admitted: bool,

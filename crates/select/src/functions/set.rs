@@ -15,7 +15,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
     row("SETUNION", 2..=2, union),
 ];
 
-/// Work of finding the position of a value in a set.
+/// Units of work charged for finding the position of a value in a set.
 pub(super) const PLACE: usize = 256;
 
 /// Values in their total order, borrowed from the arguments.

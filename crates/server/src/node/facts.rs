@@ -26,7 +26,7 @@ const SILENCE: Duration = Duration::from_secs(5);
 /// An owner becomes unready when an entry has waited this long to be committed.
 const WAITS_LONG: Duration = Duration::from_secs(3);
 
-/// A node without a new heartbeat for this long is silent, later down.
+/// A node is shown as silent after this long without a new heartbeat, and as down after [`DOWN`].
 const SILENT: Duration = Duration::from_secs(3);
 const DOWN: Duration = Duration::from_secs(10);
 

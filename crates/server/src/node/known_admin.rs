@@ -70,7 +70,8 @@ impl Asks {
     }
 }
 
-/// Handles a request.
+/// Executes a request of the admin API: locally by `here`, or on the node that owns the shard it
+/// concerns, or on all nodes.
 pub(super) async fn answer(routes: &Routes, request: Request, here: Next) -> Response {
     let asks = Asks::of(request.method(), request.uri());
     if asks == Asks::First || routes.all().count() == 1 {

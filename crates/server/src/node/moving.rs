@@ -90,7 +90,8 @@ pub fn forget_node(at: &ClusterConfig, called: &str) -> Result<Forgotten, Failur
     })
 }
 
-/// Continues without the missing part of a shard's journal, if `yes`. `tell` receives the loss.
+/// Lets a shard continue without the missing part of its journal, if `yes` confirms it. `tell` is
+/// called with a description of the loss.
 pub fn accept_loss(
     at: &ClusterConfig,
     shard: u32,

@@ -1,9 +1,12 @@
-//! The encoding of a row's source for temporary files. Stages and contexts, which cannot be
-//! encoded, are kept in memory, each once, and are referred to by number.
+//! The encoding of a row's source for temporary files. A source says how to compute the row's
+//! document when it is needed: from a base document by steps, which add joined documents (`join`),
+//! apply a stage (`each`) or replace an array by one of its elements (`take`, for `$unwind`).
+//! Stages and contexts cannot be encoded: they stay in memory, each once, and the encoding refers
+//! to them by number.
 //!
 //! ```text
-//! source   origin? | 0, or steps + 1 | base | step | step | ...
-//! join     0 | path | 1 if one element matters | document | sources of the elements
+//! source   origin? | 0, or number of steps + 1 | base | step | step | ...
+//! join     0 | path | 1 if only one element is kept | document | sources of the elements
 //! each     1 | number of the kept item
 //! take     2 | index + 1 | step + 1 | number of the kept item
 //! ```

@@ -27,7 +27,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
 
 type Set = BTreeSet<BsonOrder>;
 
-/// Work of finding the position of a value in a set.
+/// Units of work charged for finding the position of a value in a set.
 const PLACE: usize = 256;
 
 /// Adds values to a set. Only new values cost memory, but each is counted as work, since comparing
