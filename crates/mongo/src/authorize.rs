@@ -1,8 +1,8 @@
 //! Authorization: compares the rights that a command's row requires with those that the sender's
 //! roles grant. Without required authentication everything is permitted.
 //!
-//! Senders from the portal are not users: the portal has checked the account's key, or an open
-//! address needs none, and the portal says whether they may write.
+//! Senders from the portal are not users: the portal has checked the account's key, which an open
+//! address does not require, and reports whether they may write.
 
 use std::sync::Arc;
 

@@ -31,7 +31,7 @@ pub struct ClientStream<S> {
     past: Option<Past>,
 }
 
-/// How a server finished with a client.
+/// Why a server has stopped serving a client.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Ended {
     /// The connection is closed: the client disconnected or sent invalid bytes, or its request
@@ -55,7 +55,7 @@ pub(crate) enum Left {
 /// State of a movable client that survives a change of servers.
 #[derive(Debug, Default)]
 struct Past {
-    /// Whether a server has answered it, or knows its user.
+    /// Whether a server has answered the client, or knows its user.
     is_known: bool,
     /// The message of its first handshake.
     introduction: Option<Vec<u8>>,

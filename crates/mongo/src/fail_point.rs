@@ -162,7 +162,7 @@ pub(crate) struct FailCommand {
 }
 
 impl FailCommand {
-    /// Reads `data`.
+    /// Reads the argument `data` of `configureFailPoint`.
     pub(crate) fn parse(data: Option<DocRef<'_>>) -> Result<Self> {
         let data = data.ok_or_else(|| Error::new(BadValue, "failCommand needs 'data'"))?;
         let args = Args::new("data", data);

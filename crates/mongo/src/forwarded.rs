@@ -2,10 +2,10 @@
 //! reply begins, so that the next server may answer it if it can be repeated. Which server that is
 //! and how it is reached is decided elsewhere.
 //!
-//! A server that closes its stream without a reply has not answered. One that sends the NOT_STARTED
-//! control frame first (`unbegun.rs`) has not begun either, and any unanswered message may then go
-//! to the next server. The messages of a client that compresses are not interpreted: its connection
-//! closes with the server's.
+//! A server that closes its stream without a reply may have executed the message. If it sends the
+//! NOT_STARTED control frame first (`unbegun.rs`), it has not begun to execute it, and any
+//! unanswered message may go to the next server. The messages of a client that compresses are not
+//! interpreted: its connection closes with the server's.
 
 use std::{io, pin::Pin};
 
@@ -235,7 +235,7 @@ where
         self.pass_replies(reply).await
     }
 
-    /// Forwards a reply, and those that follow it.
+    /// Forwards a reply, and the further replies to the same request that it announces.
     async fn pass_replies(&mut self, mut header: Header) -> Result<(), ConnectionEnded> {
         loop {
             if self.pass_reply(header).await? {

@@ -72,7 +72,7 @@ const fn category(kind: usize, changes: bool, latencies: Latencies) -> Category 
     Category { kind, changes, latencies }
 }
 
-/// The categories of commands that are counted apart. Whatever is reported is a sum over some.
+/// The categories by which commands are counted. Every reported figure is a sum over some of them.
 const CATEGORIES: [Category; 9] = [
     category(0, false, Latencies::Reads),
     category(1, false, Latencies::Reads),

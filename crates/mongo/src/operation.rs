@@ -44,8 +44,8 @@ pub(crate) enum StopReason {
 /// The deadline that means no limit.
 const FOREVER: u64 = u64::MAX;
 
-/// The time limit and stop request of an operation, shared by the operation, those who may stop it
-/// and the cursor that it leaves.
+/// The time limit and stop request of an operation, shared by the operation, the connections that
+/// may stop it, and the cursor that it leaves open.
 #[derive(Debug)]
 pub(crate) struct Operation {
     /// A [`StopReason`] as a number, 0 if none was set.

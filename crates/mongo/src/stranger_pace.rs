@@ -1,5 +1,5 @@
-//! Throttling of clients that must log in and have not: at full speed for what drivers send before
-//! a login and for heartbeats, and slowly if a client sends many messages.
+//! Throttles clients that must log in and have not. What drivers send before a login, and
+//! heartbeats, are answered at full speed; a client that sends many messages is slowed down.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ const FREE: Duration = Duration::from_secs(2);
 /// The throttling state of a client.
 #[derive(Debug, Default)]
 pub(crate) struct StrangerPace {
-    /// When its debt is paid off, on the monotonic clock.
+    /// Time on the monotonic clock at which the messages so far are paid off at the long-term rate.
     paid: Duration,
 }
 

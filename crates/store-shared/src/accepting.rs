@@ -155,8 +155,9 @@ impl<L: Ledger> Accepting<'_, L> {
         Err(changed())
     }
 
-    /// Fences the owner of an open epoch, which has to be silent. If its record has a later
-    /// incarnation, the lease expires meanwhile.
+    /// Fences the owner of an open epoch, which has to be silent. If a later incarnation of that
+    /// node has taken the lease, there is nothing to fence: the owner's lease has expired after the
+    /// wait.
     async fn end_lease(&self, record: &ShardRecord) -> Result<(), Error> {
         if record.phase != Phase::Open {
             return Ok(());

@@ -56,7 +56,7 @@ pub(super) enum Key<'a> {
 }
 
 impl Key<'_> {
-    /// Number of broad keys.
+    /// Number of keys without a name, which sort before all others.
     pub(super) const BROAD: usize = 3;
 
     /// Returns whether the key has no name. Broad keys sort before all others.
@@ -80,7 +80,7 @@ pub(crate) enum Target<'a> {
 }
 
 impl<'a> Target<'a> {
-    /// Returns the resources that cover it, each once.
+    /// Returns the resources that cover the target, each once.
     pub(super) fn covering(self) -> impl Iterator<Item = Key<'a>> {
         let (any, database, every, exact) = match self {
             Self::Cluster => (None, None, None, Some(Key::Cluster)),
@@ -130,7 +130,7 @@ impl Resource {
         target.covering().any(|key| key == self.key())
     }
 
-    /// Returns whether it covers the database itself or a collection in it.
+    /// Returns whether the resource covers the database itself or a collection in it.
     pub(crate) fn concerns(&self, database: &str) -> bool {
         match self.key() {
             Key::AnyResource => true,

@@ -120,7 +120,8 @@ pub(super) struct Removal {
     pub(super) many: bool,
 }
 
-/// Adds a statement to a group. A missing collection has nothing to remove.
+/// Adds a removal to a group of statements that are committed together. A missing collection has
+/// nothing to remove.
 pub(super) async fn stage_removal<S: Store>(
     call: &Call<'_, S>,
     namespace: &Namespace,

@@ -98,7 +98,7 @@ fn date_text(ms: i64) -> String {
     )
 }
 
-/// Why the clock does not move.
+/// Returns the error of a clock that refuses to move.
 fn clock_refusal(refused: ClockRefusal) -> Error {
     let (code, message) = match refused {
         ClockRefusal::SystemClock => (

@@ -151,7 +151,8 @@ pub(super) async fn insert_documents<S: Store>(
     Ok((before + inserted.count, errors))
 }
 
-/// Adds the insert of one document to a group; `at` is its position in the command.
+/// Adds the insert of one document to a group of statements that are committed together; `at` is
+/// its position in the command.
 pub(super) async fn stage_insert<S: Store>(
     call: &Call<'_, S>,
     namespace: &Namespace,

@@ -27,7 +27,8 @@ use crate::{
 
 mod stable_api;
 
-/// The future of a running command. Its reply excludes what the message adds.
+/// The future of a running command. It returns the reply without the fields that the connection
+/// adds to every reply.
 type Running<'a> = Pin<Box<dyn Future<Output = Result<DocBuf>> + Send + 'a>>;
 
 /// The function that runs a command.

@@ -149,7 +149,8 @@ impl<S: Store> RunStatement<S> for Run<'_, S> {
     }
 }
 
-/// Adds a statement to a group. A missing collection is created only for an upsert.
+/// Adds an update to a group of statements that are committed together. A missing collection is
+/// created only for an upsert.
 pub(super) async fn stage_update<S: Store>(
     call: &Call<'_, S>,
     namespace: &Namespace,

@@ -24,7 +24,8 @@ use crate::{
 /// The page with the session's number, and its first statements.
 const HEAD: u32 = 0;
 
-/// The reply of `findAndModify`, as far as its document could not be read again.
+/// The part of the reply of a `findAndModify` that a receipt stores, because a repeat cannot read
+/// the returned document again.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Answer {
     /// Whether the document was to be removed.
@@ -75,7 +76,7 @@ impl<S: Store> Copy for Place<'_, S> {}
 struct HeldPage {
     /// The stored version.
     stamp: Option<u64>,
-    /// Whether the stored page belongs to this number.
+    /// Whether the stored page belongs to this transaction number.
     ours: bool,
     page: Page,
     /// Whether the page has results of statements without writes that are not stored yet.

@@ -122,7 +122,8 @@ impl WorkCounts {
         }
     }
 
-    /// Returns the section `globalLock`: nothing waits for a lock.
+    /// Returns the section `globalLock`. No operation is ever queued, since nothing waits for a
+    /// lock.
     pub(super) fn global_lock(&self, micros: u64) -> Document {
         let (readers, writers) = (self.under_way(Kind::Read), self.under_way(Kind::Write));
         doc! {
@@ -136,7 +137,8 @@ impl WorkCounts {
         }
     }
 
-    /// Returns the tickets, of which there are as many as connections.
+    /// Returns the tickets, MongoDB's permits for concurrent operations. There are as many as
+    /// connections.
     pub(super) fn tickets(&self) -> [(&'static str, Tickets); 2] {
         let of = |kind| Tickets { out: self.under_way(kind), total: MAX_CONNECTIONS };
         [("write", of(Kind::Write)), ("read", of(Kind::Read))]
