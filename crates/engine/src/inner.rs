@@ -63,7 +63,7 @@ impl<S: Store> Inner<S> {
         &self.views.active
     }
 
-    /// Returns the rules, which are constants in a shipped build.
+    /// Returns the rules that test builds can disable; constants in a shipped build.
     pub(crate) fn rules(&self) -> Rules {
         self.views.rules
     }

@@ -135,7 +135,7 @@ pub(crate) fn push_elements(path: &mut Vec<u8>) {
     path.push(1);
 }
 
-/// Follows the steps of a path.
+/// The byte that ends the steps of a path in a key.
 pub(crate) const PATH_END: u8 = 0;
 
 /// Index id of the order of changes.

@@ -1,6 +1,6 @@
-//! The rules of views and of the commit order. In builds with the feature `switchable-rules`, which
-//! only tests of the tests enable, a rule can be disabled to show that correctness depends on it;
-//! in a shipped build all rules are constants.
+//! The rules of views and of the commit order. In builds with the feature `switchable-rules` one
+//! rule can be disabled, so that a test can show that correctness depends on it. In a shipped build
+//! all rules are constants.
 
 macro_rules! rules {
     ($($(#[doc = $doc:literal])* $rule:ident,)*) => {

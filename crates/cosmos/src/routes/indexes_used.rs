@@ -1,5 +1,6 @@
-//! Index metrics of a query: which indexes of the policy serve it, whether or not their paths are kept, and
-//! which ones would serve it if the policy had them, in the two forms that clients decode.
+//! The index metrics header of a query: the indexes of the policy that serve the query, and the
+//! indexes that would serve it if the policy had them. A path counts as indexed if the policy
+//! includes it, whether or not the engine maintains an index for it at present.
 //!
 //! ```text
 //!  c.name = 'Ann' AND c.age > 15    utilized  /name/?, /age/?    potential  (/name ASC, /age ASC)
@@ -21,8 +22,8 @@ use crate::{
 /// A path of a composite index, and whether it descends.
 type Part = (String, bool);
 
-/// The condition that indexes may serve, the order, and the paths of the partition key where a query is
-/// about one logical partition.
+/// The input of the metrics: the partition key paths if the query is about one logical partition,
+/// the condition that indexes may serve, and the order of the results.
 pub(super) type Asked<'a> = (&'a [KeyPath], &'a Sarg, &'a [(Vec<String>, bool)]);
 
 /// The indexes that a query uses and could use.
@@ -39,7 +40,7 @@ pub(super) struct IndexMetrics {
 }
 
 impl IndexMetrics {
-    /// Returns the metrics of a query for a client that asks for them.
+    /// Returns the metrics of a query; `None` if the client does not request them.
     pub(super) fn where_asked(
         headers: &Headers,
         container: &Container,
@@ -62,7 +63,7 @@ impl IndexMetrics {
         for part in conjuncts(sarg) {
             found.add_paths(paths_of(part), &covers);
         }
-        // Whether a walk has the order of an index, only the walk says: see `header`.
+        // Whether an index provides the order is known only after the scan: see `header`.
         let order_path = order.first().filter(|_| order.len() == 1);
         if let Some(steps) = order_path.map(|(names, _)| property_steps(names))
             && !covers(&steps)
@@ -118,8 +119,8 @@ impl IndexMetrics {
         }
     }
 
-    /// Returns the value of the header, in the second version where both are asked for. `used` is what
-    /// the engine has found to serve the walk.
+    /// Returns the value of the header, in version 2 if the client requests both. `used` lists the
+    /// indexes that the engine used for the scan.
     pub(super) fn header(
         &self,
         headers: &Headers,
@@ -146,8 +147,8 @@ impl IndexMetrics {
         }
     }
 
-    /// Returns the form of the first version. "High" and the precise sets say that an index serves all
-    /// of the condition that it could serve.
+    /// Returns the JSON of version 1. "High" and the precise sets mean that an index serves every
+    /// part of the condition that it can serve.
     fn version_1(&self, single: &[String], composite: &[Vec<Part>]) -> Vec<u8> {
         let one = |spec: &String| {
             doc! {
@@ -173,7 +174,7 @@ impl IndexMetrics {
         })
     }
 
-    /// Returns the form of the second version.
+    /// Returns the JSON of version 2.
     fn version_2(&self, single: &[String], composite: &[Vec<Part>]) -> String {
         let section = |single: &[String], composite: &[Vec<Part>]| {
             doc! {
@@ -191,19 +192,19 @@ impl IndexMetrics {
     }
 }
 
-/// Adds what is not in the list.
+/// Appends an entry unless the list contains it.
 fn push_new<T: PartialEq>(list: &mut Vec<T>, entry: T) {
     if !list.contains(&entry) {
         list.push(entry);
     }
 }
 
-/// The steps of a path of properties.
+/// Converts property names to the steps of a path.
 fn property_steps(names: &[String]) -> PathSteps {
     names.iter().cloned().map(PathStep::Property).collect()
 }
 
-/// The parts that have to hold together.
+/// Returns the parts of a conjunction; a condition of any other kind is its only part.
 fn conjuncts(sarg: &Sarg) -> &[Sarg] {
     match sarg {
         Sarg::And(parts) => parts,
@@ -211,7 +212,7 @@ fn conjuncts(sarg: &Sarg) -> &[Sarg] {
     }
 }
 
-/// The paths that a condition is about.
+/// Returns the paths that a condition tests.
 fn paths_of(sarg: &Sarg) -> Vec<PathSteps> {
     match sarg {
         Sarg::All | Sarg::Never => Vec::new(),
@@ -220,8 +221,8 @@ fn paths_of(sarg: &Sarg) -> Vec<PathSteps> {
     }
 }
 
-/// The paths that the condition compares with values for equality, and those with a range. A path
-/// through an array is in no composite index.
+/// Returns the paths that the condition compares for equality, and the paths with a range or prefix
+/// test. Paths through arrays are omitted, because composite indexes do not contain them.
 fn tested_paths(sarg: &Sarg) -> (Vec<String>, Vec<String>) {
     let (mut equal, mut ranges) = (Vec::new(), Vec::new());
     for part in conjuncts(sarg) {
@@ -241,14 +242,14 @@ fn tested_paths(sarg: &Sarg) -> (Vec<String>, Vec<String>) {
     (equal, ranges)
 }
 
-/// A path as composite indexes name it, which have no wildcard at its end.
+/// Returns a path in the form of composite indexes, which have no wildcard at the end.
 fn composite_path(steps: &[PathStep]) -> String {
     let path = policy_path(steps);
     path.strip_suffix("/?").map(str::to_owned).unwrap_or(path)
 }
 
-/// Whether a composite index serves equality on these paths, in whatever order it has them, with `rest`
-/// behind them: all in its directions or all in the reverse.
+/// Whether a composite index starts with the paths `equal`, in any order, and continues with the
+/// paths `rest` in their order, with all of their directions equal or all inverted.
 fn serves(parts: &[Part], equal: &[String], rest: &[Part]) -> bool {
     let Some((first, behind)) = parts.split_at_checked(equal.len()) else { return false };
     let Some(behind) = behind.get(..rest.len()) else { return false };
@@ -259,12 +260,12 @@ fn serves(parts: &[Part], equal: &[String], rest: &[Part]) -> bool {
         && (turned == 0 || turned == rest.len())
 }
 
-/// A JSON array of objects.
+/// Returns a JSON array of objects.
 fn document_list<T>(all: &[T], entry: impl Fn(&T) -> Document) -> Value {
     Value::Array(all.iter().map(|one| Value::Document(entry(one))).collect())
 }
 
-/// The paths of a composite index with their directions, as `/path ASC`.
+/// Returns the paths of a composite index with their directions, as `/path ASC`.
 fn spec_list(parts: &[Part]) -> Value {
     let text = |(path, descending): &Part| {
         Value::String(format!("{path} {}", if *descending { "DESC" } else { "ASC" }))

@@ -12,14 +12,14 @@ use select::plan::Select;
 
 use crate::{continuation, door::Door, failure::Result, request::Request};
 
-/// Token purpose of pages in creation order.
+/// Purpose with which tokens of pages in creation order are signed.
 const BIRTHS: &[u8] = b"births";
 
-/// Token purpose of queries with an ORDER BY: rows with equal values are in creation order. Earlier
-/// versions used key order, and their tokens are refused.
+/// Purpose with which tokens of queries with an ORDER BY are signed: rows with equal values are in
+/// creation order. Earlier versions used key order, and their tokens are refused.
 const TIES_BY_BIRTH: &[u8] = b"ties by birth";
 
-/// Returns the additional token purpose of a query.
+/// Returns the additional purpose with which the tokens of a query are signed.
 pub(super) fn order_mark(plan: &Select) -> &'static [&'static [u8]] {
     if plan.clauses().order.is_empty() { &[] } else { &[TIES_BY_BIRTH] }
 }

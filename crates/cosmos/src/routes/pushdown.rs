@@ -17,7 +17,8 @@ pub(super) fn stored_parts(
     (stored_condition(plan.sarg(), partition), stored_order(plan))
 }
 
-/// The order that an index may have; none where it is about what the server sets.
+/// Returns the order if an index may provide it; empty if it depends on properties that the server
+/// sets.
 pub(super) fn stored_order(plan: &Select) -> Vec<(Vec<String>, bool)> {
     let paths = plan.order_paths().filter(|paths| paths.iter().all(is_stored));
     paths.unwrap_or_default()

@@ -127,7 +127,7 @@ pub(crate) async fn query_items<S: Store>(
     }
     let limit = page_limit(door, request)?;
     let ahead = (limit, times);
-    // Only what an index may use: the run asks the whole condition of every row.
+    // Only the parts that an index may use: the run evaluates the whole condition on every row.
     let (sarg, order) = pushdown::stored_parts(&parsed.plan, part.partition);
     let asked = (part.partition, &sarg, order.as_slice());
     let metrics = IndexMetrics::where_asked(&request.headers, container, asked);
@@ -144,8 +144,8 @@ pub(crate) async fn query_items<S: Store>(
     if let Some(most) = PagesAhead::<PageAhead>::room(&door.settings.memory).filter(|_| pages_on) {
         run.keep_ahead(most);
     }
-    // Where the engine walks in the query's own order a page can begin in the middle of it;
-    // otherwise the walk begins after the last row of the page before.
+    // If the engine scans in the query's own order, a page can start within that order; otherwise
+    // the scan starts after the last row of the previous page.
     let (after, seek) = (run.start_after(), run.seek_place().filter(|_| !order.is_empty()));
     let streams = parsed.plan.streams_rows();
     // Only results in the order of items expose that order.

@@ -64,7 +64,7 @@ impl Options {
         }
     }
 
-    /// Sets the rules, of which tests of the tests disable one.
+    /// Sets the rules. Tests disable one at a time to show that the other tests detect its absence.
     #[cfg(feature = "switchable-rules")]
     pub fn with_rules(self, rules: Rules) -> Self {
         Self { rules, ..self }

@@ -33,8 +33,8 @@ fn is_retired(record: &Record, rule: &DateRule) -> bool {
 
 /// Returns whether these floors dropped everything that a retired rule expired.
 ///
-/// A pair covers rows older than its stamp with dates up to its floor. An unbounded floor at least
-/// as high, or a pair at least as late and as high, drops all of them.
+/// A pair of a stamp and a floor covers rows older than the stamp with dates up to the floor. An
+/// unbounded floor at least as high, or a pair at least as late and as high, drops all of them.
 fn covers_rule(floors: &Floors, rule: &DateRule) -> bool {
     let floor = floors.dates.iter().find(|floor| floor.index == rule.index);
     rule.pairs.iter().all(|pair| {

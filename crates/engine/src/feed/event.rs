@@ -5,7 +5,8 @@
 //!
 //! ```text
 //!  k  kind (1 create, 2 replace, 3 delete, 4 expire)      t  when, milliseconds
-//!  i  the item's key        b, a  the item before and after: {s stamp, b birth, t second, d document}
+//!  i  the item's key        b, a  the item before and after: {s stamp, b creation stamp,
+//!                                t second, d document}
 //! ```
 
 use bytes::Bytes;

@@ -29,7 +29,7 @@ pub(super) struct Giver<'a> {
 }
 
 impl Giver<'_> {
-    /// Emits an item, or passes over it.
+    /// Emits an item if it meets the condition, and counts it in either case.
     pub(super) async fn give_item(&mut self, row: Row) -> Result<Flow, Halt> {
         self.scanned.looked += 1;
         // Also during the scan, since its client may never read to the end.

@@ -18,7 +18,7 @@ pub(crate) struct ViewFactory<S: Store> {
     pub(crate) map: Arc<CollectionMap>,
     /// Registry of open views.
     pub(crate) active: Arc<ActiveViews>,
-    /// Constant except in tests of the tests.
+    /// Constant except in builds that can disable a rule.
     pub(crate) rules: Rules,
 }
 
