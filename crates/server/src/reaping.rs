@@ -15,7 +15,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::{any_store::AnyStore, whole_file};
 
-/// Name of the file in the data directory; JSON, see [`Pause`]. Its existence is what counts.
+/// Name of the file in the data directory; JSON, see [`Pause`]. Reaping is paused if the file
+/// exists, whatever its content.
 const FILE: &str = "reaping-paused";
 
 /// A pause of the reaper.

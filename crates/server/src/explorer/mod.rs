@@ -18,7 +18,7 @@ use http::{Method, StatusCode, header, request::Parts};
 
 use page::{Place, no_page, plain_text, redirect_to};
 
-/// Settings that the explorer requests, from the root and beside its pages.
+/// Path of the settings that the explorer requests, both at the root and below its pages.
 pub(crate) const CONFIG: &str = "/config.json";
 /// Path of its pages.
 pub(crate) const PAGES: &str = "/_explorer";

@@ -10,7 +10,7 @@ use crate::background;
 /// Interval of checks for newly reaped data.
 const EVERY: Duration = Duration::from_secs(1);
 
-/// Runs until dropped.
+/// Compacts a node's copy whenever its owner has reaped more. Runs until the future is dropped.
 pub(super) async fn tend(reaper: &mut CopyReaper, shard: &SharedShard) -> Infallible {
     // An engine that was open on the copy has installed its own floors.
     reaper.put_in_force(&**shard.tree());

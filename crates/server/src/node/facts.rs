@@ -243,7 +243,7 @@ impl Facts {
         (1_000 < lag).then(|| format!("lag: {lag} entries behind the owner"))
     }
 
-    /// Returns the epoch in which it may serve now.
+    /// Returns the epoch in which this node may serve the shard now; `None` if it may not.
     pub(super) fn serving(&self) -> Option<u64> {
         match &*self.role.borrow() {
             Role::Serving { epoch } => Some(*epoch),

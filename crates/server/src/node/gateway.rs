@@ -48,10 +48,10 @@ pub(super) struct Gateway {
 }
 
 impl Entrance for Gateway {
-    /// Nothing to count: a term counts the clients that it serves.
+    /// Counts nothing: a term counts the clients that it serves.
     fn count_silent(&self) -> impl Send + 'static {}
 
-    /// The client stays connected while its server changes.
+    /// Serves a client of the MongoDB API, which stays connected while its server changes.
     async fn mongo(self: Arc<Self>, client: Opened, peer: SocketAddr) {
         let who = mongo::Peer { has_to_log_in: self.asks_for_login, ..client.peer(peer) };
         let mut client = ClientStream::movable_where(client.socket, self.asks_for_login);

@@ -45,7 +45,7 @@ pub(super) struct EntryOrder {
 }
 
 impl EntryOrder {
-    /// Expects the entry after this one.
+    /// Creates the check; the first entry has to be the one after `entry`.
     pub(super) fn behind(entry: u64) -> Self {
         Self { last: entry }
     }
