@@ -22,11 +22,12 @@ pub const CURSOR_BYTES: usize = 4 * 1024;
 pub const SEEN_BYTES: usize = 64;
 /// Number of copies of a batch's documents in memory: in the batch and in the reply.
 pub const BATCH_COPIES: usize = 2;
-/// Work of examining a row, besides its bytes: operations yield about every 256 rows.
+/// Units of work charged for examining a row, besides its bytes: operations yield about every 256
+/// rows.
 pub const ROW_WORK: usize = 3 * 1024;
 /// Maximum bytes of a key in a position in expiry order, as clients return it.
 pub const MAX_EXPIRY_PLACE_BYTES: usize = 16 << 10;
-/// Work of examining a candidate.
+/// Units of work charged for examining a candidate.
 pub const CANDIDATE_WORK: usize = 1024;
 /// Maximum attempts of an operation after conflicts.
 pub const MAX_ATTEMPTS: usize = 10_000;

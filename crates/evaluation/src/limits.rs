@@ -7,7 +7,8 @@ pub const MAX_PATTERNS_BYTES: usize = 64 * 1024 * 1024;
 /// Maximum work of one evaluation of one expression, in units of about one byte copied: a second or
 /// two.
 pub const MAX_WORK: u64 = 2 << 30;
-/// Work of one step over an element, a field or a variable, besides the work done in it.
+/// Units of work charged for one step over an element, a field or a variable, besides the work done
+/// in the step.
 pub const STEP: usize = 128;
 /// Maximum nesting of a value that evaluation builds: a stored document plus the levels that stages
 /// add.

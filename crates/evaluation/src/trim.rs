@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use crate::{budget::Budget, error::Error};
 
-/// Work per byte of the set of characters to trim.
+/// Units of work charged per byte of the set of characters to trim.
 const ONE: usize = 32;
 
 /// The ends of a text to trim.

@@ -88,8 +88,8 @@ pub(super) enum AggregateState {
 }
 
 impl AggregateState {
-    /// Returns the state of an empty group: a COUNT or SUM is 0, a list or set is empty, all others
-    /// are undefined.
+    /// Returns the state of an empty group: 0 for a COUNT or SUM, an empty list or set, else
+    /// undefined.
     pub(super) fn new(kind: AggregateKind) -> Self {
         let extreme = |want| Self::Extreme { want, found: None, spoilt: false };
         match kind {
@@ -104,8 +104,8 @@ impl AggregateState {
         }
     }
 
-    /// Returns whether it reads whole values, so that the caller has to count that work before it
-    /// adds one.
+    /// Returns whether the aggregate reads whole values, so that the caller has to count that work
+    /// before it adds a value.
     pub(super) fn reads_whole_values(&self) -> bool {
         matches!(self, Self::Extreme { .. } | Self::List(_) | Self::Set { .. })
     }

@@ -12,7 +12,7 @@
 
 use evaluation::{Budget, Error};
 
-/// Work of comparing one character.
+/// Units of work charged for comparing one character.
 const ONE: usize = 16;
 
 /// A test of one character.
@@ -59,13 +59,13 @@ pub struct Like {
 }
 
 impl Like {
-    /// Parses a pattern. The character after `escape` is literal. A `[` that starts no complete set
-    /// is literal too, so that every text is a valid pattern.
+    /// Parses a pattern. The character after `escape` is literal. A `[` without a matching `]` is
+    /// literal too, so that every text is a valid pattern.
     pub fn new(pattern: &str, escape: Option<char>) -> Self {
         let mut pieces = Vec::new();
         let mut ones = Vec::new();
         let mut rest = pattern.chars();
-        // Once a `]` was searched for in vain, no later `[` searches again: a pattern of a million
+        // Once a search for a `]` has failed, no later `[` searches again: a pattern of a million
         // `[` would otherwise take quadratic time.
         let mut may_close = true;
         while let Some(c) = rest.next() {
@@ -185,7 +185,8 @@ impl Piece {
     }
 }
 
-/// Makes a piece of character tests: literal text if every one is an exact character.
+/// Makes a piece of the tests of its characters: literal text if every test is for an exact
+/// character.
 fn into_piece(ones: Vec<CharTest>) -> Piece {
     let text = ones.iter().map(|one| match one {
         CharTest::This(c) => Some(*c),
@@ -194,9 +195,9 @@ fn into_piece(ones: Vec<CharTest>) -> Piece {
     text.collect::<Option<String>>().map_or(Piece::Ones(ones), Piece::Text)
 }
 
-/// The text after a `[`.
+/// The result of parsing the text after a `[`.
 enum SetText<'p> {
-    /// A set, and the text after its `]`.
+    /// A complete set, and the text after its `]`.
     Complete(CharTest, &'p str),
     /// A set without any character.
     Empty,

@@ -27,9 +27,9 @@ pub(crate) fn and_truths(a: Option<bool>, b: Option<bool>) -> Option<bool> {
     }
 }
 
-/// Combines truths as AND (`by` is false) or OR (`by` is true) does. The first operand that equals
-/// `by` decides, and the operands after it are not evaluated. Otherwise one undefined operand makes
-/// the result undefined.
+/// Combines truth values by AND (`by` is false) or by OR (`by` is true). The first operand that
+/// equals `by` decides, and the operands after it are not evaluated. Otherwise one undefined
+/// operand makes the result undefined.
 pub(crate) fn decide(
     truths: impl Iterator<Item = Result<Option<bool>, Error>>,
     by: bool,

@@ -5,15 +5,15 @@
 use document::{ArrayRef, DocRef, ValueRef};
 use evaluation::{Size, readable_bytes};
 
-/// Work per byte of comparing a nested value: names and values are decoded.
+/// Units of work per byte for comparing a nested value: names and values are decoded.
 const COMPARED: usize = 4;
-/// Work per byte of making the key of a nested value: it is copied, sorted and encoded.
+/// Units of work per byte for making the key of a nested value: it is copied, sorted and encoded.
 const KEYED: usize = 8;
 /// Bytes of a string that are validated or compared per unit of work.
 const AT_ONCE: usize = 16;
 
-/// Returns the bytes that reading a value takes. For raw documents and arrays no field has to be
-/// read to know them.
+/// Returns the number of bytes read when a value is read. For raw documents and arrays it is known
+/// without reading a field.
 pub(super) fn weight_of(value: ValueRef<'_>) -> usize {
     match value {
         ValueRef::Document(DocRef::Raw(raw)) | ValueRef::Array(ArrayRef::Raw(raw)) => raw.len(),

@@ -9,7 +9,7 @@ use crate::{budget::Budget, error::Error, pattern::Pattern};
 
 /// Maximum number of cached patterns.
 const KEPT: usize = 8;
-/// Work of compiling a pattern, besides its length.
+/// Units of work charged for compiling a pattern, besides its length.
 const COMPILE: usize = 1 << 16;
 
 /// Compiled patterns, the most recently used first.

@@ -24,7 +24,8 @@ use super::{
 };
 use crate::filter::Filter;
 
-/// Work per field of searching it, or moving it after one before it was removed.
+/// Units of work charged per field for searching it, or for moving it when a preceding field is
+/// removed.
 const MOVED: usize = 16;
 
 /// One operator at one path.

@@ -125,5 +125,6 @@ impl Operator for Distinct {
     }
 }
 
-/// Work of one element; a row with a long array would otherwise be processed without yielding.
+/// Units of work charged for one element; otherwise a row with a long array would be processed
+/// without yielding.
 const ONE: usize = 256;

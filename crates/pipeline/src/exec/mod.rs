@@ -215,7 +215,7 @@ pub enum Next {
     Done,
 }
 
-/// Work of passing a row to a stage, besides its bytes.
+/// Units of work charged for passing a row to a stage, besides its bytes.
 const STEP: usize = 1024;
 
 /// A pipeline that is being run.

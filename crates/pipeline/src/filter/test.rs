@@ -38,7 +38,7 @@ pub enum PathTest {
     ElemValue(Condition),
 }
 
-/// Approximate work of one test, in units of the budget.
+/// Units of work charged for one test, approximately.
 const TEST: usize = 64;
 
 /// A condition on a value without a path: on an element of an array or, applied to a path, a

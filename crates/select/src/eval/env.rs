@@ -17,13 +17,13 @@ use crate::{
     work::{weight_of, work_of_keying, work_of_touching},
 };
 
-/// Work of one node of an expression or of one row, in addition to the bytes it copies.
+/// Units of work charged for one node of an expression or for one row, besides the bytes it copies.
 const STEP: usize = 32;
-/// Work of keeping a row or adding it to a group.
+/// Units of work charged for keeping a row or adding it to a group.
 const KEEP: usize = 256;
 /// Fields and elements that one lookup may pass over without counting extra work.
 const NEAR: usize = 16;
-/// Work of passing over each further field or element.
+/// Units of work charged for passing over each further field or element.
 const FURTHER: usize = 16;
 
 /// Slots, and the accounts of work and memory.
@@ -126,9 +126,9 @@ impl<'a> Env<'a> {
         }
     }
 
-    /// Follows property names inward; `None` if one is missing or a value on the way is not an
-    /// object. Fields passed over by the search are counted as work, since an object may have very
-    /// many.
+    /// Follows the property names of a path inward from a value; `None` if one is missing or a
+    /// value on the way is not an object. Fields passed over by the search are counted as work,
+    /// since an object may have very many.
     fn descend<'v>(
         &self,
         value: ValueRef<'v>,

@@ -20,13 +20,13 @@ pub(super) const FUNCTIONS: &[Function] = &[
     row("ARRAY_CONTAINS_ANY", 2..=ANY, |call| contains_several(call, true)),
 ];
 
-/// Maximum number of values to search for one by one.
+/// Maximum number of values that are searched for one by one, without building a set.
 const FEW: usize = 3;
-/// Work of one element besides reading it. Counted element by element, because many searches end
-/// early.
+/// Units of work charged for one element, besides reading it. Charged element by element, because
+/// many searches end early.
 const ONE: usize = 48;
 
-/// Work of sorting properties, per byte of an array.
+/// Units of work charged per byte of an array for sorting properties.
 const SORTED: usize = 4;
 
 /// `ARRAY_CONTAINS(array, value, partial)`: with `partial`, an object element matches if it has all

@@ -60,7 +60,7 @@ fn object_to_array<'a>(call: &Call<'_, 'a>) -> Result<Evaluated<'a>, Error> {
 const NUMBER_AT: usize = 8;
 
 /// Returns the number of an item: the last eight bytes of its resource id, in little-endian order.
-/// Undefined for a value that is not a whole item.
+/// Undefined for a value that is not a complete item.
 fn document_id<'a>(call: &Call<'_, 'a>) -> Result<Evaluated<'a>, Error> {
     let id = call.object_at(0).and_then(|item| item.get("_rid")).and_then(ValueRef::as_str);
     let bytes = id.and_then(resource_id);

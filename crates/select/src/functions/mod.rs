@@ -62,8 +62,8 @@ pub struct Function {
 const CALL: usize = 128;
 
 impl Function {
-    /// Returns whether it returns the same for the same arguments: it uses neither the current time
-    /// nor random numbers.
+    /// Returns whether the function returns the same value for the same arguments: it uses neither
+    /// the current time nor random numbers.
     pub fn is_repeatable(&self) -> bool {
         let reads_time = self.name.starts_with("GETCURRENT") || matches!(self.name, "NOW" | "AGO");
         !reads_time && self.name != "RAND"
@@ -95,12 +95,13 @@ impl Function {
     }
 }
 
-/// A table row of a function that reads the whole of its arguments.
+/// Returns the table row of a function that reads the whole of its arguments.
 const fn row(name: &'static str, args: RangeInclusive<usize>, eval: Eval) -> Function {
     Function { name, args, eval, reads: true }
 }
 
-/// A table row of a function that reads only types, so that it costs the same for any argument.
+/// Returns the table row of a function that reads only the types of its arguments, so that it costs
+/// the same for any argument.
 const fn row_at_a_glance(name: &'static str, args: RangeInclusive<usize>, eval: Eval) -> Function {
     Function { name, args, eval, reads: false }
 }

@@ -21,8 +21,8 @@ pub enum Expr {
     /// A nested property of a slot's value, name by name. It avoids one expression per name, and is
     /// the form that indexes can use.
     Path(usize, Vec<String>),
-    /// Properties by name and elements by position, each applied to the result of the one before.
-    /// It is a list and not a nested tree, because a query may chain any number of them.
+    /// Properties by name and elements by position, each applied to the result of the previous
+    /// step. It is a list and not a nested tree, because a query may chain any number of them.
     Steps(Box<Expr>, Vec<Expr>),
     /// An array; undefined elements are left out.
     Array(Vec<Expr>),
@@ -44,7 +44,7 @@ pub enum Expr {
     Between(Box<[Expr; 3]>),
     /// IN: whether a value is in the list.
     In(Box<Expr>, Vec<Expr>),
-    /// IN with constants only; replaces [`Expr::In`] then.
+    /// IN with constants only, which replaces [`Expr::In`] then.
     Among(Box<Expr>, Box<Set>),
     /// LIKE with a constant pattern.
     Like(Box<Expr>, Like),

@@ -4,7 +4,7 @@
 use super::{Expr, Input, Projection, Select};
 use crate::functions::Function;
 
-/// An event of the visit.
+/// A part of an expression that the visit reports.
 enum Seen<'a> {
     /// A read of a path inside a slot.
     Read(usize, &'a [String]),

@@ -90,8 +90,8 @@ impl Paths {
         }
     }
 
-    /// Returns the condition that is implied if an expression is `truth`. Comparisons, patterns and
-    /// lists constrain a path; AND, OR and NOT combine such conditions.
+    /// Returns the condition that is implied if an expression has the value `truth`. Comparisons,
+    /// patterns and lists constrain a path; AND, OR and NOT combine such conditions.
     fn implied_by_truth(&self, expr: &Expr, truth: bool) -> Sarg {
         match expr {
             Expr::Constant(Value::Bool(held)) if *held == truth => Sarg::All,
@@ -163,8 +163,8 @@ impl Paths {
         }
     }
 
-    /// Returns the condition that is implied if a comparison is `truth`. A false comparison is the
-    /// opposite comparison, because both are undefined for the same types.
+    /// Returns the condition that is implied if a comparison has the value `truth`. A false
+    /// comparison is the opposite comparison, because both are undefined for the same types.
     fn implied_by_comparison(
         &self,
         operator: Binary,
@@ -308,7 +308,8 @@ fn is_comparison(operator: Binary) -> bool {
     opposite_comparison(operator).is_some()
 }
 
-/// Returns the comparison that is true exactly if this one is false, for operands of one type.
+/// Returns the opposite comparison, which is true exactly if this one is false, for operands of one
+/// type.
 fn opposite_comparison(operator: Binary) -> Option<Binary> {
     Some(match operator {
         Binary::Equal => Binary::NotEqual,

@@ -12,7 +12,7 @@ pub(super) struct Ahead {
     /// Maximum number of rows to read.
     most: usize,
     rows: usize,
-    /// Whether one of the rows read had a result.
+    /// Whether one of the further rows had a result.
     found: bool,
 }
 
@@ -35,7 +35,7 @@ impl Ahead {
         if self.found || self.most < self.rows { Flow::Enough } else { Flow::More }
     }
 
-    /// Returns whether further rows change nothing.
+    /// Returns whether reading further rows cannot change the outcome.
     pub(super) fn is_over(&self) -> bool {
         self.found || self.most < self.rows
     }

@@ -2,7 +2,7 @@
 //! limited to as many as the page may need.
 //!
 //! ```text
-//! row -> keep_result  -> kept     (by place, cut to what the page needs)
+//! row -> keep_result  -> kept     (by sort position, cut to what the page needs)
 //!     -> firsts           (DISTINCT with an ORDER BY of its own)
 //!     -> join_group   -> groups   (by key, cut likewise) -> keep_result
 //! ```
@@ -26,7 +26,7 @@ impl Run {
     /// resume position is that of the last result of the preceding page.
     ///
     /// ```text
-    /// OFFSET 5 LIMIT 100, pages of 10, 3 results before the mark
+    /// OFFSET 5 LIMIT 100, pages of 10, 3 results skipped already
     /// 2 to skip + 10 for the page + 1 after it = 13; at most the 102 that remain
     /// ```
     ///
@@ -88,7 +88,8 @@ impl Run {
             self.firsts.add_value(key, place, ordinal, value);
             return self.count_held();
         }
-        // The place of a DISTINCT value is the value itself, without position and ordinal.
+        // The sort position of a DISTINCT value is the value itself, without the row's position and
+        // ordinal.
         let mut ordinal = ordinal;
         if by_value {
             ordinal = 0;
@@ -134,8 +135,8 @@ impl Run {
         Ok(self.held.set(held)?)
     }
 
-    /// Returns whether a sort position is before the page or after all results that it may need.
-    /// Records the latter as dropped.
+    /// Returns whether a sort position is not after the previous page, or is after all results that
+    /// this page may need. Records the latter as dropped.
     fn is_outside(&mut self, place: &[u8], ordinal: u64, most: usize) -> bool {
         if self.resume.as_ref().is_some_and(|resume| !resume.may_be_behind(place, ordinal)) {
             return true;
@@ -179,7 +180,7 @@ impl Run {
             behind = groups.shrink_to(most);
         }
         if behind {
-            // The group would have become a result.
+            // The dropped group would have become a result.
             self.kept.note_forgotten();
         }
         self.count_held()

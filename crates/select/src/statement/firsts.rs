@@ -15,7 +15,7 @@ pub(super) struct Firsts {
     /// The first sort position of each value, the ordinal at that sort position, and the value; by
     /// identity key.
     values: HashMap<Vec<u8>, (Vec<u8>, u64, Output), foldhash::fast::RandomState>,
-    /// Approximate memory of all of these.
+    /// Approximate memory of all values, in bytes.
     bytes: usize,
 }
 

@@ -20,9 +20,10 @@ const GROUP_BYTES: usize = 256;
 
 #[derive(Debug)]
 struct Rows {
-    /// In the order of GROUP BY; undefined (`None`) is a key value of its own.
+    /// The values of the keys, in the order of GROUP BY; undefined (`None`) is a key value of its
+    /// own.
     keys: Vec<Option<Value>>,
-    /// In the order of the query's list of aggregates.
+    /// The states of the aggregates, in the order of the query's list of aggregates.
     states: Vec<AggregateState>,
     /// Approximate memory of this group, in bytes.
     bytes: usize,
@@ -31,7 +32,7 @@ struct Rows {
 /// Groups in the order of their keys, which is the order of results for a plain GROUP BY.
 #[derive(Debug, Default)]
 pub(super) struct Groups {
-    /// By the concatenated identity keys.
+    /// The groups, by the concatenated identity keys.
     groups: BTreeMap<Vec<u8>, Rows>,
     /// Approximate memory of all groups, in bytes.
     bytes: usize,
@@ -53,7 +54,7 @@ impl Groups {
         for (expr, _) in &group.keys {
             let value = expr.eval(env)?;
             env.append_identity(&value, &mut key)?;
-            // The values before it are held while the next one is evaluated.
+            // The preceding key values are held while the next one is evaluated.
             let more = owned_bytes(&value);
             env.hold_bytes(more)?;
             held += more;
@@ -66,7 +67,7 @@ impl Groups {
             return Ok(());
         }
         let more = match self.groups.get_mut(&key) {
-            // The same group, even if its key values have other representations.
+            // It is the same group, even if its key values have other representations.
             Some(rows) => {
                 rows.take_forms(&values);
                 rows.add_row_values(group, env, position)?

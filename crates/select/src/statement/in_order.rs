@@ -2,9 +2,9 @@
 //! only the page is held in memory, and the driver may stop at any row.
 //!
 //! ```text
-//! page of 2, mark after row 1        SELECT VALUE t FROM c JOIN t IN c.tags
+//! page of 2, resumed after row 1        SELECT VALUE t FROM c JOIN t IN c.tags
 //!
-//! row 1                    before the mark: skipped
+//! row 1                    on an earlier page: skipped
 //! row 2  tags [a, b]       a, b       the page is full, and ends at row 2, ordinal 1
 //! row 3  tags []           nothing    the look-ahead continues
 //! row 4  tags [c]          found: there is a next page, which starts after row 2, ordinal 1

@@ -30,8 +30,8 @@ struct FoundResults<'a> {
 }
 
 impl Select {
-    /// Returns all results, or the first `most`, and the bytes that the environment counts for
-    /// them.
+    /// Returns all results, or the first `most` results, and the bytes that the environment counts
+    /// for them.
     pub(crate) fn all_results<'a>(
         &'a self,
         env: &mut Env<'a>,

@@ -60,8 +60,8 @@ impl Kept {
         true
     }
 
-    /// Drops the last results beyond `most`, and those before which there are already `bytes`
-    /// bytes.
+    /// Drops the last results: those beyond `most`, and those that follow `bytes` bytes of other
+    /// results.
     pub(super) fn shrink_to(&mut self, most: usize, bytes: usize) {
         while let Some(last) = self.results.last_entry() {
             let size = last.get().size_of_result();
@@ -78,7 +78,7 @@ impl Kept {
         }
     }
 
-    /// Records that a result after these was left out.
+    /// Records that a result after the kept ones was left out.
     pub(super) fn note_forgotten(&mut self) {
         self.more = true;
     }
@@ -97,7 +97,7 @@ impl Kept {
         self.results.len()
     }
 
-    /// Returns whether results after these were dropped.
+    /// Returns whether results after the kept ones were dropped.
     pub(super) fn has_forgotten(&self) -> bool {
         self.more
     }

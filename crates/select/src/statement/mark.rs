@@ -1,17 +1,17 @@
-//! The resume position ("mark") of a query: the sort position ("place") of its last result, bounded
-//! in size so that it fits a continuation token with any data. Places are byte strings that sort in
-//! the order of results.
+//! The resume position ("mark" in code) of a query: the sort position ("place" in code) of its last
+//! result, bounded in size so that it fits a continuation token with any data. Sort positions are
+//! byte strings in the order of results.
 //!
-//! A place of up to [`MARK_BYTES`] + [`HASH_BYTES`] bytes is kept whole. A longer one is truncated
-//! to a prefix and followed by a hash of the whole place. Several places may share that prefix, so
-//! the mark also counts them up to and including this one (`ties`). The next page counts them again
-//! and recognizes the place by its hash. If the place no longer exists, because its document was
-//! deleted or has expired, the count decides: as many places with the prefix as before are skipped.
+//! A sort position of up to [`MARK_BYTES`] + [`HASH_BYTES`] bytes is kept whole. A longer one is
+//! truncated to a prefix and followed by a hash of the whole. Several sort positions may share that
+//! prefix, so those up to and including this one are counted (`ties`). The next page counts them
+//! again and recognizes this one by its hash. If it no longer exists, because its document was
+//! deleted or has expired, the count decides: as many of them as before are skipped.
 //!
 //! ```text
-//! place  aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa|b....c
-//! mark   aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa|hash    ties = 3
-//!        `------------- MARK_BYTES -----------------'
+//! sort position    aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa|b....c
+//! resume position  aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa|hash    ties = 3
+//!                  `------------- MARK_BYTES -----------------'
 //! ```
 
 use sha2::{Digest, Sha256};
@@ -20,27 +20,27 @@ use crate::limits::{HASH_BYTES, MARK_BYTES};
 
 /// Version of the token's format.
 const VERSION: u8 = 1;
-/// Flag: the place is not truncated.
+/// Flag: the sort position is not truncated.
 const WHOLE: u8 = 1;
 
-/// Where a query continues: a place, and how many results there were up to it.
+/// Where a query continues: a sort position, and how many results there were up to it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Resume {
-    /// The place, or its prefix and a hash of the whole.
+    /// The sort position, or its prefix and a hash of the whole.
     pub(super) place: Vec<u8>,
-    /// Whether the place is not truncated.
+    /// Whether the sort position is not truncated.
     pub(super) whole: bool,
-    /// Number of places with the same prefix up to this one.
+    /// Number of sort positions with the same prefix, up to and including this one.
     pub(super) ties: u64,
-    /// Ordinal of the last row among the rows of the place's document (a JOIN makes several);
-    /// `u64::MAX` if all of them are done.
+    /// Ordinal of the last row among the rows of its document (a JOIN makes several); `u64::MAX` if
+    /// all of them are done.
     pub(super) ordinal: u64,
     /// Results returned, or skipped by OFFSET, since the first page.
     pub(super) done: u64,
 }
 
 impl Resume {
-    /// Encodes the bytes of a token: version, flags, three numbers, place.
+    /// Encodes the bytes of a token: version, flags, three numbers, sort position.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut out = vec![VERSION, if self.whole { WHOLE } else { 0 }];
         for number in [self.ties, self.ordinal, self.done] {
@@ -66,7 +66,7 @@ impl Resume {
         };
         let (ties, ordinal, done) = (number()?, number()?, number()?);
         let whole = flags == WHOLE;
-        // A truncated place has exactly one length; any other was not encoded here.
+        // A truncated sort position has exactly one length; any other was not encoded here.
         let fits = if whole {
             rest.len() <= MARK_BYTES + HASH_BYTES
         } else {
@@ -84,7 +84,7 @@ impl Resume {
         Self { place, whole, ties, ordinal, done }
     }
 
-    /// Returns the known part of the place: all of it, or its prefix.
+    /// Returns the known part of the sort position: all of it, or its prefix.
     pub(super) fn known_place(&self) -> &[u8] {
         let end = if self.whole { self.place.len() } else { MARK_BYTES.min(self.place.len()) };
         self.place.get(..end).unwrap_or_default()
@@ -94,13 +94,13 @@ impl Resume {
     /// its prefix may.
     pub(super) fn may_be_behind(&self, place: &[u8], ordinal: u64) -> bool {
         let known = self.known_place();
-        // The rest of a truncated place is unknown: the gate decides by its hash.
+        // The rest of a truncated sort position is unknown: the gate decides by its hash.
         known < place || (known == place && (!self.whole || self.ordinal < ordinal))
     }
 }
 
-/// Returns the prefix of a long place with a hash of the whole; `None` if the place is short enough
-/// to be kept whole.
+/// Returns the prefix of a long sort position and a hash of the whole; `None` if the sort position
+/// is short enough to be kept whole.
 fn cut_place(place: &[u8]) -> Option<Vec<u8>> {
     if place.len() <= MARK_BYTES + HASH_BYTES {
         return None;
@@ -110,16 +110,16 @@ fn cut_place(place: &[u8]) -> Option<Vec<u8>> {
     Some(out)
 }
 
-/// The first 128 bits of SHA-256. A client that searched for two places with one hash would only
-/// skip or repeat its own results.
+/// Returns the first 128 bits of SHA-256. A client that searched for two sort positions with one
+/// hash would only skip or repeat its own results.
 fn hash_of(place: &[u8]) -> [u8; HASH_BYTES] {
     let mut out = [0; HASH_BYTES];
     Sha256::digest(place).iter().zip(&mut out).for_each(|(byte, place)| *place = *byte);
     out
 }
 
-/// Returns a key shortly before this one, for a scan that must return this key again. The last byte
-/// is decremented and followed by the greatest bytes, so that hardly any key lies between.
+/// Returns a key that sorts shortly before `key`, for a scan that must return `key` again. The last
+/// byte is decremented and followed by the greatest bytes, so that hardly any key lies between.
 pub(super) fn shortly_before(key: &[u8]) -> Vec<u8> {
     let mut out = key.to_vec();
     // A last byte of zero is dropped: the shorter key sorts before this one, too.
@@ -130,17 +130,17 @@ pub(super) fn shortly_before(key: &[u8]) -> Vec<u8> {
     out
 }
 
-/// A filter for the places after a resume position. Places have to be passed in order; the same
-/// place may be passed several times in succession, once for each of its rows.
+/// A filter for the sort positions after a resume position. Sort positions have to be passed in
+/// order; the same one may be passed several times in succession, once for each of its rows.
 #[derive(Debug)]
 pub(super) struct Gate {
     /// The end of the previous page; `None` on the first page.
     mark: Option<Resume>,
-    /// The last place, and the first ordinal of its rows that passes.
+    /// The last sort position, and the first ordinal of its rows that passes.
     last: Option<(Vec<u8>, Option<u64>)>,
-    /// Number of places so far with the prefix of the last one.
+    /// Number of sort positions so far with the prefix of the last one.
     ties: u64,
-    /// Whether the place of the resume position was passed.
+    /// Whether the sort position at which the previous page ended was passed.
     met: bool,
 }
 
@@ -149,8 +149,8 @@ impl Gate {
         Self { mark, last: None, ties: 0, met: false }
     }
 
-    /// Returns the first ordinal at this place that comes after the resume position; `None` if none
-    /// does.
+    /// Returns the first ordinal at this sort position that comes after the resume position; `None`
+    /// if none does.
     pub(super) fn first_ordinal_after(&mut self, place: &[u8]) -> Option<u64> {
         if let Some((last, said)) = &self.last
             && last == place
@@ -162,7 +162,7 @@ impl Gate {
         };
         self.ties = if self.last.as_ref().is_some_and(same) { self.ties + 1 } else { 1 };
         let said = self.decide_place(place);
-        // Reuses the buffer of the previous place.
+        // Reuses the buffer of the previous sort position.
         let mut kept = self.last.take().map_or(Vec::new(), |(last, _)| last);
         kept.clear();
         kept.extend_from_slice(place);
@@ -170,7 +170,7 @@ impl Gate {
         said
     }
 
-    /// Computes `first_ordinal_after` for a new place.
+    /// Computes `first_ordinal_after` for a new sort position.
     fn decide_place(&mut self, place: &[u8]) -> Option<u64> {
         let Some(mark) = &self.mark else { return Some(0) };
         let known = mark.known_place();
@@ -188,12 +188,12 @@ impl Gate {
             self.met = true;
             return mark.ordinal.checked_add(1);
         }
-        // As many places as precede the resume position were skipped, so its own place no longer
+        // As many sort positions as precede the resume position were skipped, so its own no longer
         // exists.
         (mark.ties <= self.ties).then_some(0)
     }
 
-    /// Returns the resume position after a row of the last place.
+    /// Returns the resume position after a row of the last sort position.
     pub(super) fn mark_of_last(&self, ordinal: u64, done: u64) -> Option<Resume> {
         let (place, _) = self.last.as_ref()?;
         Some(Resume::at_place(place, ordinal, self.ties, done))

@@ -59,7 +59,7 @@ impl Output {
         }
     }
 
-    /// Returns its size, as bytes in the response and in memory.
+    /// Returns the size of the result, in the response and in memory.
     pub(super) fn size_of_result(&self) -> Size {
         match self {
             Self::Raw(document) => {

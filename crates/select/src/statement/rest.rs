@@ -1,6 +1,6 @@
-//! Results in order, from which pages are cut. The results after a page are the start of the next
-//! one as long as no data that the query reads has changed: a page cut from them equals the page of
-//! a run over all rows.
+//! The results that were kept after a page, in order. As long as no data that the query reads has
+//! changed, they are the start of the next page: a page taken from them equals the page of a run
+//! over all rows.
 
 use evaluation::Error;
 use memory::Share;
@@ -20,8 +20,8 @@ pub struct Rest {
 }
 
 impl Rest {
-    /// Creates the rest from results, the gate of the previous page and the number of results
-    /// before.
+    /// Creates the rest from results, the gate of the previous page and the number of results up to
+    /// that page's end.
     pub(super) fn new(results: Kept, gate: Gate, window: Window, done: u64) -> Self {
         Self { results, gate, window, done }
     }
@@ -53,7 +53,7 @@ impl Rest {
                 continue;
             }
             self.done += 1;
-            // OFFSET skips it.
+            // OFFSET skips the result.
             if self.done <= self.window.skip {
                 continue;
             }

@@ -161,8 +161,8 @@ impl Run {
         self.sorted
     }
 
-    /// Starts over with rows judged at another instant, in milliseconds since the epoch. Functions
-    /// of the current time return the instant at which the page's rows are live, not that of the
+    /// Starts over at another instant, in milliseconds since the epoch, which decides whether a row
+    /// has expired. Functions of the current time return this instant too, and not that of the
     /// request's arrival.
     pub fn start_over_at(&mut self, now_ms: i64) {
         if self.context.now_ms != now_ms {

@@ -22,7 +22,7 @@ use crate::{
 };
 
 /// Calls `visit` for each row of these sources until it returns `Enough`. Each source is a loop
-/// inside the one before it: it sets its slot, then expands the remaining sources.
+/// inside the loop of the preceding source: it sets its slot, then expands the remaining sources.
 pub(super) fn expand_rows<'a>(
     sources: &'a [Source],
     env: &mut Env<'a>,

@@ -13,7 +13,7 @@ use super::In;
 
 /// Number of fields up to which a linear search is used, since hashing costs more.
 const FEW: usize = 16;
-/// Work of a new field besides its copy.
+/// Units of work charged for a new field, besides its copy.
 const FIELD: usize = 64;
 /// Memory of an index entry.
 const PLACE: Size = Size { bytes: 0, memory: 48 };

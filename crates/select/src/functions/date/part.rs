@@ -109,7 +109,7 @@ impl DatePart {
                 let begin = |bin: i64| add_months(origin, bin.checked_mul(step)?);
                 let bin = passed.div_euclid(step);
                 // Months differ in length, so with an origin on a late day the start of this bin
-                // may be after the instant. The instant is then in the bin before.
+                // may be after the instant. The instant is then in the previous bin.
                 begin(bin).filter(|begin| *begin <= ticks).or_else(|| begin(bin - 1))
             }
             Length::Nanoseconds(length) => {

@@ -15,7 +15,7 @@ pub(in super::super) const FUNCTIONS: &[Function] = &[
     row("UPPER", 1..=1, |call| map_characters(call, to_upper)),
 ];
 
-/// Work per byte of a string.
+/// Units of work charged per byte of a string.
 const ONE: usize = 8;
 
 /// Maps every character of a string.
@@ -45,8 +45,8 @@ fn to_upper(c: char) -> char {
     single_or_self(c, c.to_uppercase())
 }
 
-/// Returns a string for comparison, folded if case is ignored: first to upper and then to lower
-/// case, since some characters share only their upper case.
+/// Returns a string for comparison. If case is ignored, it is converted first to upper and then to
+/// lower case, since some characters share only their upper case.
 pub(super) fn folded_case(text: &str, ignore_case: bool) -> Cow<'_, str> {
     if !ignore_case {
         return Cow::Borrowed(text);

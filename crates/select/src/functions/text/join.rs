@@ -16,7 +16,7 @@ pub(in super::super) const FUNCTIONS: &[Function] = &[
     row("STRINGSPLIT", 2..=2, split_text),
 ];
 
-/// Work of one replaced occurrence.
+/// Units of work charged for one replaced occurrence.
 const ONE: usize = 32;
 /// Maximum length of REPLICATE's result, in UTF-16 code units.
 const MAX_REPLICATED: usize = 10_000;

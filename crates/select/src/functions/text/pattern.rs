@@ -52,7 +52,7 @@ fn wanted_group(call: &Call<'_, '_>, pattern: &Pattern) -> Option<usize> {
     (group < pattern.regex().captures_len()).then_some(group)
 }
 
-/// Returns the text of a group, empty if the group did not take part in the match.
+/// Returns the text that a group matched; empty if the group did not take part in the match.
 fn group_text<'t>(found: &Captures<'t>, group: usize) -> &'t str {
     found.get(group).map_or("", |part| part.as_str())
 }

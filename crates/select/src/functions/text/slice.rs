@@ -41,7 +41,7 @@ fn length<'a>(call: &Call<'_, 'a>) -> Result<Evaluated<'a>, Error> {
     Ok(length.map_or(Evaluated::Missing, integer_value))
 }
 
-/// Converts an integer to a length; negative ones become 0.
+/// Converts an integer argument to a length: 0 for a negative one.
 fn as_length(value: i64) -> usize {
     usize::try_from(value.max(0)).unwrap_or(usize::MAX)
 }
