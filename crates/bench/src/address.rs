@@ -112,7 +112,8 @@ impl fmt::Display for Address {
 pub(crate) mod tests {
     use super::*;
 
-    /// Compares parsed texts with the expected output, or the expected part of the error.
+    /// Checks that each text parses to the expected output, or fails with an error that contains
+    /// the expected text.
     pub(crate) fn check<T>(cases: &[(&str, Result<&str, &str>)])
     where
         T: FromStr<Err = String> + fmt::Display,

@@ -24,7 +24,8 @@ use crate::{
     pause, process,
 };
 
-/// A server under load, to which connections can be opened. Each protocol has its own type.
+/// A server under load, to which connections can be opened. Each protocol implements it with its
+/// own type.
 pub(crate) trait Subject {
     /// Type of a connection.
     type Link: Send + 'static;

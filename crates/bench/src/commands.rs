@@ -119,7 +119,7 @@ pub(crate) fn find_lot(collection: &str, lot: i64) -> impl FnOnce(&mut DocBuilde
     }
 }
 
-/// Counts and sums the events of these places by kind.
+/// Counts and sums, by kind, the events whose `place` is in this range.
 pub(crate) fn group_events(collection: &str, places: Range<i64>) -> impl FnOnce(&mut DocBuilder) {
     move |body| {
         begin_command(body, "aggregate", ValueRef::String(collection), DATABASE);
@@ -196,8 +196,8 @@ pub(crate) fn find_and_modify(
 }
 
 /// Computes sums and averages of the sales of at least this amount, by category. All amounts are
-/// above 0, so the `$match` keeps every document; a new bound each time prevents caching of
-/// replies.
+/// above 0, so with a negative bound the `$match` keeps every document; a new bound each time
+/// prevents caching of replies.
 pub(crate) fn group_command(collection: &str, smallest: f64) -> impl FnOnce(&mut DocBuilder) {
     move |body| {
         begin_command(body, "aggregate", ValueRef::String(collection), DATABASE);

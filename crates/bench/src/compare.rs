@@ -18,7 +18,7 @@ pub(crate) async fn in_turn<T>(
 ) -> Result<Option<Pair>> {
     let mut runs = [Vec::new(), Vec::new()];
     for round in 0..rounds.max(1) {
-        // Ours first in even rounds, last in odd ones.
+        // In even rounds our server is measured first, in odd ones last.
         let mut sides = [(0, &mut *ours), (1, &mut *peer)];
         if round % 2 == 1 {
             sides.reverse();

@@ -76,8 +76,8 @@ impl Mortality {
         }
     }
 
-    /// Fixes the instant, at `at` or up to a second later because a TTL index counts whole seconds.
-    /// Returns the instant.
+    /// Fixes the instant of expiry: `at`, or up to a second later because a TTL index counts whole
+    /// seconds. Returns the instant.
     pub(crate) async fn fix_instant(
         self,
         target: &Target,
@@ -95,7 +95,8 @@ impl Mortality {
         Ok(clock::monotonic_time() + Duration::from_millis(u64::try_from(left).unwrap_or(0)))
     }
 
-    /// Waits for the instant, and moves the clock if possible. Returns the bounds of the instant.
+    /// Waits for the instant of expiry, and moves the clock if possible. Returns the bounds of the
+    /// instant.
     pub(crate) async fn wait_for_strike(
         self,
         link: &mut Connection,

@@ -82,7 +82,8 @@ pub(crate) fn make_sale(number: u64, rng: &mut Rng) -> DocBuf {
     builder.finish()
 }
 
-/// A prime larger than any number of documents, so that its multiples reach each place once.
+/// A prime larger than any number of documents, so that its multiples modulo that number are a
+/// permutation.
 const STRIDE: u64 = 2_147_483_647;
 
 /// Returns one of `count` events, about 1 KB. Its `place` is unique among 0..count and independent

@@ -1,4 +1,4 @@
-//! Waits until a directory has shrunk, as a server releases space in the background.
+//! Waits until a directory has shrunk, since a server releases space in the background.
 
 use std::{path::Path, time::Duration};
 

@@ -120,7 +120,8 @@ fn fill_command(command: &str, directory: &str, port: u16) -> Vec<String> {
     command.split_whitespace().map(fill).collect()
 }
 
-/// Returns a currently free port; the server binds it after it is closed here.
+/// Returns a currently free port. The socket that reserves it is closed here, before the server
+/// binds the port.
 fn free_port() -> Result<u16> {
     Ok(TcpListener::bind(("127.0.0.1", 0))?.local_addr()?.port())
 }

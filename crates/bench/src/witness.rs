@@ -32,9 +32,9 @@ pub(crate) fn is_mortal(number: u64) -> bool {
 /// Shared state of all observers. Instants are nanoseconds of the monotonic clock.
 #[derive(Debug)]
 pub(crate) struct Witness {
-    /// See the module; `u64::MAX` while unknown.
+    /// The instant until which replies must include all documents; `u64::MAX` while unknown.
     alive_until: AtomicU64,
-    /// See the module; `u64::MAX` while unknown.
+    /// The instant from which requests must not return expired documents; `u64::MAX` while unknown.
     dead_from: AtomicU64,
     /// Number of expired documents found.
     late: AtomicU64,

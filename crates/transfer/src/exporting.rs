@@ -43,7 +43,7 @@ pub struct Exported {
     pub documents: u64,
     /// Size of the file.
     pub bytes: u64,
-    /// Number of documents written by earlier runs.
+    /// Number of the documents that earlier runs wrote.
     pub earlier: u64,
     /// Whether an earlier run had written the whole file.
     pub was_whole: bool,
@@ -92,7 +92,7 @@ impl<'a> Target<'a> {
         |error| format!("cannot write {}: {error}", self.path.display())
     }
 
-    /// Checks what an earlier run has left, and returns the state to start with.
+    /// Checks the files that an earlier run has left, and returns the state to start with.
     fn begin(&self, export: &Export, job: String) -> Result<ExportState, String> {
         let (path, part, beside) =
             (self.path.display(), self.part.display(), self.beside.display());
@@ -192,7 +192,7 @@ impl<'a> Target<'a> {
         state.content.difference(&now).map_or(Ok(()), |why| Err(wrong(&why)))
     }
 
-    /// Renames a file that an earlier run has written completely, if it was killed before.
+    /// Renames the complete file, if the run that completed it was killed before it could.
     fn finish(&self, state: &ExportState) -> Result<Exported, String> {
         let is_named = files::is_there(self.path);
         let path = if is_named { self.path } else { &self.part };
@@ -226,9 +226,9 @@ impl Source for Begun {
 }
 
 /// Copies page by page; `keep` is called after each with the state to resume from. After the last
-/// page it gets none, because there is no position to resume from: a run killed there repeats that
-/// page. A state with the bytes of the last page and the position before that page would duplicate
-/// it.
+/// page it is called without a state, because there is no position to resume from: a run killed
+/// there repeats that page. A state with the bytes of the last page and the position before that
+/// page would duplicate it.
 fn copy<W: Write>(
     export: &Export,
     mut source: Box<dyn Source>,
@@ -261,7 +261,7 @@ fn copy<W: Write>(
         watch.so_far(state.bytes);
         bytes.clear();
         let is_last = mark.is_none();
-        // An empty page of a cursor has no mark.
+        // An empty page of a cursor has no resume position.
         if let Some(mark) = mark.filter(|mark| !mark.is_empty()) {
             state.mark = Some(mark);
         }

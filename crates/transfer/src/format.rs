@@ -31,7 +31,7 @@ impl Format {
         }
     }
 
-    /// Returns the header of a file.
+    /// Returns the text with which a file starts: the header line of a table, else nothing.
     pub(crate) fn head(&self) -> Result<Vec<u8>, String> {
         match self {
             Self::Csv(columns) => table::record(columns.iter().map(String::as_bytes)),

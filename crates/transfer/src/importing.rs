@@ -1,6 +1,6 @@
-//! Sends a file in batches. After each, the state records the position up to which everything was
-//! acknowledged or refused. Batches depend only on the file and `--batch`, so a resumed run knows
-//! that at most the next batch was sent without an acknowledgement.
+//! Sends a file in batches. After each batch, the state records the position up to which everything
+//! was acknowledged or refused. Batches depend only on the file and `--batch`, so a resumed run
+//! knows that at most the next batch was sent without an acknowledgement.
 
 use std::path::{Path, PathBuf};
 
@@ -133,14 +133,16 @@ fn earlier(state: &ImportState, was_finished: bool) -> Earlier {
     Earlier { read: state.read, line: state.line, was_finished }
 }
 
-/// The starting point of an import.
+/// What an import starts with.
 enum Begun {
-    /// Work to do, and whether an earlier run has started it.
+    /// There are documents to send. The boolean tells whether an earlier run has started the
+    /// import.
     Run(ImportState, bool),
     Finished(Imported),
 }
 
-/// Checks what an earlier run has left. Its state applies only to the file that it has read.
+/// Checks the state that an earlier run has left. It applies only to the file that the run has
+/// read.
 fn begin(
     import: &Import,
     beside: Option<&Path>,
@@ -161,7 +163,8 @@ fn begin(
     };
     let Some((kept, file)) = kept.zip(file) else { return Ok(Begun::Run(anew, false)) };
     if kept.is_finished {
-        // Left by a run killed before it could remove its state; ignored for another import.
+        // The state of a finished import is left if its run was killed before it could remove it;
+        // it is ignored for another import.
         let is_this = import.resume && kept.job == anew.job && file.difference(&kept)?.is_none();
         return Ok(match is_this {
             true => Begun::Finished(Imported {
@@ -206,7 +209,7 @@ struct Run<'a> {
 struct Batch {
     items: Vec<Item>,
     next: Place,
-    /// Why nothing after them can be read.
+    /// Why the rest of the file cannot be read; `None` if it can.
     broken: Option<String>,
 }
 
@@ -312,8 +315,8 @@ impl Run<'_> {
                     self.refusals.push(line, &reason, &text)?;
                     if self.import.stop_on_error {
                         stopped = Some(line);
-                        // Not counted: a resumed run repeats this document, which may be corrected
-                        // by then.
+                        // The refused document is not counted: a resumed run repeats it, and it may
+                        // be corrected by then.
                         let before = at.checked_sub(1).and_then(|before| places.get(before));
                         end = before.copied().unwrap_or(start);
                         break;

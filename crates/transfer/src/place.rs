@@ -83,7 +83,7 @@ pub trait Sink {
     /// written before without an acknowledgement: an existing id then counts as created.
     fn write(&mut self, batch: &[DocBuf], again: bool) -> Result<Vec<Outcome>, String>;
 
-    /// Returns the number of documents; `None` if the server does not return it.
+    /// Returns the number of documents; `None` if the server does not report it.
     fn count(&mut self) -> Result<Option<u64>, String>;
 }
 

@@ -48,7 +48,7 @@ pub(crate) struct ImportState {
     pub(crate) version: Version,
     /// Position up to which everything was acknowledged or refused.
     pub(crate) offset: u64,
-    /// Hashes of the bytes up to there.
+    /// Hashes of the bytes before the offset.
     pub(crate) content: Content,
     /// Line at the offset.
     pub(crate) line: u64,
@@ -63,7 +63,7 @@ pub(crate) struct ImportState {
     pub(crate) refused_bytes: u64,
     /// Number of documents in the collection at the start.
     pub(crate) before: Option<u64>,
-    /// Seed of generated ids, so that a resumed run generates the same ones.
+    /// Seed of generated ids, so that a resumed run generates the same ids.
     pub(crate) seconds: u32,
     pub(crate) random: [u8; 5],
     /// Whether nothing after the offset was sent: the run ended there and was not killed.

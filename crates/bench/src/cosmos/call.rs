@@ -1,5 +1,5 @@
-//! A request, and its encoding with the headers that the Python SDK sends. A server must not parse
-//! less than for that SDK, or the figures would be too good.
+//! A request, and its encoding with the headers that the Python SDK sends. With fewer headers a
+//! server would parse less than for that SDK, and its figures would be too good.
 
 use std::io::Write;
 
@@ -43,7 +43,8 @@ pub(crate) struct Call<'a> {
     pub(crate) kind: &'static str,
     /// Name of the operation in the SDK, for a header.
     pub(crate) operation: &'static str,
-    /// Link in the signature: the resource, or the owner of a feed.
+    /// Link in the signature: that of the resource, or for a list that of the owner of its
+    /// resources.
     pub(crate) link: &'a str,
     /// Suffix of the link in the path.
     pub(crate) under: &'static str,
@@ -53,7 +54,7 @@ pub(crate) struct Call<'a> {
 }
 
 impl Call<'_> {
-    /// Reads the account.
+    /// The request that reads the account.
     pub(crate) const ROOT: Call<'static> = Call {
         verb: Verb::Get,
         kind: "",

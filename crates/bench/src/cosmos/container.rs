@@ -66,7 +66,7 @@ impl Container {
         let made = link.call_accepted(&call).await?.parse_json()?;
         let rid = made.get("_rid").and_then(Value::as_str);
         let rid = rid.ok_or_else(|| Error::Answer("a container without _rid".to_owned()))?;
-        // The id becomes part of headers.
+        // The id becomes part of headers, so it must be printable ASCII.
         if !rid.bytes().all(|byte| byte.is_ascii_graphic()) {
             return Err(Error::Answer(format!("a container with the _rid {rid:?}")));
         }

@@ -10,7 +10,7 @@ pub(crate) const BATCH: usize = 100;
 pub(crate) const TOP: usize = 20;
 /// Upper bound of the numbers that items are sorted by.
 pub(crate) const ORDER: u32 = 1_000_000;
-/// Default TTL in seconds of containers whose items only have to outlive the measurement.
+/// Default TTL in seconds of containers whose items must not expire during the measurement.
 pub(crate) const DEFAULT_TTL: i64 = 86_400;
 /// Maximum size of a status line and headers.
 pub(crate) const HEAD_MAX: usize = 64 * 1024;

@@ -125,7 +125,7 @@ async fn change_ttl(target: &Target) -> Result<Duration> {
     let mut link = target.connect_link().await?;
     let mut slowest = Duration::ZERO;
     for change in 0..CHANGES {
-        // Ends with -1, the initial value: each document expires by its own lifetime.
+        // The last change sets -1, the initial value: each document expires by its own lifetime.
         let seconds = if (CHANGES - change).is_multiple_of(2) { NEVER_SECONDS } else { -1 };
         let begin = clock::monotonic_time();
         link.call_command(commands::change_ttl(COLLECTION, TTL_INDEX, seconds)).await?;

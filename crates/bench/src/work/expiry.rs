@@ -78,7 +78,7 @@ async fn look_by_ranges(
             .call_command(commands::collection_command("count", COLLECTION))
             .await?
             .integer_field("n");
-        // A count shows that something is wrong, but not which documents: it counts as one.
+        // A wrong count does not show which documents are wrong, so it is recorded as one document.
         let beyond = count.cast_unsigned().saturating_sub(records.div_ceil(2));
         let missing = records.saturating_sub(count.cast_unsigned());
         witness.judge_request(sent, clock::monotonic_time(), beyond.min(1), missing.min(1));

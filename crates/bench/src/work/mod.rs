@@ -36,11 +36,11 @@ pub(crate) enum Work {
     Group,
     IndexedGroup,
     SortedFind,
-    /// One of YCSB's mixes, on shared records.
+    /// Runs one of YCSB's mixes, on shared records.
     Ycsb(ycsb::Mix),
-    /// Needs either a movable clock or waiting for the wall clock.
+    /// Measures expiry: moves the server's clock, or waits for the wall clock.
     Expiry,
-    /// Needs the data directory; not included in `all`.
+    /// Measures disk space; needs the data directory, and is not included in `all`.
     Disk,
 }
 

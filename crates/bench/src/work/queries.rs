@@ -55,7 +55,7 @@ struct Scanner {
 impl Worker for Scanner {
     /// An operation is the whole range with all its batches.
     async fn run_step(&mut self, link: &mut Connection) -> Result<()> {
-        // Far enough from the end that each range is complete.
+        // Ranges start far enough from the end to be complete.
         let wanted = u64::from(SCAN_DOCUMENTS).min(self.records);
         let from = self.rng.u64(..=self.records - wanted);
         let from = ValueRef::Int64(from.cast_signed());

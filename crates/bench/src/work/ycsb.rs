@@ -39,17 +39,17 @@ pub(crate) struct Mix {
 /// A mix without operations, to be filled in.
 const NOTHING: Mix =
     Mix { read: 0, update: 0, insert: 0, range: 0, read_modify_write: 0, latest: false };
-/// Update heavy.
+/// YCSB A, update heavy.
 pub(super) const A: Mix = Mix { read: 50, update: 50, ..NOTHING };
-/// Read mostly.
+/// YCSB B, read mostly.
 pub(super) const B: Mix = Mix { read: 95, update: 5, ..NOTHING };
-/// Read only.
+/// YCSB C, read only.
 pub(super) const C: Mix = Mix { read: 100, ..NOTHING };
-/// Read the latest.
+/// YCSB D, which reads the latest records.
 pub(super) const D: Mix = Mix { read: 95, insert: 5, latest: true, ..NOTHING };
-/// Short ranges.
+/// YCSB E, short ranges.
 pub(super) const E: Mix = Mix { range: 95, insert: 5, ..NOTHING };
-/// Read, modify, write.
+/// YCSB F, which reads, modifies and writes each record.
 pub(super) const F: Mix = Mix { read: 50, read_modify_write: 50, ..NOTHING };
 
 /// The operation of one step.
@@ -126,7 +126,7 @@ impl Worker for User {
             Operation::Insert => {
                 let number = self.keys.take_number();
                 single::insert_user(link, number, &mut self.rng, self.concern).await?;
-                // Other workers may read it only now.
+                // Only now may other workers read the record.
                 self.keys.acknowledge_number(number);
                 Ok(())
             }

@@ -36,8 +36,8 @@ pub(super) fn is_wrapper(name: &str) -> bool {
     NAMES.contains(&name)
 }
 
-/// The value in a wrapper: a string, an integer, a boolean, or an object with some of these fields.
-/// Typed deserialization bounds its depth.
+/// The value in a wrapper: a string, an integer, a boolean, or an object with some of the fields of
+/// `Fields`. Typed deserialization bounds its depth.
 enum Inner {
     Bool(bool),
     Whole(i64),
@@ -159,7 +159,7 @@ fn value_of(name: &str, inner: Inner) -> Option<Value> {
         }
         ("$regularExpression", Inner::Fields(Fields { pattern, options, .. })) => {
             let (pattern, options) = (pattern?, options?);
-            // BSON stores both as NUL-terminated strings.
+            // BSON stores pattern and options as NUL-terminated strings.
             if pattern.contains('\0') || options.contains('\0') {
                 return None;
             }

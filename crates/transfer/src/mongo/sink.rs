@@ -43,7 +43,7 @@ impl MongoSink {
         Ok(Self { connection, database, collection, mode, ordered })
     }
 
-    /// Sends documents, in as many commands as necessary.
+    /// Sends documents, in as many commands as necessary, and returns their outcomes.
     fn send(&mut self, batch: &[DocBuf], again: bool) -> Result<Vec<Outcome>, String> {
         if batch.is_empty() {
             return Ok(Vec::new());
@@ -55,7 +55,7 @@ impl MongoSink {
                 outcomes.extend(rest);
                 Ok(outcomes)
             }
-            // One of the documents causes the error: sending the halves separately finds it.
+            // One of the documents causes the error. Sending the halves separately finds it.
             Err(message) => {
                 let (first, second) = batch.split_at(batch.len() / 2);
                 if first.is_empty() {
@@ -121,7 +121,7 @@ impl MongoSink {
             *outcome = refusal(one, again && insert)?;
             let ends = *outcome != Outcome::Created;
             if ordered && let Some(at) = at {
-                // The server has not processed the documents after it.
+                // The server has not processed the documents that follow the refused one.
                 if ends {
                     outcomes.iter_mut().skip(at + 1).for_each(|it| *it = Outcome::Unsent);
                     break;
@@ -160,11 +160,12 @@ impl MongoSink {
     fn unfit(&self, document: &DocBuf) -> Option<String> {
         let mut names = document.as_ref().iter().map(|it| it.0);
         match self.mode {
-            // These would be interpreted as paths and operators.
+            // The server would interpret such names as paths and operators.
             Mode::Merge => names
                 .find(|name| name.contains('.') || name.starts_with('$') || name.is_empty())
                 .map(|name| format!("a field with the name {name:?} cannot be merged")),
-            // An update with operators is not a replacement document.
+            // The server would interpret an update with operators as such, not as a replacement
+            // document.
             Mode::Upsert => names
                 .next()
                 .filter(|name| name.starts_with('$'))

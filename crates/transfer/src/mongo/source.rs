@@ -90,7 +90,7 @@ impl MongoSource {
 /// exist. Otherwise a mistyped name in a script would look like an empty collection, as it does to
 /// `find`.
 fn check_there(connection: &mut Connection, find: &Find) -> Result<Option<String>, String> {
-    // A user with only read access to the collection may list names only.
+    // A user with only read access to the collection may list only the names of collections.
     let mut is_missing = false;
     for name_only in [false, true] {
         let (database, collection) = (&find.database, &find.collection);
@@ -122,7 +122,8 @@ fn check_there(connection: &mut Connection, find: &Find) -> Result<Option<String
     if !is_missing {
         return Ok(None);
     }
-    // A user without read access gets that error instead of a missing collection.
+    // A user without read access gets the error about the missing privilege, not one about a
+    // missing collection.
     let (database, collection) = (&find.database, &find.collection);
     let mut body = DocBuilder::new();
     begin("find", database, collection)(&mut body);
@@ -174,7 +175,7 @@ impl Source for MongoSource {
         self.cursor = Some(batch.cursor);
         let mark = match batch.cursor {
             0 => None,
-            // An empty page has no mark; the next one is requested.
+            // An empty page has no resume position; the next page is requested.
             _ => Some(documents.last().and_then(|last| last.get("_id")).map_or_else(
                 String::new,
                 |id| {

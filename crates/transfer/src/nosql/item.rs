@@ -21,7 +21,7 @@ pub(super) fn exported(item: DocRef<'_>, fields: &[String]) -> DocBuf {
     kept.finish()
 }
 
-/// Returns the JSON of an item as sent.
+/// Returns the JSON text in which an item is sent.
 pub(super) fn body(item: DocRef<'_>) -> Vec<u8> {
     let mut sent = DocBuilder::new();
     for (name, value) in item.iter() {

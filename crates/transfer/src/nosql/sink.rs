@@ -62,7 +62,7 @@ impl NoSqlSink {
         match answer.status {
             201 => Ok(Outcome::Created),
             200 => Ok(Outcome::Replaced),
-            // A violation of a unique key is a conflict, too.
+            // The service reports a violated unique key as a conflict, too.
             409 if self.mode == Mode::Insert && answer.reason().contains(EXISTS) => {
                 Ok(if again { Outcome::Created } else { Outcome::Existing(answer.reason()) })
             }

@@ -14,7 +14,7 @@ impl Bounded {
         if self.length + part.len() <= MAX_LINE_BYTES {
             self.bytes.extend_from_slice(part);
         } else if self.length <= MAX_LINE_BYTES {
-            // It is only needed for the error report.
+            // The start of a text that is too long is kept for the error report only.
             self.bytes.truncate(KEPT_LINE_BYTES);
             self.bytes.shrink_to_fit();
         }

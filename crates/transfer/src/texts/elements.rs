@@ -27,7 +27,7 @@ impl Elements {
         Self { bytes, expected: Expected::First }
     }
 
-    /// Starts after an element.
+    /// Starts after an element of the array.
     pub(super) const fn behind_one(bytes: Bytes) -> Self {
         Self { bytes, expected: Expected::Comma }
     }
@@ -88,7 +88,7 @@ struct Scan {
 }
 
 impl Scan {
-    /// Consumes the next byte; returns true if the element ends before it.
+    /// Processes the next byte; returns true if the element ends before this byte.
     const fn ends_before(&mut self, byte: u8) -> bool {
         if self.in_text {
             self.in_text = self.is_escaped || byte != b'"';

@@ -43,7 +43,7 @@ struct Reader {
 }
 
 impl Worker<Link> for Reader {
-    /// 200 and 404 are results; any other status is a refusal.
+    /// The statuses 200 and 404 are results; any other status is a refusal.
     async fn run_step(&mut self, link: &mut Link) -> Result<()> {
         let number = self.choice.choose_number();
         let sent = clock::monotonic_time();
@@ -109,7 +109,8 @@ fn count_mortal(answer: &Value) -> u64 {
 }
 
 /// Loads the items, and returns the instant of the monotonic clock at which half of them expire.
-/// Its second is chosen when the first half is loaded, based on the time that took.
+/// Its second is chosen when the first half is loaded, based on the time that loading this half
+/// took.
 async fn prepare_items(target: &Target, plan: Plan, items: u64) -> Result<(Container, Duration)> {
     let container = target.create_container(CONTAINER, Some(DEFAULT_TTL)).await?;
     let begin = clock::monotonic_time();
@@ -117,7 +118,7 @@ async fn prepare_items(target: &Target, plan: Plan, items: u64) -> Result<(Conta
     load::load_stock(target, &container, survivors).await?;
     let took = clock::monotonic_time().saturating_sub(begin);
     let before = REST_BETWEEN + plan.warmup + plan.duration + plan.warmup;
-    // Twice the duration of the first half, plus the quiet window.
+    // Time for loading the second half, estimated generously, plus the quiet window.
     let wait = took * 2 + MARGIN + before;
     let wait = i64::try_from(wait.as_millis()).unwrap_or(i64::MAX);
     let second = clock::wall_ms().saturating_add(wait).div_euclid(1000) + 1;

@@ -20,12 +20,12 @@ use crate::{
 /// A workload; the table describes each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Work {
-    /// Needs the server's process.
+    /// Measures memory; needs the server's process.
     Memory,
     PointRead,
     Upsert,
     Query,
-    /// Over all partitions, as the sum of its pages.
+    /// Counts over all partitions, as the sum of the pages' counts.
     Count,
     Batch,
     Expiry,

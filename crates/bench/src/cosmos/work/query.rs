@@ -53,8 +53,8 @@ pub(super) async fn ask_query<'a>(
     link.call_accepted(&call).await
 }
 
-/// Returns the body of a query for one partition, which the text repeats because not every server
-/// evaluates the header.
+/// Returns the body of a query for one partition. The text of the query repeats the partition key,
+/// because not every server evaluates the header.
 pub(super) fn query_body(select: &str, partition: &str, order: &str) -> String {
     format!(
         "{{\"query\":\"{select} FROM c WHERE c.pk = @pk{order}\",\
@@ -80,7 +80,7 @@ impl Worker<Link> for Lister {
     }
 }
 
-/// Counts the occurrences of a name in JSON whose texts contain no quotes.
+/// Counts the occurrences of a property name in JSON text, all of whose strings contain no quotes.
 fn count_occurrences<const N: usize>(bytes: &[u8], name: &[u8; N]) -> usize {
     bytes.windows(N).filter(|window| window == name).count()
 }
@@ -99,7 +99,7 @@ pub(super) async fn run_top(
 struct Counter(Choice);
 
 impl Worker<Link> for Counter {
-    /// The count has to equal the number of loaded items; none is added meanwhile.
+    /// The count has to equal the number of loaded items; none is added during the measurement.
     async fn run_step(&mut self, link: &mut Link) -> Result<()> {
         let body = r#"{"query":"SELECT VALUE COUNT(1) FROM c"}"#;
         let (mut count, mut continuation) = (0, None::<String>);
@@ -109,7 +109,7 @@ impl Worker<Link> for Counter {
             let answer = ask_query(link, &self.0.container, None, body, from).await?;
             count += sum_numbers(&answer.parse_json()?)?;
             match answer.continuation {
-                // A repeated token would never end.
+                // If a page returned the token of its request, the loop would never end.
                 Some(token) if continuation.as_deref() == Some(token) => {
                     return Err(Error::Answer("a count that does not go on".to_owned()));
                 }
