@@ -18,18 +18,18 @@ use crate::error::Span;
 pub(crate) struct Query {
     /// Whether duplicates are removed (DISTINCT).
     pub(crate) distinct: bool,
-    /// TOP.
+    /// The count of TOP, if any.
     pub(crate) top: Option<ClauseCount>,
-    /// SELECT.
+    /// The SELECT list.
     pub(crate) selection: Selection,
     /// FROM and its JOINs, in order. Without FROM the list is empty and the query has one row
     /// without names.
     pub(crate) from: Vec<Input>,
-    /// WHERE.
+    /// The condition of WHERE, if any.
     pub(crate) filter: Option<Node>,
-    /// GROUP BY.
+    /// The keys of GROUP BY.
     pub(crate) group: Vec<Node>,
-    /// ORDER BY, most significant item first.
+    /// The items of ORDER BY, most significant first.
     pub(crate) order: Vec<OrderItem>,
     /// OFFSET and LIMIT; the language requires both or neither.
     pub(crate) window: Option<(ClauseCount, ClauseCount)>,
@@ -112,9 +112,9 @@ pub(crate) enum Collection {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct OrderItem {
     pub(crate) node: Node,
-    /// DESC.
+    /// Whether DESC was written.
     pub(crate) descending: bool,
-    /// ASC, the default; kept because a client gets the clause as it was written.
+    /// Whether ASC, the default, was written; a plan for a client repeats the clause as written.
     pub(crate) ascending: bool,
 }
 

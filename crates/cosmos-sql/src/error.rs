@@ -299,7 +299,8 @@ impl Fault {
                 at,
                 "The specified query includes 'member indexer' which is currently not supported.",
             ),
-            // Without a position: the service detects these two in a later step than the others.
+            // The service detects these two faults in a later step than the others, and reports
+            // them without a position.
             Self::NoPath => (
                 "2206",
                 Span::default(),

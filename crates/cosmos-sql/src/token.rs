@@ -37,8 +37,8 @@ macro_rules! words {
         pub(crate) enum Word { $($word),* }
 
         impl Word {
-            /// Returns the reserved word that a text is. Case is ignored, except for the constants
-            /// and `udf`: if not in lower case, these are names.
+            /// Returns the reserved word with this text, if any. Case is ignored, except for the
+            /// constants and `udf`: if not in lower case, these are names.
             pub(crate) fn find(text: &str) -> Option<Self> {
                 $(if text.eq_ignore_ascii_case($text) {
                     let exact = !Self::$word.is_written_small() || text == $text;

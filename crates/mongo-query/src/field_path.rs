@@ -19,8 +19,8 @@ const DOLLAR: &str =
 /// The text of a field without a name.
 const EMPTY: &str = "FieldPath field names may not be empty strings.";
 
-/// Checks a path: 40352, 40353, 15, 15998, 16410 and 16411 say what is wrong with it. The whole
-/// path is looked at before its parts, as mongod does, since a path may be wrong in several ways.
+/// Checks a path; fails with 40352, 40353, 15, 15998, 16410 or 16411, by the kind of mistake. The
+/// whole path is checked before its parts, as in mongod, since a path may be wrong in several ways.
 pub fn check_path(path: &str) -> Result<(), Error> {
     if path.is_empty() {
         return Err(Error::new(40352, "FieldPath cannot be constructed with empty string"));

@@ -109,7 +109,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// Returns `Some` if one of these words is next, with whether NOT precedes it.
+    /// Returns whether NOT precedes the next word, if that is one of `words`; otherwise `None`.
     fn predicate_here(&self, words: &[Word]) -> Option<bool> {
         let is = |kind: &TokenKind| matches!(kind, TokenKind::Word(word) if words.contains(word));
         if is(self.current_kind()) {

@@ -28,8 +28,8 @@ pub(super) fn plan_order(query: &Query, mut plan: ClientPlan) -> Option<ClientPl
         .iter()
         .map(|expression| format!("{{\"item\": {expression}}}"))
         .collect();
-    // In parentheses, so that the operators of the client's filter do not combine with those
-    // around.
+    // The client's filter is in parentheses, so that its operators do not combine with those
+    // of the query.
     let mut filter = match &query.filter {
         Some(filter) => format!("({} AND ({FILTER}))", printer::print_expression(filter)),
         None => format!("({FILTER})"),

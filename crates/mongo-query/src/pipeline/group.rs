@@ -46,8 +46,8 @@ pub(super) fn parse_group(_: &str, value: ValueRef<'_>, _: Scope) -> Result<Vec<
     Ok(vec![Stage::Group(Group { id, fields })])
 }
 
-/// Parses the key of a group. In an object of fields, a number or a bool reads as an inclusion and is
-/// error 17390; names are checked as those of any object.
+/// Parses the key of a group. In an object of fields, a number or a boolean is refused (17390),
+/// since it looks like an inclusion; names are checked as those of any object.
 fn parse_key(value: ValueRef<'_>) -> Result<Expr, Error> {
     if let ValueRef::Document(fields) = value {
         // Operators are expressions; only objects of fields can look like an inclusion.

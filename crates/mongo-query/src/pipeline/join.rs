@@ -21,7 +21,8 @@ pub(super) fn parse_path(text: &str) -> Result<Path, Error> {
     Ok(Path::new(text))
 }
 
-/// Checks the name of the other collection of a stage: 73 where no collection can have it.
+/// Checks the name of the other collection of a stage; fails with 73 if no collection can have this
+/// name.
 pub(super) fn check_collection(stage: &str, name: &str) -> Result<(), Error> {
     if name.is_empty() || name.starts_with('.') || name.contains(['$', '\0']) {
         return Err(Error::new(73, format!("invalid {stage} namespace: {name}")));
@@ -29,7 +30,7 @@ pub(super) fn check_collection(stage: &str, name: &str) -> Result<(), Error> {
     Ok(())
 }
 
-/// What `$lookup` was given.
+/// The options of a `$lookup`.
 #[derive(Default)]
 struct LookupOptions<'v> {
     /// The other collection, and its database if it is specified.

@@ -54,7 +54,8 @@ impl Scope {
     /// The pipeline of the command itself.
     const TOP: Self = Self { place: Place::Top, depth: 0, in_facet: false };
 
-    /// A pipeline inside a stage of this one; 5107300 where that is too deep.
+    /// Returns the scope of a pipeline inside a stage of this one; fails with 5107300 if it is
+    /// nested too deeply.
     fn nested_in(self, place: Place) -> Result<Self, Error> {
         if MAX_NESTED <= self.depth {
             let text = "Maximum number of nested sub-pipelines exceeded. Limit is 20";
@@ -151,7 +152,7 @@ pub fn parse(pipeline: ArrayRef<'_>) -> Result<Vec<Stage>, Error> {
     as_program(|| parse_stages(pipeline, Scope::TOP))
 }
 
-/// Parses the stages after a first one that is not parsed here.
+/// Parses the stages that follow a first stage, which the caller has parsed.
 pub fn parse_rest(pipeline: ArrayRef<'_>) -> Result<Vec<Stage>, Error> {
     as_program(|| parse_behind(pipeline, Scope::TOP, true))
 }

@@ -53,13 +53,13 @@ pub(super) struct Builder {
 }
 
 impl Builder {
-    /// Returns whether a field has made it an exclusion.
+    /// Returns whether a field has made the projection an exclusion.
     pub(super) fn is_exclusion(&self) -> bool {
         self.mode == Some(Mode::Exclusion)
     }
 
-    /// Adds a leaf. Errors are those of the field that comes too late: the first one that is not
-    /// `_id` decides the mode.
+    /// Adds a leaf. The first field that is not `_id` decides the mode, and a later field of the
+    /// other mode is an error.
     ///
     /// Errors: 31253 an inclusion in an exclusion, 31254 an exclusion in an inclusion, 31310 a
     /// computed value in an exclusion.
@@ -98,7 +98,7 @@ impl Builder {
                     );
                     return Err(Error::new(31310, text));
                 }
-                // A computed value makes it an inclusion.
+                // A computed value makes the projection an inclusion.
                 self.mode = Some(Mode::Inclusion);
                 self.insert(path, Item::Computed(Box::new(computed)))?;
             }

@@ -116,7 +116,7 @@ pub(super) fn add_positional_path(
     value: ValueRef<'_>,
     builder: &mut Builder,
 ) -> Result<(), Error> {
-    // The rest must not contain another one.
+    // The rest of the path must not contain another `$`.
     let Some(array) = path.strip_suffix(".$").filter(|rest| !rest.split('.').any(|p| p == "$"))
     else {
         return Err(Error::new(

@@ -13,6 +13,6 @@ pub enum Support {
     Works,
     /// Supported with this difference from MongoDB.
     Differs(&'static str),
-    /// Refused with an error that names it.
+    /// Refused with an error that names the feature.
     NotYet,
 }
