@@ -217,27 +217,33 @@ one item have neither `_self` nor `_attachments`.";
 /// Request headers that are accepted and ignored, with the reason.
 const IGNORED: &[(&str, &str)] = &[
     ("cache-control, accept, user-agent, x-ms-useragent", "answers are the same"),
-    ("x-ms-client-id, x-ms-cosmos-correlated-activityid", "for the client's own logs"),
-    ("x-ms-cosmos-sdk-supportedcapabilities", "nothing that an answer would use"),
+    ("x-ms-client-id, x-ms-cosmos-correlated-activityid", "the values serve the client's own logs"),
+    ("x-ms-cosmos-sdk-supportedcapabilities", "no response depends on it"),
     ("x-ms-cosmos-allow-tentative-writes", "one region"),
-    ("x-ms-read-key-type", "EPK headers say it themselves"),
-    ("x-ms-cosmos-query-version", "plans are of version 2"),
-    ("x-ms-documentdb-query-enable-scan", "a query never depends on an index"),
+    ("x-ms-read-key-type", "the EPK headers determine how they are read"),
+    ("x-ms-cosmos-query-version", "query plans always have version 2"),
+    ("x-ms-documentdb-query-enable-scan", "a query never requires an index"),
     (
         "x-ms-cosmos-query-optimisticdirectexecute, x-ms-documentdb-query-parallelizecrosspartitionquery",
-        "with one range every query is answered whole",
+        "there is one partition key range, so each query is executed as a whole",
     ),
-    ("x-ms-documentdb-query-enable-low-precision-order-by", "an order is exact"),
+    ("x-ms-documentdb-query-enable-low-precision-order-by", "sorting is always exact"),
     ("x-ms-cosmos-populatequeryadvice", "no advice is given"),
-    ("x-ms-documentdb-query-iscontinuationexpected", "a page that is not the last one has it"),
-    ("x-ms-cosmos-batch-ordered", "operations are in order always"),
+    (
+        "x-ms-documentdb-query-iscontinuationexpected",
+        "each page but the last has a continuation token",
+    ),
+    ("x-ms-cosmos-batch-ordered", "operations are always executed in order"),
     ("x-ms-documentdb-populatepartitionstatistics", "one partition"),
     ("x-ms-documentdb-script-enable-logging", "scripts are not run"),
-    ("x-ms-thinclient-\\*, x-ms-cosmos-use-thinclient, x-ms-noretry-449", "of other gateways"),
+    (
+        "x-ms-thinclient-\\*, x-ms-cosmos-use-thinclient, x-ms-noretry-449",
+        "they are for other gateways",
+    ),
     ("x-ms-cosmos-supported-serialization-formats", "answers are text"),
     (
         "x-ms-dedicatedgateway-max-age, x-ms-cosmos-priority-level, x-ms-cosmos-throughput-bucket",
-        "of services around the database",
+        "they are for services around the database",
     ),
 ];
 

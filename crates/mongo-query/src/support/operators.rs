@@ -34,7 +34,7 @@ const fn row(part: Part, name: &'static str, support: Support) -> Row {
 }
 
 /// How regular expressions differ from MongoDB's.
-const REGEX: &str = "matched in linear time, so look-behind, references back, recursion, conditions, verbs, atomic groups, \
+const REGEX: &str = "matched in linear time, so look-behind, backreferences, recursion, conditions, verbs, atomic groups, \
                      possessive quantifiers and \\C, \\G, \\K, \\X are refused by name";
 /// How sorts over arrays differ.
 const ARRAY_SORT: &str = "paths through two different arrays may sort by the first value of each \
@@ -98,7 +98,11 @@ pub const TABLE: &[Row] = &[
     row(Part::Sort, "1", Differs(ARRAY_SORT)),
     row(Part::Sort, "-1", Differs(ARRAY_SORT)),
     row(Part::Sort, "$meta", NotYet),
-    row(Part::Sort, "$natural", Differs("alone, in `find`; the order is that of `_id`")),
+    row(
+        Part::Sort,
+        "$natural",
+        Differs("only as the whole sort of a `find`; the order is that of `_id`"),
+    ),
     row(Part::Update, "$set", Works),
     row(Part::Update, "$setOnInsert", Works),
     row(Part::Update, "$unset", Works),

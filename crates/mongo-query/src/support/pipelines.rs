@@ -26,9 +26,7 @@ pub static STAGES: &[(&str, Support)] = &[
     ("$listClusterCatalog", Support::NotYet),
     (
         "$listLocalSessions",
-        Support::Differs(
-            "sessions with an operation under way or an open cursor on the node that answers",
-        ),
+        Support::Differs("only sessions with a running operation or an open cursor on this node"),
     ),
     ("$listSampledQueries", Support::NotYet),
     ("$listSearchIndexes", Support::NotYet),
@@ -36,7 +34,7 @@ pub static STAGES: &[(&str, Support)] = &[
     (
         "$lookup",
         Support::Differs(
-            "without {db, coll} as from; a row's joined documents are at most 64 MB together unless `$unwind` follows",
+            "without the form {db, coll} of from; a row's joined documents are at most 64 MB together unless `$unwind` follows",
         ),
     ),
     ("$match", Support::Works),
@@ -100,7 +98,7 @@ pub static EXPRESSIONS: &[(&str, Support)] = &[
     (
         "$convert",
         Support::Differs(
-            "not to or from binary data, arrays and objects; doubles become text with all their digits",
+            "no conversion to or from binary data, arrays and objects; a double is converted to a string with all its digits",
         ),
     ),
     ("$cos", Support::Differs("decimals to 15 digits")),
@@ -109,7 +107,10 @@ pub static EXPRESSIONS: &[(&str, Support)] = &[
     ("$dateAdd", Support::Works),
     ("$dateDiff", Support::Works),
     ("$dateFromParts", Support::Works),
-    ("$dateFromString", Support::Differs("ISO 8601 and the usual written forms; fewer free forms")),
+    (
+        "$dateFromString",
+        Support::Differs("ISO 8601 and common date formats; fewer informal formats than MongoDB"),
+    ),
     ("$dateSubtract", Support::Works),
     ("$dateToParts", Support::Works),
     ("$dateToString", Support::Works),
@@ -176,7 +177,7 @@ pub static EXPRESSIONS: &[(&str, Support)] = &[
     ("$objectToArray", Support::Works),
     ("$or", Support::Works),
     ("$percentile", Support::Differs("exact instead of approximate")),
-    ("$pow", Support::Differs("decimals to fractional powers to 15 digits")),
+    ("$pow", Support::Differs("fractional powers of decimals have 15 digits")),
     ("$radiansToDegrees", Support::Differs("decimals to 15 digits")),
     ("$rand", Support::Works),
     ("$range", Support::Works),
@@ -184,19 +185,19 @@ pub static EXPRESSIONS: &[(&str, Support)] = &[
     (
         "$regexFind",
         Support::Differs(
-            "no look-behind and no references back; no groups in look-ahead, but for $regexMatch",
+            "no look-behind or backreferences; no groups in look-ahead, except in $regexMatch",
         ),
     ),
     (
         "$regexFindAll",
         Support::Differs(
-            "no look-behind and no references back; no groups in look-ahead, but for $regexMatch",
+            "no look-behind or backreferences; no groups in look-ahead, except in $regexMatch",
         ),
     ),
     (
         "$regexMatch",
         Support::Differs(
-            "no look-behind and no references back; no groups in look-ahead, but for $regexMatch",
+            "no look-behind or backreferences; no groups in look-ahead, except in $regexMatch",
         ),
     ),
     ("$replaceAll", Support::Works),

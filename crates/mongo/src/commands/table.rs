@@ -87,91 +87,91 @@ const fn is_same(one: &[u8], other: &[u8]) -> bool {
 }
 
 rows! {
-    "hello" => handshake::run, handshake::FIELDS, "who the server is",
+    "hello" => handshake::run, handshake::FIELDS, "describes the server",
         CommandRow::reads(Rights::Open).handshake().in_api(&[]).no_write_concern()
             .without_documents();
-    "isMaster" => handshake::run, handshake::FIELDS, "who the server is, old name",
+    "isMaster" => handshake::run, handshake::FIELDS, "describes the server, old name",
         CommandRow::reads(Rights::Open).handshake().without_documents();
-    "ismaster" => handshake::run, handshake::FIELDS, "who the server is, old name",
+    "ismaster" => handshake::run, handshake::FIELDS, "describes the server, old name",
         CommandRow::reads(Rights::Open).handshake().without_documents().alias_of("isMaster");
-    "ping" => diagnosis::ping, &[], "answers",
+    "ping" => diagnosis::ping, &[], "replies without doing anything",
         CommandRow::reads(Rights::Open).in_api(&[]).ends_with_client().no_write_concern()
             .without_documents().home(Home::Any);
-    "buildInfo" => diagnosis::build_info, &[ANY_ARGUMENT], "versions",
+    "buildInfo" => diagnosis::build_info, &[ANY_ARGUMENT], "shows the server's versions",
         CommandRow::reads(Rights::Open).in_old_form().without_documents().home(Home::Any);
-    "buildinfo" => diagnosis::build_info, &[ANY_ARGUMENT], "versions, old name",
+    "buildinfo" => diagnosis::build_info, &[ANY_ARGUMENT], "shows the server's versions, old name",
         CommandRow::reads(Rights::Open).in_old_form().without_documents().home(Home::Any).alias_of("buildInfo");
-    "whatsmyuri" => diagnosis::whats_my_uri, &[ANY_ARGUMENT], "the client's address",
+    "whatsmyuri" => diagnosis::whats_my_uri, &[ANY_ARGUMENT], "shows the client's address",
         CommandRow::reads(Rights::Open).without_documents().home(Home::Any);
-    "connectionStatus" => diagnosis::connection_status, &["showPrivileges"], "who is logged in",
+    "connectionStatus" => diagnosis::connection_status, &["showPrivileges"], "shows the logged-in user",
         CommandRow::reads(Rights::Open).without_documents().home(Home::Any);
-    "hostInfo" => diagnosis::host_info, &[], "the machine",
+    "hostInfo" => diagnosis::host_info, &[], "describes the machine",
         CommandRow::reads(Rights::Server(&[Action::HostInfo])).without_documents().home(Home::Any);
-    "getLog" => diagnosis::get_log, &[], "log lines kept in memory: none",
+    "getLog" => diagnosis::get_log, &[], "shows log lines kept in memory; there are none",
         CommandRow::reads(Rights::Server(&[Action::GetLog])).on_admin().without_documents().home(Home::Any);
-    "getCmdLineOpts" => diagnosis::command_line, &[], "how the server was started",
+    "getCmdLineOpts" => diagnosis::command_line, &[], "shows the command line of the server",
         CommandRow::reads(Rights::Server(&[Action::GetCmdLineOpts])).on_admin().without_documents().home(Home::Any);
-    "listCommands" => diagnosis::list_commands, &[ANY_ARGUMENT], "this table",
+    "listCommands" => diagnosis::list_commands, &[ANY_ARGUMENT], "lists the commands of this table",
         CommandRow::reads(Rights::Open).without_documents().home(Home::Any);
     "serverStatus" => server_status::run, &[ANY_ARGUMENT],
-        "state and counters, metrics.ttl among them",
+        "shows state and counters, including metrics.ttl",
         CommandRow::reads(Rights::Server(&[Action::ServerStatus])).no_write_concern().without_documents();
     "getDiagnosticData" => diagnostic_data::run, &[ANY_ARGUMENT],
-        "serverStatus and figures of the machine, for exporters",
+        "shows serverStatus and figures of the machine, for exporters",
         CommandRow::reads(Rights::ByArguments(diagnostic_data::needs)).on_admin().no_write_concern().without_documents();
-    "top" => top::run, &[ANY_ARGUMENT], "how each collection was used since the start, and for how long",
+    "top" => top::run, &[ANY_ARGUMENT], "shows how often and how long each collection was used since the start",
         CommandRow::reads(Rights::Server(&[Action::Top])).on_admin().no_write_concern().without_documents().home(Home::Any);
-    "getParameter" => parameters::get_parameters, &[ANY_ARGUMENT], "a setting, or all of them",
+    "getParameter" => parameters::get_parameters, &[ANY_ARGUMENT], "shows one setting or all",
         CommandRow::reads(Rights::Server(&[Action::GetParameter])).on_admin().no_write_concern().without_documents();
     "setParameter" => parameters::set_parameters, &[ANY_ARGUMENT], "changes a setting",
         CommandRow::writes(Rights::Server(&[Action::SetParameter])).on_admin().without_documents();
-    "getDefaultRWConcern" => parameters::default_concerns, &["inMemory"], "default concerns",
+    "getDefaultRWConcern" => parameters::default_concerns, &["inMemory"], "shows the default read and write concerns",
         CommandRow::reads(Rights::Server(&[Action::GetDefaultRWConcern])).on_admin().without_documents();
     "setFeatureCompatibilityVersion" => parameters::set_compatibility,
         &["confirm", "downgradeOnDiskChanges", "fromConfigServer"],
         "accepted, changes nothing",
         CommandRow::writes(Rights::Server(&[Action::SetFeatureCompatibilityVersion])).on_admin().without_documents();
     "listDatabases" => list::list_databases, &["filter", "nameOnly", "authorizedDatabases"],
-        "databases and their sizes",
+        "lists databases and their sizes",
         CommandRow::reads(Rights::ByArguments(list::databases_needs)).on_admin().in_api(&[]).ends_with_client().no_write_concern()
             .without_documents().home(Home::Any);
     "listCollections" => list::list_collections,
         &["filter", "nameOnly", "authorizedCollections", "cursor"],
-        "collections of a database",
+        "lists the collections of a database",
         CommandRow::reads(Rights::ByArguments(list::collections_needs)).in_api(stable_api::LIST_COLLECTIONS).ends_with_client().no_write_concern();
     "listIndexes" => list::list_indexes, &["cursor", "includeBuildUUIDs", "includeIndexBuildInfo"],
-        "indexes of a collection",
+        "lists the indexes of a collection",
         CommandRow::reads(Rights::Collection(&[Action::ListIndexes])).in_api(stable_api::LIST_INDEXES).ends_with_client().no_write_concern();
-    "create" => catalog::create_collection, catalog::CREATE_FIELDS, "makes a collection",
+    "create" => catalog::create_collection, catalog::CREATE_FIELDS, "creates a collection",
         CommandRow::writes(Rights::Collection(&[Action::CreateCollection, Action::Insert])).in_api(stable_api::CREATE);
     "drop" => catalog::drop_collection, &[], "drops a collection",
         CommandRow::writes(Rights::Collection(&[Action::DropCollection])).in_api(&[]);
     "dropDatabase" => catalog::drop_database, &[], "drops a database",
         CommandRow::writes(Rights::Database(&[Action::DropDatabase])).in_api(&[]).without_documents();
     "renameCollection" => catalog::rename_collection, &["to", "dropTarget", "stayTemp", "collectionUUID"],
-        "gives a collection another name",
+        "renames a collection",
         CommandRow::writes(Rights::ByArguments(catalog::rename_needs)).on_admin().home(Home::Namespace);
-    "collMod" => coll_mod::run, coll_mod::FIELDS, "changes an index or a collection",
+    "collMod" => coll_mod::run, coll_mod::FIELDS, "changes the options of a collection or an index",
         CommandRow::writes(Rights::Collection(&[Action::CollMod])).in_api(stable_api::COLL_MOD).without_documents();
     "createIndexes" => create_indexes::run,
         &["indexes", "ignoreUnknownIndexOptions", "commitQuorum"],
-        "makes indexes",
+        "creates indexes",
         CommandRow::writes(Rights::Collection(&[Action::CreateIndex])).in_api(stable_api::CREATE_INDEXES);
     "dropIndexes" => drop_indexes::run, &["index"], "drops indexes",
         CommandRow::writes(Rights::Collection(&[Action::DropIndex])).in_api(stable_api::DROP_INDEXES);
     "deleteIndexes" => drop_indexes::run, &["index"], "drops indexes, old name",
         CommandRow::writes(Rights::Collection(&[Action::DropIndex])).in_api(stable_api::DROP_INDEXES).alias_of("dropIndexes");
-    "collStats" => stats::collection_stats, &["scale", ANY_ARGUMENT], "counts and sizes of a collection",
+    "collStats" => stats::collection_stats, &["scale", ANY_ARGUMENT], "shows document counts and sizes of a collection",
         CommandRow::reads(Rights::Collection(&[Action::CollStats])).no_write_concern();
     "collstats" => stats::collection_stats, &["scale", ANY_ARGUMENT], "counts and sizes, old name",
         CommandRow::reads(Rights::Collection(&[Action::CollStats])).no_write_concern().alias_of("collStats");
-    "dbStats" => stats::database_stats, &["scale", "freeStorage", ANY_ARGUMENT], "counts and sizes of a database",
+    "dbStats" => stats::database_stats, &["scale", "freeStorage", ANY_ARGUMENT], "shows document counts and sizes of a database",
         CommandRow::reads(Rights::Database(&[Action::DbStats])).no_write_concern();
     "dbstats" => stats::database_stats, &["scale", "freeStorage", ANY_ARGUMENT], "counts and sizes, old name",
         CommandRow::reads(Rights::Database(&[Action::DbStats])).no_write_concern().alias_of("dbStats");
     "validate" => stats::validate,
         &["full", "repair", "metadata", "checkBSONConformance", "background", "scandata", ANY_ARGUMENT],
-        "walks a collection",
+        "checks the documents and indexes of a collection",
         CommandRow::reads(Rights::Collection(&[Action::Validate])).no_write_concern();
     "insert" => insert::run, &["documents", "ordered", "bypassDocumentValidation"],
         "inserts documents",
@@ -182,19 +182,19 @@ rows! {
     "delete" => delete::run, &["deletes", "ordered", "bypassDocumentValidation", "let"],
         "removes documents",
         CommandRow::writes(Rights::ByArguments(delete::needs)).in_api(stable_api::WRITES).numbered().counted_as(Work::Remove);
-    "bulkWrite" => bulk_write::run, bulk_write::FIELDS, "many writes of many collections",
+    "bulkWrite" => bulk_write::run, bulk_write::FIELDS, "performs many writes in several collections",
         CommandRow::writes(Rights::ByArguments(bulk_write::needs)).on_admin().in_api(&[]).numbered().counted_as(Work::Write).home(Home::Namespaces);
     "find" => find::run, find::FIELDS, "reads documents",
         CommandRow::reads(Rights::Collection(&[Action::Find])).in_api(stable_api::FIND).ends_with_client().no_write_concern()
             .at_levels(ReadLevels::All).counted_as(Work::Query);
     "getMore" => get_more::run, &["collection", "batchSize", "term", "lastKnownCommittedOpTime"],
-        "the next batch of a cursor",
+        "returns the next batch of a cursor",
         CommandRow::reads(Rights::Login).in_api(stable_api::GET_MORE).ends_with_client().no_write_concern()
             .at_levels(ReadLevels::All).collection_in("collection").continues().counted_as(Work::GetMore);
-    "killCursors" => kill_cursors::run, &["cursors"], "closes cursors, and ends what reads them",
+    "killCursors" => kill_cursors::run, &["cursors"], "closes cursors, and ends the operations that read from them",
         CommandRow::reads(Rights::Login).in_api(&[]).ends_with_client().no_write_concern();
     "findAndModify" => find_and_modify::run, find_and_modify::FIELDS,
-        "changes a document and answers it",
+        "changes a document and returns it",
         CommandRow::writes(Rights::ByArguments(find_and_modify::needs)).in_api(stable_api::WRITES).numbered().counted_as(Work::Write);
     "findandmodify" => find_and_modify::run, find_and_modify::FIELDS, "old name",
         CommandRow::writes(Rights::ByArguments(find_and_modify::needs)).in_api(stable_api::WRITES).numbered().counted_as(Work::Write).alias_of("findAndModify");
@@ -205,34 +205,34 @@ rows! {
     "count" => count::run, count::FIELDS, "counts documents",
         CommandRow::reads(Rights::Collection(&[Action::Find])).in_api(stable_api::COUNT).ends_with_client().no_write_concern()
             .at_levels(ReadLevels::ExceptSnapshot).counted_as(Work::Read);
-    "distinct" => distinct::run, distinct::FIELDS, "distinct values of a field",
+    "distinct" => distinct::run, distinct::FIELDS, "returns the distinct values of a field",
         CommandRow::reads(Rights::Collection(&[Action::Find])).ends_with_client().no_write_concern().at_levels(ReadLevels::All)
             .counted_as(Work::Read);
-    "explain" => explain::run, &["verbosity"], "how a command would run",
+    "explain" => explain::run, &["verbosity"], "shows how a command would be executed",
         CommandRow::by_arguments(explain::changes_data, Rights::ByArguments(explain::needs)).in_api(&[]).ends_with_client()
             .no_write_concern();
-    "startSession" => sessions::start_session, &[ANY_ARGUMENT], "a session id",
+    "startSession" => sessions::start_session, &[ANY_ARGUMENT], "returns a new session id",
         CommandRow::reads(Rights::Login).without_documents().home(Home::Any);
     "endSessions" => sessions::end_sessions, &[], "closes the cursors of sessions",
         CommandRow::reads(Rights::Open).in_api(&[]).no_write_concern().without_documents().home(Home::Any);
-    "refreshSessions" => sessions::refresh_sessions, &[], "keeps sessions",
+    "refreshSessions" => sessions::refresh_sessions, &[], "extends the lifetime of sessions",
         CommandRow::reads(Rights::Login).in_api(&[]).no_write_concern().without_documents().home(Home::Any);
     "killSessions" => sessions::kill_sessions, &[ANY_ARGUMENT],
-        "ends the operations and closes the cursors of the own sessions",
+        "ends the operations and closes the cursors of the user's own sessions",
         CommandRow::writes(Rights::Login).no_write_concern().without_documents().home(Home::Any);
-    "killAllSessions" => sessions::kill_all_sessions, &[ANY_ARGUMENT], "the same for all sessions, or those of users",
+    "killAllSessions" => sessions::kill_all_sessions, &[ANY_ARGUMENT], "the same for all sessions, or for those of the given users",
         CommandRow::writes(Rights::Server(&[Action::KillAnySession])).no_write_concern().without_documents().home(Home::Any);
-    "killAllSessionsByPattern" => sessions::kill_by_pattern, &[ANY_ARGUMENT], "the same for sessions and users by their digests",
+    "killAllSessionsByPattern" => sessions::kill_by_pattern, &[ANY_ARGUMENT], "the same for sessions and users given by digests",
         CommandRow::writes(Rights::Server(&[Action::KillAnySession])).no_write_concern().without_documents().home(Home::Any);
-    "logout" => sasl::log_out, &[], "forgets who is logged in",
+    "logout" => sasl::log_out, &[], "logs the user out",
         CommandRow::reads(Rights::Open).without_documents().home(Home::Any);
     "saslStart" => sasl::start, sasl::START_FIELDS, "begins a login",
         CommandRow::reads(Rights::Open).credentials().in_api(&[]).in_old_form().without_documents().home(Home::First);
-    "saslContinue" => sasl::proceed, sasl::CONTINUE_FIELDS, "goes on with a login",
+    "saslContinue" => sasl::proceed, sasl::CONTINUE_FIELDS, "continues a login",
         CommandRow::reads(Rights::Open).credentials().in_api(&[]).in_old_form().without_documents().home(Home::First).continues();
     "authenticate" => x509::authenticate, x509::FIELDS, "logs in with a certificate",
         CommandRow::reads(Rights::Open).credentials().in_api(&[]).in_old_form().without_documents().home(Home::First);
-    "createUser" => users::create_user, users::CREATE_FIELDS, "makes a user",
+    "createUser" => users::create_user, users::CREATE_FIELDS, "creates a user",
         CommandRow::writes(Rights::ByArguments(users::create_needs)).of_users().credentials();
     "updateUser" => users::update_user, users::UPDATE_FIELDS, "changes a user",
         CommandRow::writes(Rights::ByArguments(users::update_needs)).of_users().credentials();
@@ -240,51 +240,51 @@ rows! {
         CommandRow::writes(Rights::ByArguments(users::drop_needs)).of_users();
     "dropAllUsersFromDatabase" => users::drop_all_users, &[], "removes the users of a database",
         CommandRow::writes(Rights::ByArguments(users::drop_needs)).of_users();
-    "grantRolesToUser" => users::grant_roles, &["roles"], "gives roles to a user",
+    "grantRolesToUser" => users::grant_roles, &["roles"], "grants roles to a user",
         CommandRow::writes(Rights::ByArguments(users::grant_needs)).of_users();
-    "revokeRolesFromUser" => users::revoke_roles, &["roles"], "takes roles from a user",
+    "revokeRolesFromUser" => users::revoke_roles, &["roles"], "revokes roles from a user",
         CommandRow::writes(Rights::ByArguments(users::revoke_needs)).of_users();
     "usersInfo" => users::users_info, users::INFO_FIELDS, "shows users",
         CommandRow::by_arguments(users::shows_credentials, Rights::ByArguments(users::info_needs))
             .of_users();
-    "createRole" => roles::create_role, roles::CREATE_FIELDS, "makes a role",
+    "createRole" => roles::create_role, roles::CREATE_FIELDS, "creates a role",
         CommandRow::writes(Rights::ByArguments(roles::create_needs)).of_users();
     "updateRole" => roles::update_role, roles::CREATE_FIELDS, "changes a role",
         CommandRow::writes(Rights::ByArguments(roles::update_needs)).of_users();
-    "grantPrivilegesToRole" => roles::grant_privileges, &["privileges"], "adds to a role's privileges",
+    "grantPrivilegesToRole" => roles::grant_privileges, &["privileges"], "grants privileges to a role",
         CommandRow::writes(Rights::ByArguments(roles::grant_needs)).of_users();
     "revokePrivilegesFromRole" => roles::revoke_privileges, &["privileges"],
-        "takes from a role's privileges",
+        "revokes privileges from a role",
         CommandRow::writes(Rights::ByArguments(roles::revoke_needs)).of_users();
-    "grantRolesToRole" => roles::grant_roles, &["roles"], "has a role come with others",
+    "grantRolesToRole" => roles::grant_roles, &["roles"], "makes a role inherit other roles",
         CommandRow::writes(Rights::ByArguments(roles::grant_needs)).of_users();
-    "revokeRolesFromRole" => roles::revoke_roles, &["roles"], "undoes that",
+    "revokeRolesFromRole" => roles::revoke_roles, &["roles"], "ends the inheritance of other roles",
         CommandRow::writes(Rights::ByArguments(roles::revoke_needs)).of_users();
-    "dropRole" => roles::drop_role, &[], "removes a role, and takes it from everybody",
+    "dropRole" => roles::drop_role, &[], "removes a role, also from all users and roles that have it",
         CommandRow::writes(Rights::ByArguments(roles::drop_needs)).of_users();
     "dropAllRolesFromDatabase" => roles::drop_all_roles, &[], "removes the roles of a database",
         CommandRow::writes(Rights::ByArguments(roles::drop_needs)).of_users();
     "rolesInfo" => roles::roles_info, roles::INFO_FIELDS, "shows roles",
         CommandRow::reads(Rights::ByArguments(roles::info_needs)).of_users();
-    "invalidateUserCache" => users::invalidate, &[], "nothing is kept that could be old",
+    "invalidateUserCache" => users::invalidate, &[], "has no effect: the server keeps no outdated users",
         CommandRow::writes(Rights::Server(&[Action::InvalidateUserCache])).of_users();
     "currentOp" => operations::current_op, &["$all", "$ownOps", ANY_ARGUMENT],
-        "operations under way; other arguments are a filter",
+        "shows running operations; other arguments are a filter",
         CommandRow::reads(Rights::ByArguments(operations::current_op_needs)).on_admin().without_documents().home(Home::First);
     "killOp" => operations::kill_op, &["op", ANY_ARGUMENT],
-        "ends an operation: reads, updates and deletes",
+        "ends a read, an update or a delete",
         CommandRow::writes(Rights::Login).on_admin().no_write_concern().without_documents().home(Home::First);
-    "fsync" => operations::fsync, &["lock", "async", ANY_ARGUMENT], "everything acknowledged is durable already",
+    "fsync" => operations::fsync, &["lock", "async", ANY_ARGUMENT], "has no effect: acknowledged writes are already durable",
         CommandRow::writes(Rights::Server(&[Action::Fsync])).on_admin().without_documents();
-    "replSetGetStatus" => operations::replica_set_status, &["initialSync", ANY_ARGUMENT], "not a replica set: 76",
+    "replSetGetStatus" => operations::replica_set_status, &["initialSync", ANY_ARGUMENT], "fails with 76: the server is not a replica set",
         CommandRow::reads(Rights::Server(&[Action::ReplSetGetStatus])).on_admin().without_documents().home(Home::Any);
     "configureFailPoint" => fail_point::run, &["mode", "data"],
-        "failCommand, maxTimeAlwaysTimeOut, maxTimeNeverTimeOut: for tests of applications",
+        "sets failCommand, maxTimeAlwaysTimeOut or maxTimeNeverTimeOut, for tests of applications",
         CommandRow::writes(Rights::Server(&[Action::ConfigureFailPoint])).on_admin().without_documents();
     "ebbClock" => ebb::run_clock, &["advanceSeconds", "set"], "reads or moves the database clock",
         CommandRow::by_arguments(ebb::moves_clock, Rights::ByArguments(ebb::clock_needs)).on_admin().in_api(&[]).home(Home::First);
     "ebbExpiry" => ebb::run_expiry, &["preview", "ids", "next", "after"],
-        "forecast and preview of a collection's expiry; with `ids` when those documents expire, and by which rule; with `next: n` which n documents expire next",
+        "shows a forecast or a preview of a collection's expiry; with `ids` when these documents expire, and by which rule; with `next: n` the n documents that expire next",
         CommandRow::reads(Rights::Collection(&[Action::EbbExpiry, Action::Find])).in_api(&[]);
 }
 

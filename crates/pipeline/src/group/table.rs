@@ -81,19 +81,19 @@ static TABLE: [Accumulator; 24] = [
         "$bottom",
         AccumulatorShape::Top,
         |t, _| GroupState::Top(Top::only_one(t, true)),
-        "output of the last row",
+        "output of the last row in the sort order",
     ),
     row(
         "$bottomN",
         AccumulatorShape::TopN,
         |t, n| GroupState::Top(Top::new(t, n, true)),
-        "outputs of last rows",
+        "outputs of the last rows in the sort order",
     ),
     row(
         "$concatArrays",
         AccumulatorShape::Value,
         |_, _| GroupState::Joined(JoinedArrays::default()),
-        "arrays joined",
+        "concatenation of the arrays",
     ),
     row("$count", AccumulatorShape::Nothing, |_, _| GroupState::Count(0), "number of rows"),
     row(
@@ -106,7 +106,7 @@ static TABLE: [Accumulator; 24] = [
         "$firstN",
         AccumulatorShape::N,
         |_, n| GroupState::Edge(Edge::with_count(n, false)),
-        "values of first rows",
+        "values of the first rows",
     ),
     row(
         "$last",
@@ -118,7 +118,7 @@ static TABLE: [Accumulator; 24] = [
         "$lastN",
         AccumulatorShape::N,
         |_, n| GroupState::Edge(Edge::with_count(n, true)),
-        "values of last rows",
+        "values of the last rows",
     ),
     row(
         "$max",
@@ -136,13 +136,13 @@ static TABLE: [Accumulator; 24] = [
         "$median",
         AccumulatorShape::Median,
         |_, _| GroupState::Percentiles(Percentiles::median()),
-        "middle",
+        "median of the numbers",
     ),
     row(
         "$mergeObjects",
         AccumulatorShape::Value,
         |_, _| GroupState::Merged(Document::new()),
-        "fields merged",
+        "fields of all objects; later objects take precedence",
     ),
     row(
         "$min",
@@ -160,7 +160,7 @@ static TABLE: [Accumulator; 24] = [
         "$percentile",
         AccumulatorShape::Percentile,
         |_, _| GroupState::Percentiles(Percentiles::default()),
-        "percentiles",
+        "percentiles of the numbers",
     ),
     row(
         "$push",
@@ -172,19 +172,19 @@ static TABLE: [Accumulator; 24] = [
         "$setUnion",
         AccumulatorShape::Value,
         |_, _| GroupState::Union(DistinctValues::default()),
-        "elements of all arrays",
+        "distinct elements of all arrays",
     ),
     row(
         "$stdDevPop",
         AccumulatorShape::Value,
         |_, _| GroupState::Deviation(StandardDeviation::new(false)),
-        "deviation of a population",
+        "standard deviation of a population",
     ),
     row(
         "$stdDevSamp",
         AccumulatorShape::Value,
         |_, _| GroupState::Deviation(StandardDeviation::new(true)),
-        "deviation of a sample",
+        "standard deviation of a sample",
     ),
     row(
         "$sum",
@@ -196,13 +196,13 @@ static TABLE: [Accumulator; 24] = [
         "$top",
         AccumulatorShape::Top,
         |t, _| GroupState::Top(Top::only_one(t, false)),
-        "output of the first row in order",
+        "output of the first row in the sort order",
     ),
     row(
         "$topN",
         AccumulatorShape::TopN,
         |t, n| GroupState::Top(Top::new(t, n, false)),
-        "outputs of first rows",
+        "outputs of the first rows in the sort order",
     ),
 ];
 

@@ -28,11 +28,11 @@ use crate::{
 };
 
 pub(super) const FUNCTIONS: &[Function] = &[
-    row("$abs", Exactly(1), abs, "magnitude of a number"),
-    row("$add", Any, add, "sum of numbers, or a date moved by milliseconds"),
-    row("$ceil", Exactly(1), ceil, "least integral number not below"),
+    row("$abs", Exactly(1), abs, "absolute value of a number"),
+    row("$add", Any, add, "sum of numbers, or a date plus a number of milliseconds"),
+    row("$ceil", Exactly(1), ceil, "smallest integer not less than the number"),
     row("$divide", Exactly(2), divide, "quotient"),
-    row("$floor", Exactly(1), floor, "greatest integral number not above"),
+    row("$floor", Exactly(1), floor, "greatest integer not greater than the number"),
     row("$mod", Exactly(2), modulo, "remainder"),
     row("$multiply", Any, multiply, "product"),
     row("$subtract", Exactly(2), subtract, "difference of numbers or dates"),

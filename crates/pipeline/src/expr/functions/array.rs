@@ -26,13 +26,18 @@ use crate::{
 };
 
 pub(super) const FUNCTIONS: &[Function] = &[
-    row("$arrayElemAt", Exactly(2), elem_at, "element at a position, from the end if negative"),
+    row(
+        "$arrayElemAt",
+        Exactly(2),
+        elem_at,
+        "element at a position, which counts from the end if negative",
+    ),
     row("$first", Exactly(1), |c| edge_element(c, 0), "first element"),
-    row("$in", Exactly(2), is_in, "whether an array holds a value"),
+    row("$in", Exactly(2), is_in, "whether an array contains a value"),
     row("$indexOfArray", Between(2, 4), index_of, "position of a value"),
-    row("$isArray", Exactly(1), is_array, "whether it is an array"),
+    row("$isArray", Exactly(1), is_array, "whether the value is an array"),
     row("$last", Exactly(1), |c| edge_element(c, -1), "last element"),
-    row("$reverseArray", Exactly(1), reverse, "elements from last to first"),
+    row("$reverseArray", Exactly(1), reverse, "elements in reverse order"),
     row("$size", Exactly(1), size, "number of elements"),
     row("$slice", Between(2, 3), slice, "part of an array"),
 ];

@@ -18,15 +18,15 @@ use crate::{
 };
 
 pub(super) const FUNCTIONS: &[Function] = &[
-    row("$arrayToObject", Exactly(1), to_object, "pairs as an object"),
-    row("$concatArrays", Any, concat, "arrays joined"),
-    row("$objectToArray", Exactly(1), from_object, "fields as pairs"),
-    row("$range", Between(2, 3), range, "integers from one to another"),
+    row("$arrayToObject", Exactly(1), to_object, "object of an array's names and values"),
+    row("$concatArrays", Any, concat, "concatenation of the arrays"),
+    row("$objectToArray", Exactly(1), from_object, "array of an object's names and values"),
+    row("$range", Between(2, 3), range, "integers of a range, in steps"),
     row(
         "$zip",
         Named(&[required("inputs"), optional("useLongestLength"), optional("defaults")]),
         zip,
-        "arrays of elements at the same position",
+        "arrays of the elements at the same position in each array",
     ),
 ];
 

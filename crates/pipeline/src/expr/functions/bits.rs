@@ -13,10 +13,10 @@ use super::{
 use crate::failure::type_mismatch;
 
 pub(super) const FUNCTIONS: &[Function] = &[
-    row("$bitAnd", Any, |c| fold_bits(c, -1, |a, b| a & b), "bits that all have"),
-    row("$bitNot", Exactly(1), bit_not, "bits turned"),
-    row("$bitOr", Any, |c| fold_bits(c, 0, |a, b| a | b), "bits that one has"),
-    row("$bitXor", Any, |c| fold_bits(c, 0, |a, b| a ^ b), "bits that an odd number has"),
+    row("$bitAnd", Any, |c| fold_bits(c, -1, |a, b| a & b), "bitwise AND"),
+    row("$bitNot", Exactly(1), bit_not, "bitwise NOT"),
+    row("$bitOr", Any, |c| fold_bits(c, 0, |a, b| a | b), "bitwise OR"),
+    row("$bitXor", Any, |c| fold_bits(c, 0, |a, b| a ^ b), "bitwise XOR"),
 ];
 
 /// Folds a bit operation over all arguments; null if one is null. `start` is the neutral element,

@@ -31,7 +31,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
         "$convert",
         Named(&[required("input"), required("to"), optional("onError"), optional("onNull")]),
         convert_value,
-        "a value in another type",
+        "value converted to a type",
     ),
     row("$toBool", Exactly(1), |c| shortened(c, Type::Bool), "as a boolean"),
     row("$toDate", Exactly(1), |c| shortened(c, Type::DateTime), "as a date"),

@@ -44,19 +44,19 @@ const PARTS: &[Param] = &[
 ];
 
 pub(super) const FUNCTIONS: &[Function] = &[
-    row("$dateFromParts", Named(PARTS), from_parts, "a date of its parts"),
+    row("$dateFromParts", Named(PARTS), from_parts, "date with the given parts"),
     row(
         "$dateToParts",
         Named(&[required("date"), optional("timezone"), optional("iso8601")]),
         to_parts,
-        "the parts of a date",
+        "parts of a date",
     ),
     row("$dayOfMonth", DateOrNamed, |c| date_part(c, |m, _| m.day), "day of the month"),
     row(
         "$dayOfWeek",
         DateOrNamed,
         |c| date_part(c, |_, d| calendar::iso_weekday(d) % 7 + 1),
-        "1 is Sunday",
+        "day of the week; 1 is Sunday",
     ),
     row(
         "$dayOfYear",
@@ -69,7 +69,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
         "$isoDayOfWeek",
         DateOrNamed,
         |c| date_part(c, |_, d| calendar::iso_weekday(d)),
-        "1 is Monday",
+        "day of the week; 1 is Monday",
     ),
     row("$isoWeek", DateOrNamed, |c| date_part(c, |_, d| calendar::iso_week(d).1), "ISO week"),
     row("$isoWeekYear", DateOrNamed, iso_week_year, "ISO year"),
@@ -81,7 +81,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
         "$week",
         DateOrNamed,
         |c| date_part(c, |_, d| calendar::week_of_year(d)),
-        "week, Sunday first",
+        "week of the year; weeks start on Sunday",
     ),
     row("$year", DateOrNamed, |c| date_part(c, |m, _| m.year), "year"),
 ];

@@ -30,7 +30,7 @@ const ADD: &[Param] =
     &[required("startDate"), required("unit"), required("amount"), optional("timezone")];
 
 pub(super) const FUNCTIONS: &[Function] = &[
-    row("$dateAdd", Named(ADD), |c| add_date(c, 1), "a date later by units"),
+    row("$dateAdd", Named(ADD), |c| add_date(c, 1), "date plus an amount of a time unit"),
     row(
         "$dateDiff",
         Named(&[
@@ -41,9 +41,9 @@ pub(super) const FUNCTIONS: &[Function] = &[
             optional("startOfWeek"),
         ]),
         date_diff,
-        "boundaries of a unit between two dates",
+        "number of unit boundaries between two dates",
     ),
-    row("$dateSubtract", Named(ADD), |c| add_date(c, -1), "a date earlier by units"),
+    row("$dateSubtract", Named(ADD), |c| add_date(c, -1), "date minus an amount of a time unit"),
     row(
         "$dateTrunc",
         Named(&[
@@ -54,7 +54,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
             optional("startOfWeek"),
         ]),
         date_trunc,
-        "the start of the unit a date is in",
+        "start of the time unit that contains a date",
     ),
 ];
 

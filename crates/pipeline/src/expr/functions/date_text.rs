@@ -35,13 +35,13 @@ pub(super) const FUNCTIONS: &[Function] = &[
             optional("onNull"),
         ]),
         from_string,
-        "a date read from text",
+        "date parsed from text",
     ),
     row(
         "$dateToString",
         Named(&[required("date"), optional("format"), optional("timezone"), optional("onNull")]),
         to_string,
-        "a date as text",
+        "text of a date",
     ),
 ];
 

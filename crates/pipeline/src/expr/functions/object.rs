@@ -20,12 +20,17 @@ pub(super) const FUNCTIONS: &[Function] = &[
         get_field,
         "field of any name",
     ),
-    row("$mergeObjects", Any, merge_objects, "fields of several objects, later ones winning"),
+    row(
+        "$mergeObjects",
+        Any,
+        merge_objects,
+        "fields of all objects; later objects take precedence",
+    ),
     row(
         "$setField",
         Named(&[required("field"), required("input"), required("value")]),
         set_field,
-        "object with a field set",
+        "object with a field set to a value",
     ),
     row(
         "$unsetField",

@@ -25,7 +25,7 @@ use crate::{
 };
 
 pub(super) const FUNCTIONS: &[Function] = &[
-    row("$exp", Exactly(1), exp, "e to a power"),
+    row("$exp", Exactly(1), exp, "e raised to a power"),
     row("$ln", Exactly(1), ln, "natural logarithm"),
     row("$log", Exactly(2), log, "logarithm to a base"),
     row("$log10", Exactly(1), log10, "logarithm to base 10"),

@@ -10,8 +10,8 @@ use super::{Function, In, Takes::Between, row};
 use crate::failure::{invalid_request, type_mismatch};
 
 pub(super) const FUNCTIONS: &[Function] = &[
-    row("$round", Between(1, 2), round, "rounded half to even at a place"),
-    row("$trunc", Between(1, 2), trunc, "cut at a place"),
+    row("$round", Between(1, 2), round, "number rounded half to even at a decimal place"),
+    row("$trunc", Between(1, 2), trunc, "number truncated at a decimal place"),
 ];
 
 /// `$round: [2.5]` is `2`: rounds half to even, at a decimal place or before the point.

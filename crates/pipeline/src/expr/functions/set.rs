@@ -16,13 +16,28 @@ use super::{
 use crate::failure::type_mismatch;
 
 pub(super) const FUNCTIONS: &[Function] = &[
-    row("$allElementsTrue", Exactly(1), all_true, "whether every element is true"),
-    row("$anyElementTrue", Exactly(1), any_true, "whether one element is true"),
-    row("$setDifference", Exactly(2), difference, "elements of the first that the second lacks"),
-    row("$setEquals", Between(2, usize::MAX), sets_equal, "whether the sets are the same"),
-    row("$setIntersection", Any, intersection, "elements that all have"),
-    row("$setIsSubset", Exactly(2), is_subset, "whether the second has all of the first"),
-    row("$setUnion", Any, union, "elements that one has"),
+    row("$allElementsTrue", Exactly(1), all_true, "whether all elements are true"),
+    row("$anyElementTrue", Exactly(1), any_true, "whether at least one element is true"),
+    row(
+        "$setDifference",
+        Exactly(2),
+        difference,
+        "elements of the first array that are not in the second",
+    ),
+    row(
+        "$setEquals",
+        Between(2, usize::MAX),
+        sets_equal,
+        "whether the arrays have the same distinct elements",
+    ),
+    row("$setIntersection", Any, intersection, "elements that are in all arrays"),
+    row(
+        "$setIsSubset",
+        Exactly(2),
+        is_subset,
+        "whether the second array contains all elements of the first",
+    ),
+    row("$setUnion", Any, union, "elements that are in at least one array"),
 ];
 
 type Set = BTreeSet<BsonOrder>;

@@ -34,16 +34,41 @@ const TRIM: &[Param] = &[required("input"), optional("chars")];
 const REPLACE: &[Param] = &[required("input"), required("find"), required("replacement")];
 
 pub(super) const FUNCTIONS: &[Function] = &[
-    row("$concat", Any, concat, "strings joined"),
-    row("$ltrim", Named(TRIM), |c| trim_text(c, Ends::LEFT), "without leading characters"),
-    row("$replaceAll", Named(REPLACE), |c| replace_text(c, true), "every occurrence replaced"),
-    row("$replaceOne", Named(REPLACE), |c| replace_text(c, false), "first occurrence replaced"),
-    row("$rtrim", Named(TRIM), |c| trim_text(c, Ends::RIGHT), "without trailing characters"),
+    row("$concat", Any, concat, "concatenation of the strings"),
+    row(
+        "$ltrim",
+        Named(TRIM),
+        |c| trim_text(c, Ends::LEFT),
+        "string without leading characters of a set",
+    ),
+    row(
+        "$replaceAll",
+        Named(REPLACE),
+        |c| replace_text(c, true),
+        "string with every occurrence replaced",
+    ),
+    row(
+        "$replaceOne",
+        Named(REPLACE),
+        |c| replace_text(c, false),
+        "string with the first occurrence replaced",
+    ),
+    row(
+        "$rtrim",
+        Named(TRIM),
+        |c| trim_text(c, Ends::RIGHT),
+        "string without trailing characters of a set",
+    ),
     row("$split", Exactly(2), split_text, "parts between separators"),
-    row("$strcasecmp", Exactly(2), strcasecmp, "order without regard to case"),
+    row("$strcasecmp", Exactly(2), strcasecmp, "comparison of two strings, ignoring case"),
     row("$toLower", Exactly(1), |c| map_case(c, str::to_ascii_lowercase), "in lower case"),
     row("$toUpper", Exactly(1), |c| map_case(c, str::to_ascii_uppercase), "in upper case"),
-    row("$trim", Named(TRIM), |c| trim_text(c, Ends::BOTH), "without characters at both ends"),
+    row(
+        "$trim",
+        Named(TRIM),
+        |c| trim_text(c, Ends::BOTH),
+        "string without leading and trailing characters of a set",
+    ),
 ];
 
 /// Returns the text of a string or symbol.

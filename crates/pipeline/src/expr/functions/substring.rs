@@ -19,13 +19,28 @@ use crate::{
 };
 
 pub(super) const FUNCTIONS: &[Function] = &[
-    row("$indexOfBytes", Between(2, 4), index_of_bytes, "byte where a string occurs"),
-    row("$indexOfCP", Between(2, 4), index_of_cp, "code point where a string occurs"),
+    row(
+        "$indexOfBytes",
+        Between(2, 4),
+        index_of_bytes,
+        "byte offset of the first occurrence of a substring",
+    ),
+    row(
+        "$indexOfCP",
+        Between(2, 4),
+        index_of_cp,
+        "code point index of the first occurrence of a substring",
+    ),
     row("$strLenBytes", Exactly(1), |c| length_with(c, 34473, str::len), "bytes"),
-    row("$strLenCP", Exactly(1), |c| length_with(c, 34471, |t| t.chars().count()), "code points"),
-    row("$substr", Exactly(3), substr_bytes, "part by bytes"),
-    row("$substrBytes", Exactly(3), substr_bytes, "part by bytes"),
-    row("$substrCP", Exactly(3), substr_cp, "part by code points"),
+    row(
+        "$strLenCP",
+        Exactly(1),
+        |c| length_with(c, 34471, |t| t.chars().count()),
+        "number of code points",
+    ),
+    row("$substr", Exactly(3), substr_bytes, "substring by bytes"),
+    row("$substrBytes", Exactly(3), substr_bytes, "substring by bytes"),
+    row("$substrCP", Exactly(3), substr_cp, "substring by code points"),
 ];
 
 /// Returns the length of a text in bytes or in code points. Null is an error with the number

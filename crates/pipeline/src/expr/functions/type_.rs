@@ -13,10 +13,10 @@ use super::{
 use crate::failure::type_mismatch;
 
 pub(super) const FUNCTIONS: &[Function] = &[
-    row("$binarySize", Exactly(1), binary_size, "bytes of a string or of binary data"),
-    row("$bsonSize", Exactly(1), bson_size, "bytes of a document"),
-    row("$isNumber", Exactly(1), is_number, "whether it is a number"),
-    row("$rand", Named(&[]), rand, "a random number below 1"),
+    row("$binarySize", Exactly(1), binary_size, "size in bytes of a string or of binary data"),
+    row("$bsonSize", Exactly(1), bson_size, "size in bytes of a document"),
+    row("$isNumber", Exactly(1), is_number, "whether the value is a number"),
+    row("$rand", Named(&[]), rand, "random number from 0 to less than 1"),
     row(
         "$tsIncrement",
         Exactly(1),
