@@ -161,7 +161,7 @@ pub(crate) fn ahead(tree: Place) -> Error {
 /// Returns the error for a tree that may contain entries whose loss an operator has accepted.
 pub(crate) fn unsure(tree: Place) -> Error {
     let text = format!(
-        "the tree has entry {} of epoch {}, and may have later ones that were discarded since",
+        "the tree has entry {} of epoch {}, and perhaps later entries that were discarded",
         tree.n, tree.epoch
     );
     Error::new(Kind::Corrupt, text)

@@ -10,9 +10,10 @@ use document::{
 pub(crate) fn items(bytes: &[u8]) {
     cosmos::fuzzing::read_definition(bytes);
     let Some(item) = cosmos::fuzzing::read_item(bytes) else { return };
-    assert!(validate(&item).is_ok(), "an item is stored as what is no document");
+    assert!(validate(&item).is_ok(), "a parsed item is a valid document");
     let text = to_string(document::ValueRef::Document(DocRef::Raw(&item)));
-    let again = cosmos::fuzzing::read_item(text.as_bytes()).expect("an item is read again");
+    let again = cosmos::fuzzing::read_item(text.as_bytes())
+        .expect("the JSON text of an item can be parsed");
     assert_eq!(again, item, "{text}");
 }
 
@@ -27,14 +28,14 @@ pub(crate) fn binary_json(bytes: &[u8]) {
 pub(crate) fn patches(bytes: &[u8]) {
     const ITEM: &[u8] = br#"{"id":"1","pk":"a","n":1,"s":"text","a":[1,2,[3]],"o":{"p":{"q":[]}}}"#;
     if let Some(made) = cosmos::fuzzing::patch_item(bytes, ITEM) {
-        assert!(validate(&made).is_ok(), "a patch makes what is no document");
+        assert!(validate(&made).is_ok(), "the result of a patch is a valid document");
     }
 }
 
 /// A batch is refused, or every item in it is a valid document.
 pub(crate) fn batches(bytes: &[u8]) {
     for item in cosmos::fuzzing::read_batch(bytes) {
-        assert!(validate(&item).is_ok(), "an item of a batch is no document");
+        assert!(validate(&item).is_ok(), "an item of a batch is a valid document");
     }
 }
 

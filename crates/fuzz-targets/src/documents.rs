@@ -12,7 +12,8 @@ pub(crate) fn wire(bytes: &[u8]) {
     for document in read.sequences.iter().flat_map(|(_, documents)| documents).chain([&read.body]) {
         assert!(validate(document).is_ok(), "a document of a message is not valid");
     }
-    let again = mongo::fuzzing::read_message(&read.whole).expect("a message is read again");
+    let again =
+        mongo::fuzzing::read_message(&read.whole).expect("an encoded message can be parsed");
     assert_eq!((again.body, again.sequences), (read.body, read.sequences));
 }
 

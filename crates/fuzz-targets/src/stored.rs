@@ -23,7 +23,7 @@ pub(crate) fn entries(bytes: &[u8]) {
         assert_eq!(first.bytes().len() + rest.len(), bytes.len());
     }
     if let Ok(entry) = Entry::decode(&shared) {
-        let again = entry.encode().expect("an entry is written again");
+        let again = entry.encode().expect("a decoded entry can be encoded");
         assert_eq!(again.bytes(), &shared);
     }
     if let Ok((entry, _)) = cluster::Entry::decode(&shared) {

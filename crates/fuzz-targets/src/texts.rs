@@ -20,9 +20,9 @@ pub(crate) fn json(bytes: &[u8]) {
     let other = serde_json::from_slice::<serde_json::Value>(bytes);
     let Ok(value) = parse(bytes, DEPTH) else { return };
     let has_controls = bytes.iter().any(|byte| matches!(byte, b'\t' | b'\n' | b'\r'));
-    assert!(other.is_ok() || has_controls, "another reader refuses it: {other:?}");
+    assert!(other.is_ok() || has_controls, "another parser refuses the text: {other:?}");
     let text = to_string(value.as_ref());
-    let again = parse(text.as_bytes(), DEPTH).expect("what was written is read");
+    let again = parse(text.as_bytes(), DEPTH).expect("written JSON can be parsed");
     assert_eq!(to_string(again.as_ref()), text);
 }
 
@@ -69,7 +69,8 @@ fn pages(plan: &Arc<select::plan::Select>, items: usize) -> Option<Vec<String>> 
         found.extend(page.values.iter().map(|value| to_string(value.as_ref())));
         let Some(next) = page.resume else { return Some(found) };
         let bytes = next.to_bytes();
-        resume = Some(Resume::from_bytes(&bytes).expect("a place is read again"));
+        resume =
+            Some(Resume::from_bytes(&bytes).expect("an encoded resume position can be decoded"));
     }
     None
 }

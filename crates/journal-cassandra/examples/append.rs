@@ -4,7 +4,11 @@
 //! `tests/cluster/cassandra run cargo run --release -p journal-cassandra --example append`
 
 #![expect(clippy::disallowed_methods, reason = "a benchmark reads the machine's clock")]
-#![expect(clippy::print_stdout, clippy::print_stderr, reason = "it prints what it measures")]
+#![expect(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "the example prints its measurements"
+)]
 
 use std::{
     error::Error,

@@ -120,7 +120,7 @@ fn was_applied(answer: &QueryRowsResult) -> Result<bool, Unanswered> {
     let row: Row = answer.first_row().map_err(unanswered)?;
     match row.columns.first() {
         Some(Some(CqlValue::Boolean(applied))) => Ok(*applied),
-        other => Err(unanswered(format!("{other:?} says nothing of a transaction"))),
+        other => Err(unanswered(format!("{other:?} is not the reply to a conditional statement"))),
     }
 }
 

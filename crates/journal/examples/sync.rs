@@ -1,6 +1,6 @@
 //! Measures the latency of an append with its sync by group size, and the time of a start: `cargo
 //! run --release -p journal --example sync -- DIR`. Creates a folder in DIR and removes it.
-#![expect(clippy::print_stdout, reason = "its figures are what it is for")]
+#![expect(clippy::print_stdout, reason = "the example prints its measurements")]
 
 use std::{
     error::Error,

@@ -246,7 +246,7 @@ impl Journal for MemoryJournal {
         let mut state = self.state.lock();
         state.check_running()?;
         if FLOORS_BYTES_MAX < floors.len() {
-            return Err(invalid("floors that are too large"));
+            return Err(invalid("the floors are too large"));
         }
         if state.next_fault(Call::Cut).is_some() {
             state.stopped = true;

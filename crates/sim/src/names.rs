@@ -163,7 +163,7 @@ pub fn run_names(seed: u64) -> Result<(), String> {
     world.restart();
     if before != world.names_and_ids() {
         let names = world.names_and_ids();
-        return failed(&world, format!("before a start {before:?}, behind it {names:?}"));
+        return failed(&world, format!("names before the restart {before:?}, after it {names:?}"));
     }
     world.check_world().or_else(|failure| failed(&world, failure))
 }
@@ -303,7 +303,7 @@ impl NamesWorld {
                 self.poll_op(at)?;
             }
         }
-        Err(format!("{} operations wait for ever", self.under.len()))
+        Err(format!("{} operations never end", self.under.len()))
     }
 
     /// Compares the state with what was acknowledged; no operation may be in progress.
@@ -319,7 +319,7 @@ impl NamesWorld {
         if self.takers < lost {
             let takers = self.takers;
             return Err(format!(
-                "{lost} collections are gone, {takers} were taken away: {names:?}"
+                "{lost} collections do not exist, but operations removed only {takers}: {names:?}"
             ));
         }
         for (name, id) in &names {

@@ -77,7 +77,7 @@ pub(crate) struct World {
     under: Vec<UnderWay>,
     /// Queries between two batches.
     cursors: Vec<OpenCursor>,
-    /// Passes of the reaper; each advances its clock by one second.
+    /// Number of passes of the reaper; each advances its clock by one second.
     passes: u64,
 }
 
@@ -307,7 +307,9 @@ impl World {
     /// Checks that no document visible as expired is live in the ordered state.
     fn check_risen(&self, id: Option<i32>, what: &dyn std::fmt::Debug) -> Checked {
         match self.visible_model().rises_in(&self.model, id) {
-            Some(id) => Err(format!("{what:?} saw {id} expired, which is renewed already")),
+            Some(id) => {
+                Err(format!("{what:?} reported {id} as expired, although it was already renewed"))
+            }
             None => Ok(()),
         }
     }
@@ -328,7 +330,9 @@ impl World {
             idle = then.live_documents().eq(under.start.live_documents());
             after = self.visible_model().clone();
             if !idle {
-                return Err(format!("{op:?}: told {told:?}, which is neither now nor then"));
+                return Err(format!(
+                    "{op:?} returned {told:?}, which fits neither the current state nor that of its start"
+                ));
             }
         }
         expect_same(op, &told, &want)?;
@@ -337,7 +341,7 @@ impl World {
             return Ok(());
         }
         if !idle {
-            return Err(format!("{op:?} had its effect while another commit was held"));
+            return Err(format!("{op:?} took effect while another commit was pending"));
         }
         match op.id() {
             Some(id) if !under.stopped => self.check_risen(Some(id), op),

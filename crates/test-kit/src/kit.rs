@@ -75,7 +75,7 @@ pub struct Kit {
     pub clock: Arc<Clock>,
     /// Parameters for restarts.
     setup: Setup,
-    /// Passes of the reaper; each advances its clock by one second.
+    /// Number of passes of the reaper; each advances its clock by one second.
     passes: u64,
 }
 

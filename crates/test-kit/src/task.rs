@@ -43,7 +43,7 @@ impl<T> Task<T> {
                 return value;
             }
         }
-        panic!("an operation waits for ever");
+        panic!("an operation never ends");
     }
 }
 
@@ -56,5 +56,5 @@ pub fn ready<T>(future: impl Future<Output = T>) -> T {
             return value;
         }
     }
-    panic!("an operation waits for ever");
+    panic!("an operation never ends");
 }

@@ -33,41 +33,41 @@ fn rows(node: Uuid) -> Vec<Row> {
     let beat = |incarnation, beat| Request::Beat { node, incarnation, beat, terms: terms(beat) };
     let forget = |incarnation, beat| Request::Forget { node, incarnation, beat };
     vec![
-        ("forgetting a node that is not there", forget(1, 0), false),
-        ("a beat of a node that is not there", beat(1, 0), false),
-        ("a fence of a node that is not there", fence(1, 0), false),
-        ("entering after one that is not there", enter(1), false),
+        ("forgetting a node that is not recorded", forget(1, 0), false),
+        ("a heartbeat of a node that is not recorded", beat(1, 0), false),
+        ("fencing a node that is not recorded", fence(1, 0), false),
+        ("entering after an incarnation that is not recorded", enter(1), false),
         ("entering for the first time", enter(0), true),
-        ("entering for the first time, again", enter(0), false),
-        ("a first beat", beat(1, 0), true),
-        ("the same beat, again", beat(1, 0), false),
-        ("a beat that skips one", beat(1, 2), false),
-        ("a second beat", beat(1, 1), true),
-        ("a fence by an old beat", fence(1, 1), false),
-        ("a fence of another incarnation", fence(2, 2), false),
-        ("a fence", fence(1, 2), true),
-        ("the same fence, again", fence(1, 2), false),
-        ("a beat after a fence", beat(1, 2), false),
-        ("entering after a later one", enter(2), false),
-        ("entering again, which ends a fence", enter(1), true),
+        ("entering for the first time, repeated", enter(0), false),
+        ("a first heartbeat", beat(1, 0), true),
+        ("the same heartbeat, repeated", beat(1, 0), false),
+        ("a heartbeat that skips a number", beat(1, 2), false),
+        ("a second heartbeat", beat(1, 1), true),
+        ("fencing by an old heartbeat number", fence(1, 1), false),
+        ("fencing another incarnation", fence(2, 2), false),
+        ("fencing", fence(1, 2), true),
+        ("the same fencing, repeated", fence(1, 2), false),
+        ("a heartbeat of a fenced node", beat(1, 2), false),
+        ("entering after an incarnation later than the recorded one", enter(2), false),
+        ("entering again, which ends the fencing", enter(1), true),
         ("the same, again", enter(1), false),
-        ("a beat of the incarnation before", beat(1, 2), false),
-        ("a beat of the incarnation before, by number", beat(1, 0), false),
-        ("a beat of this one", beat(2, 0), true),
-        ("entering while the one before is up", enter(2), true),
-        ("a beat of the third", beat(3, 0), true),
-        ("forgetting by an old beat", forget(3, 0), false),
+        ("a heartbeat of the previous incarnation", beat(1, 2), false),
+        ("a heartbeat of the previous incarnation, with its first number", beat(1, 0), false),
+        ("a heartbeat of the current incarnation", beat(2, 0), true),
+        ("entering while the previous incarnation is up", enter(2), true),
+        ("a heartbeat of the third incarnation", beat(3, 0), true),
+        ("forgetting by an old heartbeat number", forget(3, 0), false),
         ("forgetting another incarnation", forget(2, 1), false),
-        ("forgetting while it is up", forget(3, 1), true),
+        ("forgetting a node that is up", forget(3, 1), true),
         ("the same, again", forget(3, 1), true),
-        ("a beat after it was forgotten", beat(3, 1), false),
-        ("a fence after it was forgotten", fence(3, 1), false),
-        ("entering as if it had never been there", enter(0), false),
-        ("coming back, which is never the same incarnation", enter(3), true),
-        ("forgetting the one before, later", forget(3, 1), false),
-        ("a beat of one that came back", beat(4, 0), true),
-        ("a second fence", fence(4, 1), true),
-        ("forgetting what was fenced", forget(4, 1), true),
+        ("a heartbeat of a forgotten node", beat(3, 1), false),
+        ("fencing a forgotten node", fence(3, 1), false),
+        ("entering for the first time after having been forgotten", enter(0), false),
+        ("entering after having been forgotten, as a new incarnation", enter(3), true),
+        ("forgetting the previous incarnation, late", forget(3, 1), false),
+        ("a heartbeat of the new incarnation", beat(4, 0), true),
+        ("fencing a second time", fence(4, 1), true),
+        ("forgetting a fenced node", forget(4, 1), true),
     ]
 }
 
@@ -119,16 +119,16 @@ async fn nodes_do_not_touch_each_other(ledger: &impl Ledger) {
     assert_eq!(swap(ledger, fence).await, Swapped::Done);
     assert_eq!(read(ledger, other).await, before);
     let beat = Request::Beat { node: other, incarnation: 1, beat: 0, terms: Vec::new() };
-    assert_eq!(swap(ledger, beat).await, Swapped::Done, "a beat beside the fence of another");
+    assert_eq!(swap(ledger, beat).await, Swapped::Done, "a heartbeat while another node is fenced");
 }
 
 /// Reads the record of a node.
 async fn read(ledger: &impl Ledger, node: Uuid) -> Option<NodeRecord> {
     let Reply::Nodes(nodes) = reply(ledger, Request::ReadNodes).await else {
-        panic!("nodes are answered with nodes")
+        panic!("the reply to a request for nodes has nodes")
     };
     let mut found = nodes.into_iter().filter(|record| record.node == node);
     let record = found.next();
-    assert_eq!(found.next(), None, "a node has one record");
+    assert_eq!(found.next(), None, "the node has one record");
     record
 }

@@ -34,7 +34,9 @@ impl Checker {
     /// Checks an entry applied to a tree that has `tree` entries.
     pub(super) fn applied(&mut self, tree: usize, entry: &Entry) -> Checked {
         let (epoch, n) = (entry.epoch, entry.n);
-        expect(n == tree as u64 + 1, || format!("entry {n} is applied behind {tree} others"))?;
+        expect(n == tree as u64 + 1, || {
+            format!("entry {n} is applied to a tree of {tree} entries")
+        })?;
         if self.history.len() == tree {
             self.history.push((epoch, entry.body.clone()));
             return Ok(());
@@ -52,7 +54,7 @@ impl Checker {
         let mut later = self.opened.range(epoch + 1..);
         match later.find(|(_, end)| **end < n) {
             Some((later, end)) => Err(format!(
-                "entry {n} of epoch {epoch} is acknowledged, but epoch {later} began behind {end}"
+                "entry {n} of epoch {epoch} is acknowledged, but epoch {later} began after entry {end}"
             )),
             None => Ok(()),
         }
@@ -66,7 +68,7 @@ impl Checker {
         let mut earlier = self.acknowledged.range(..epoch);
         match earlier.find(|(_, n)| end < **n) {
             Some((earlier, n)) => Err(format!(
-                "epoch {epoch} began behind {end}, but entry {n} of {earlier} was acknowledged"
+                "epoch {epoch} began after entry {end}, but entry {n} of {earlier} was acknowledged"
             )),
             None => Ok(()),
         }

@@ -99,7 +99,7 @@ fn is_lost(rules: Rules) -> bool {
             let (version, _) = replicas.swap(&ask.request, [0, 1]);
             let (name, version) = version.unwrap();
             replicas.learn(name, 0, version);
-            Err(Unanswered("only one replica knows of it".into()))
+            Err(Unanswered("only one replica has the entry".into()))
         } else {
             Ok(answer(&mut replicas, &ask.request, [0, 1]))
         };

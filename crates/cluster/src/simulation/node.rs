@@ -214,7 +214,7 @@ impl Node {
                 Fact::Serving { .. } => {}
                 Fact::TermEnded { released, .. } => {
                     if released && !self.waiting.is_empty() {
-                        return Err("a release before all was committed".into());
+                        return Err("a release before all entries were committed".into());
                     }
                     self.waiting.clear();
                     self.machine.began = None;

@@ -103,7 +103,7 @@ fn live(seed: u64, mut world: World) -> Result<Summary, String> {
         }
     }
     if world.checker.length() <= before {
-        return fail("nothing is committed any more".into(), &world);
+        return fail("no operation is committed any more".into(), &world);
     }
     Ok(Summary {
         takeovers: world.checker.takeovers,

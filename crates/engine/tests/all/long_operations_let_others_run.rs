@@ -28,7 +28,7 @@ fn polls<T>(operation: impl Future<Output = T>) -> (usize, T) {
             return (polls, done);
         }
     }
-    panic!("an operation waits for ever");
+    panic!("an operation never ends");
 }
 
 fn kit() -> Kit {

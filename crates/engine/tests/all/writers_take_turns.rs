@@ -35,7 +35,7 @@ fn at_once<T>(operations: Vec<Pin<Box<dyn Future<Output = T> + '_>>>) -> Vec<T> 
             return done;
         }
     }
-    panic!("an operation waits for ever");
+    panic!("an operation never ends");
 }
 
 fn kit() -> Kit {

@@ -48,7 +48,7 @@ fn entry(n: u64, bytes: usize) -> Entry {
 
 /// Returns the encoding of that entry.
 fn encoded(n: u64, bytes: usize) -> EncodedEntry {
-    entry(n, bytes).encode().expect("an entry of a possible size")
+    entry(n, bytes).encode().expect("the entry is within the size limit")
 }
 
 /// Reads all entries after a number, page by page.

@@ -108,11 +108,14 @@ pub(super) async fn snapshots_are_whole_beside_reaping(bench: &mut impl Bench) {
                 let number = number_in(&snapshot, first, &key).await;
                 for other in [second, third] {
                     let other = number_in(&snapshot, other, &key).await;
-                    assert_eq!(number, other, "of one commit, behind {least}");
+                    assert_eq!(
+                        number, other,
+                        "a snapshot has a part of a commit; {least} was acknowledged"
+                    );
                 }
                 newest = newest.max(number);
             }
-            assert!(least <= newest, "{least} was acknowledged, and {newest} is there");
+            assert!(least <= newest, "{least} was acknowledged, but the newest commit is {newest}");
         }
     };
     all_of(vec![
