@@ -26,20 +26,22 @@ fn main() {
     let required = env::var("EBB_PORTAL").is_ok_and(|value| value == "required");
     let built = match portal(&here, &out, required) {
         Ok(built) => built,
-        Err(why) if required => panic!("EBB_PORTAL=required, and the portal is not built: {why}"),
+        Err(why) if required => {
+            panic!("EBB_PORTAL=required, but the portal cannot be built: {why}")
+        }
         Err(why) => {
             println!("cargo:warning=the portal is not in this build: {why}");
             None
         }
     };
-    assert!(built.is_some() || !required, "EBB_PORTAL=required, and there are no sources of it");
+    assert!(built.is_some() || !required, "EBB_PORTAL=required, but its sources are missing");
     println!("cargo:rustc-env=EBB_PORTAL_BUILT={}", if built.is_some() { "yes" } else { "no" });
     let pages = match built {
         Some(dist) => dist,
         None => not_built(&here, &out).unwrap_or_else(|error| panic!("not-built.html: {error}")),
     };
     embed(&pages, &out.join("pages"))
-        .unwrap_or_else(|error| panic!("put the pages beside the code: {error}"));
+        .unwrap_or_else(|error| panic!("cannot write the portal's pages: {error}"));
 }
 
 /// Returns a folder with the page of build instructions.
@@ -75,7 +77,7 @@ fn portal(here: &Path, out: &Path, required: bool) -> Result<Option<PathBuf>, St
         }
     }
     if !web.join("package.json").is_file() {
-        return Err("there is no folder web with its sources".to_owned());
+        return Err("the folder web with its sources is missing".to_owned());
     }
     check_node()?;
     if !is_installed(&web) {
@@ -90,12 +92,17 @@ fn portal(here: &Path, out: &Path, required: bool) -> Result<Option<PathBuf>, St
 fn check_node() -> Result<(), String> {
     let asked = Command::new("node").arg("--version").output();
     let text = asked.ok().filter(|it| it.status.success()).map(|it| it.stdout);
-    let text = text.ok_or("there is no node")?;
+    let text = text.ok_or("node is not installed")?;
     let text = String::from_utf8_lossy(&text);
     let mut numbers = text.trim().trim_start_matches('v').split('.').map(str::parse::<u32>);
     match (numbers.next(), numbers.next()) {
         (Some(Ok(major)), Some(Ok(minor))) if NODE <= (major, minor) => Ok(()),
-        _ => Err(format!("node is {}, and {}.{} is needed", text.trim(), NODE.0, NODE.1)),
+        _ => Err(format!(
+            "the version of node is {}, but at least {}.{} is required",
+            text.trim(),
+            NODE.0,
+            NODE.1
+        )),
     }
 }
 

@@ -125,7 +125,9 @@ pub fn check(mut file: impl BufRead) -> io::Result<Result<Checked, Broken>> {
         match number {
             None => checked.begins_behind = previous,
             Some(number) if previous != checked.last || place.number != number + 1 => {
-                return broken("a line before it was removed or inserted");
+                return broken(
+                    "the preceding line was removed, or a line was inserted before this one",
+                );
             }
             Some(_) => {}
         }
@@ -200,7 +202,7 @@ mod tests {
             let broken = found(&moved).unwrap_err();
             assert_eq!(
                 (broken.line, broken.why),
-                (line, "a line before it was removed or inserted")
+                (line, "the preceding line was removed, or a line was inserted before this one")
             );
         }
     }

@@ -48,7 +48,7 @@ impl fmt::Display for Error {
         match self {
             Self::Io { doing, source } if doing.is_empty() => write!(f, "{source}"),
             Self::Io { doing, source } => write!(f, "{doing}: {source}"),
-            Self::Protocol(what) => write!(f, "the server broke the protocol: {what}"),
+            Self::Protocol(what) => write!(f, "the server violated the protocol: {what}"),
             Self::Server { code, message } => write!(f, "the server refused ({code}): {message}"),
             Self::Answer(what) => write!(f, "the server gave a wrong answer: {what}"),
             Self::Usage(what) => write!(f, "{what}"),

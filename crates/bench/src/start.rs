@@ -19,7 +19,8 @@ pub(crate) async fn run_starts(command: &str, times: usize) -> Result<Figures> {
         let directory = OwnDirectory::make_in(&std::env::temp_dir())?;
         runs.push(start_once(command, directory.path()).await?);
     }
-    median_figures(&runs).ok_or_else(|| Error::Usage("start it at least once".to_owned()))
+    median_figures(&runs)
+        .ok_or_else(|| Error::Usage("the number of starts must be at least 1".to_owned()))
 }
 
 /// Starts the command, waits until it answers, reads its memory at rest and stops it.

@@ -10,7 +10,7 @@ pub struct ClockEnded;
 
 impl std::fmt::Display for ClockEnded {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("this node is not the owner any more")
+        f.write_str("this node is no longer the owner")
     }
 }
 

@@ -43,10 +43,18 @@ pub fn read_head<'a>(verb: &[u8], path: &str, lines: impl Iterator<Item = (&'a [
 /// Parses a text as each kind of token and name with a format of its own.
 pub fn read_tokens(text: &str) {
     if let Some(id) = Rid::parse(text) {
-        assert_eq!(Rid::parse(&id.encode()), Some(id), "a resource id says something else");
+        assert_eq!(
+            Rid::parse(&id.encode()),
+            Some(id),
+            "a decoded resource id encodes to another text"
+        );
     }
     if let Some(stamp) = parse_etag(text) {
-        assert_eq!(parse_etag(&quoted_etag(stamp)), Some(stamp), "an ETag says something else");
+        assert_eq!(
+            parse_etag(&quoted_etag(stamp)),
+            Some(stamp),
+            "a decoded ETag encodes to another text"
+        );
     }
     if let Some(components) = Component::parse_all(text) {
         for kind in [HashKind::HashV1, HashKind::HashV2, HashKind::MultiHash] {
@@ -60,7 +68,7 @@ pub fn read_tokens(text: &str) {
     if let Ok(key) = Key::of(b"a key of tests") {
         assert!(
             open_token(&key, &[b"a query".as_slice()], text).is_err(),
-            "a forged token is opened"
+            "a forged token was decrypted"
         );
     }
 }

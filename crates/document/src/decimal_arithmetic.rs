@@ -12,7 +12,10 @@ impl Decimal128 {
     /// Returns the sum. If either operand is NaN, returns the first NaN with its sign; infinities
     /// of opposite signs give a NaN without a sign. Two numbers that cancel out give a positive
     /// zero with the smaller of the two exponents.
-    #[expect(clippy::should_implement_trait, reason = "one of a family of named operations")]
+    #[expect(
+        clippy::should_implement_trait,
+        reason = "a decimal operation, named like multiply and divide"
+    )]
     pub fn add(self, other: Self) -> Self {
         let (Some(a), Some(b)) = (self.parts(), other.parts()) else {
             return match (self.is_nan() || other.is_nan(), self.parts(), other.parts()) {

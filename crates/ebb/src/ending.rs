@@ -12,7 +12,7 @@ pub(crate) const USAGE: u8 = 2;
 pub(crate) const REFUSED: u8 = 3;
 
 /// Prints an error message to standard error and returns the exit code.
-#[expect(clippy::print_stderr, reason = "the last word before a process ends")]
+#[expect(clippy::print_stderr, reason = "a process that ends reports the reason")]
 pub(crate) fn complain(message: impl std::fmt::Display, code: u8) -> ExitCode {
     eprintln!("ebb: {message}");
     ExitCode::from(code)

@@ -22,7 +22,7 @@ pub type Result<T> = std::result::Result<T, Error>;
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Protocol(what) => write!(f, "the server broke the protocol: {what}"),
+            Self::Protocol(what) => write!(f, "the server violated the protocol: {what}"),
             Self::Server { code, message } => write!(f, "the server refused ({code}): {message}"),
         }
     }

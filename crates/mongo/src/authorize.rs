@@ -43,7 +43,7 @@ impl<S: Store> Door<S> {
                 tracing::error!(
                     user = %login.name,
                     error = error.message,
-                    "cannot read the user: it has no privileges"
+                    "the stored user is invalid: it has no privileges"
                 );
                 None
             }

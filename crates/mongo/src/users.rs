@@ -214,7 +214,7 @@ impl<S: Store> Users<S> {
                 tracing::error!(
                     role = %name,
                     error = error.message,
-                    "cannot read the role: it grants nothing"
+                    "the stored role is invalid: it grants nothing"
                 );
                 None
             }

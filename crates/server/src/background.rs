@@ -73,13 +73,13 @@ impl Drop for Timekeeper {
 }
 
 /// Sleeps, blocking the thread: for dedicated threads only, never for a worker of the runtime.
-#[expect(clippy::disallowed_methods, reason = "the server is where waiting happens")]
+#[expect(clippy::disallowed_methods, reason = "only the server crate may sleep")]
 pub(crate) fn pause_thread(time: Duration) {
     std::thread::sleep(time);
 }
 
 /// Sleeps without blocking a thread.
-#[expect(clippy::disallowed_methods, reason = "the server is where waiting happens")]
+#[expect(clippy::disallowed_methods, reason = "only the server crate may sleep")]
 pub(crate) async fn wait_for(time: Duration) {
     tokio::time::sleep(time).await;
 }

@@ -49,7 +49,7 @@ fn on_workers() -> bool {
 }
 
 /// Sleeps for [`HANDOVER`], so that the thread that takes the worker gets scheduled.
-#[expect(clippy::disallowed_methods, reason = "the server is where waiting happens")]
+#[expect(clippy::disallowed_methods, reason = "only the server crate may sleep")]
 fn pause_briefly() {
     std::thread::sleep(HANDOVER);
 }

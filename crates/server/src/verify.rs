@@ -117,7 +117,7 @@ fn to_difference(
             api: None,
             rows: 0,
             dead_entries: 0,
-            differences: vec![format!("verification stopped at damaged data: {error}")],
+            differences: vec![format!("verification ended at damaged data: {error}")],
             count: 1,
         }),
         Err(error) => Err(Failure::Failed(error.to_string())),

@@ -27,13 +27,13 @@ impl PieceChecker {
         let Entry { mutations, .. } = entry;
         let at = Entry { mutations: Vec::new(), ..entry };
         if self.last.as_ref().is_some_and(|before| *before != at) {
-            return Err(corrupt("pieces of a base are not of the same entry".to_owned()));
+            return Err(corrupt("pieces of a base belong to different entries".to_owned()));
         }
         for row in &mutations {
             if row.space != DIRECTORY {
                 if !self.places.contains(&row.space) {
                     return Err(corrupt(format!(
-                        "a base has rows of the unknown place {}",
+                        "a base has rows of the unknown tree {}",
                         row.space
                     )));
                 }
@@ -41,7 +41,7 @@ impl PieceChecker {
             }
             match change_of(&row.key, row.value.as_deref())? {
                 Change::Made(DIRECTORY, _) => {
-                    return Err(corrupt("a base has a second directory".to_owned()));
+                    return Err(corrupt("a base has two tree directories".to_owned()));
                 }
                 Change::Made(number, _) => {
                     self.places.insert(number);
@@ -85,9 +85,9 @@ mod tests {
             (vec![piece(5, vec![record_next(1)])], None),
             (vec![], Some("without pieces")),
             (vec![directory(), piece(6, row(1))], Some("same entry")),
-            (vec![directory(), piece(5, row(2))], Some("unknown place 2")),
-            (vec![piece(5, row(1)), directory()], Some("unknown place 1")),
-            (vec![piece(5, record_made(0, Space::Catalog))], Some("second directory")),
+            (vec![directory(), piece(5, row(2))], Some("unknown tree 2")),
+            (vec![piece(5, row(1)), directory()], Some("unknown tree 1")),
+            (vec![piece(5, record_made(0, Space::Catalog))], Some("two tree directories")),
             (vec![piece(5, row(DIRECTORY))], Some("damaged")),
             (vec![Bytes::from_static(b"junk")], Some("")),
         ] {

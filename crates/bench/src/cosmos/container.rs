@@ -68,7 +68,7 @@ impl Container {
         let rid = rid.ok_or_else(|| Error::Answer("a container without _rid".to_owned()))?;
         // The id becomes part of headers, so it must be printable ASCII.
         if !rid.bytes().all(|byte| byte.is_ascii_graphic()) {
-            return Err(Error::Answer(format!("a container with the _rid {rid:?}")));
+            return Err(Error::Answer(format!("the container has an invalid _rid: {rid:?}")));
         }
         Ok(Self { link: format!("{owner}/colls/{name}"), rid: rid.to_owned() })
     }

@@ -133,7 +133,7 @@ impl<'a> Answer<'a> {
     /// Returns the body as JSON.
     pub(crate) fn parse_json(&self) -> Result<Value> {
         serde_json::from_slice(self.body)
-            .map_err(|error| Error::Answer(format!("a body that is not JSON: {error}")))
+            .map_err(|error| Error::Answer(format!("the body is not JSON: {error}")))
     }
 
     /// Returns the server's error message on one line.

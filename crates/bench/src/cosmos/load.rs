@@ -84,11 +84,14 @@ async fn store_items(
     let answer = batch.send_batch(link, container, &partition).await?.parse_json()?;
     let results = answer.as_array().map(Vec::as_slice).unwrap_or_default();
     if results.len() != numbers.len() {
-        return Err(Error::Answer(format!("a batch answered by {}", brief_text(&answer))));
+        return Err(Error::Answer(format!("unexpected reply to a batch: {}", brief_text(&answer))));
     }
     for (number, result) in numbers.iter().zip(results) {
         if result.get("statusCode").and_then(Value::as_u64) != Some(CREATED) {
-            return Err(Error::Answer(format!("an item of a batch: {}", brief_text(result))));
+            return Err(Error::Answer(format!(
+                "unexpected result of an item in a batch: {}",
+                brief_text(result)
+            )));
         }
         let stored = result.get("resourceBody").unwrap_or(&Value::Null);
         if !dies_in_time(stored, life)? {
@@ -122,7 +125,7 @@ async fn rewrite_item(
             return Ok(());
         }
     }
-    let why = "the server's clock is not this machine's: no item dies in the second it should";
+    let why = "the server's clock is not this machine's: no item expires in the intended second";
     Err(Error::Answer(why.to_owned()))
 }
 
@@ -137,7 +140,7 @@ fn dies_in_time(stored: &Value, life: Life) -> Result<bool> {
     let number = |name| stored.get(name).and_then(Value::as_i64);
     match (number("_ts"), number("ttl")) {
         (Some(stamp), Some(ttl)) => Ok(stamp.saturating_add(ttl) == second),
-        _ => Err(Error::Answer("an item comes back without _ts or ttl".to_owned())),
+        _ => Err(Error::Answer("a stored item has no _ts or no ttl".to_owned())),
     }
 }
 

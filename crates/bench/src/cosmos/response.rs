@@ -191,7 +191,7 @@ impl Parser {
 /// Parses the relevant headers; others are only checked for their form.
 fn parse_head(bytes: &[u8]) -> Result<Head> {
     let text =
-        std::str::from_utf8(bytes).map_err(|_| protocol_error("headers that are not text"))?;
+        std::str::from_utf8(bytes).map_err(|_| protocol_error("the headers are not text"))?;
     let mut lines = text.split("\r\n");
     let mut words = lines.next().unwrap_or("").split(' ');
     let version = words.next().unwrap_or("");

@@ -46,7 +46,9 @@ impl Worker for Finder {
         let command = commands::find_equal(COLLECTION, INDEXED, wanted);
         let found = link.call_command(command).await?.read_batch()?.document_count();
         if (found as u64) < MATCHES {
-            return Err(Error::Answer(format!("{found} documents of value {value}")));
+            return Err(Error::Answer(format!(
+                "too few documents with the value {value}: {found}"
+            )));
         }
         Ok(())
     }

@@ -27,7 +27,7 @@ const GOAL: f64 = 0.2;
 /// the timeout is reported as infinite, not as an error.
 pub(super) async fn run_disk(target: &mut Target, settings: &Settings) -> Result<Figures> {
     let directory = target.data_dir.clone().ok_or_else(|| {
-        Error::Usage("this workload reads the data directory: say where it is".to_owned())
+        Error::Usage("this workload reads the data directory: specify its path".to_owned())
     })?;
     // The directory must contain only the expiring documents.
     target.remove_data().await?;

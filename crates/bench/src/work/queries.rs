@@ -28,7 +28,7 @@ impl Worker for Lister {
             link.call_command(commands::find_orders(ORDERS, customer)).await?.read_batch()?;
         if batch.cursor != 0 || batch.is_empty() || (PAGE as usize) < batch.document_count() {
             return Err(Error::Answer(format!(
-                "{} orders of customer {customer}",
+                "unexpected number of orders of customer {customer}: {}",
                 batch.document_count()
             )));
         }
@@ -157,7 +157,10 @@ impl Worker for LotLister {
         if batch.cursor == 0 && batch.document_count() == PAGE as usize {
             return Ok(());
         }
-        Err(Error::Answer(format!("{} events of lot {lot}", batch.document_count())))
+        Err(Error::Answer(format!(
+            "unexpected number of events in lot {lot}: {}",
+            batch.document_count()
+        )))
     }
 }
 

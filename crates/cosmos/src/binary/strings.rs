@@ -157,7 +157,7 @@ fn read_half_bytes(
 ) -> Result<String> {
     let bytes = cursor.take_bytes(count.div_ceil(2))?;
     if count % 2 == 1 && bytes.last().is_some_and(|last| 0xf < *last) {
-        return Err(invalid("a packed string has a character too much", start));
+        return Err(invalid("a packed string has an excess character", start));
     }
     let halves = bytes.iter().flat_map(|byte| [*byte, byte >> 4]);
     Ok(halves.take(count).map(|half| char::from(digits.character_of(half))).collect())

@@ -197,7 +197,7 @@ fn damaged_values() {
         ("710003", "a string of base64 has a wrong end", 1),
         ("710001", "a string of base64 has a wrong end", 1),
         ("7101fc4d", "a string of base64 has a wrong end", 1),
-        ("780110", "a packed string has a character too much", 1),
+        ("780110", "a packed string has an excess character", 1),
         ("7b018001", "a packed string is not ASCII", 1),
         ("7b01ff01", "a packed string is not ASCII", 1),
     ] {

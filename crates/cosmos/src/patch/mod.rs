@@ -91,7 +91,9 @@ impl Patch {
             }
         };
         let Some(Value::Array(operations)) = body.remove("operations") else {
-            return Err(Failure::bad_request("A patch has an array 'operations'."));
+            return Err(Failure::bad_request(
+                "The body of a patch must have an array 'operations'.",
+            ));
         };
         if !(1..=MAX_PATCH).contains(&operations.len()) {
             let text =

@@ -68,14 +68,11 @@ pub(super) fn command() -> Command {
 fn parse_default(text: &str) -> Result<Value, String> {
     match text {
         "off" => Ok(Value::Null),
-        text => {
-            match (text.parse::<i64>(), parse_span(text)) {
-                (Ok(seconds), _) => Ok(seconds.into()),
-                (_, Ok(span)) if span.subsec_nanos() == 0 => Ok(span.as_secs().into()),
-                _ => Err("it is no number of seconds, no span such as 30d, not -1 and not off"
-                    .to_owned()),
-            }
-        }
+        text => match (text.parse::<i64>(), parse_span(text)) {
+            (Ok(seconds), _) => Ok(seconds.into()),
+            (_, Ok(span)) if span.subsec_nanos() == 0 => Ok(span.as_secs().into()),
+            _ => Err("it is not a number of seconds, a duration such as 30d, -1 or off".to_owned()),
+        },
     }
 }
 
@@ -94,7 +91,7 @@ fn api_argument(matches: &ArgMatches) -> String {
 /// Executes the subcommand and returns the server's answer; fails with the message to show.
 pub(super) fn run(client: &Client, matches: &ArgMatches) -> Result<Value, String> {
     let answer = ask(client, matches);
-    answer.map_err(|why| why.replace("add ?door=", "say --api mongo or --api nosql"))
+    answer.map_err(|why| why.replace("add ?door=", "specify --api mongo or --api nosql"))
 }
 
 fn ask(client: &Client, matches: &ArgMatches) -> Result<Value, String> {
@@ -188,7 +185,7 @@ mod tests {
         client.post("/_ebb/quickstart").unwrap();
         let of_sample = ["show", "quickstart", "sessions"];
         let both = ask(&of_sample).unwrap_err();
-        assert_eq!(both, "both APIs have it: say --api mongo or --api nosql");
+        assert_eq!(both, "both APIs have it: specify --api mongo or --api nosql");
         for api in ["mongo", "nosql"] {
             let words = [&of_sample[..], &["--api", api]].concat();
             let text = format_answer(&ask(&words).unwrap());

@@ -48,7 +48,7 @@ impl Place {
     /// Parses a location.
     pub(super) fn parse(text: &str) -> Result<Self, String> {
         if text.is_empty() {
-            return Err("the place of a backup has no name".to_owned());
+            return Err("the location of the backup is empty".to_owned());
         }
         if text == "-" {
             return Ok(Self::Standard);

@@ -57,7 +57,7 @@ fn count_left(client: &Client, part: &Part) -> Result<(u64, u64), String> {
 }
 
 /// Sleeps for [`EVERY`]; this thread has nothing else to do.
-#[expect(clippy::disallowed_methods, reason = "somebody watches, second by second")]
+#[expect(clippy::disallowed_methods, reason = "the display is updated every second")]
 fn pause_second() {
     std::thread::sleep(EVERY);
 }

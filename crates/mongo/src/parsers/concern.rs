@@ -178,7 +178,10 @@ pub(crate) fn check_write(args: &Args<'_>) -> Result<()> {
 
 /// Converts a number to an integer as mongod does: doubles are truncated, decimals rounded half to
 /// even; values beyond 64 bits saturate, and NaN is 0.
-#[expect(clippy::cast_possible_truncation, reason = "beyond its range it is out of range here too")]
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "a saturated number is still out of the range of 32 bits"
+)]
 fn whole_number(number: Number) -> i64 {
     match number {
         Number::Decimal(decimal) => {

@@ -92,7 +92,7 @@ pub(super) fn apply_stage(
             None => Change::Dropped,
         },
         other => {
-            let text = format!("{} does not keep one document one document", other.name());
+            let text = format!("{} does not map one document to one document", other.name());
             return Err(Error::new(Kind::Unsupported, 72, text));
         }
     })

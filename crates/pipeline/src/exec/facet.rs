@@ -172,7 +172,7 @@ impl Operator for Faceting {
         let part = self.waiting.take().and_then(|at| self.parts.get_mut(at));
         match part.and_then(|part| part.exec.as_mut()) {
             Some(exec) => exec.supply(rows),
-            None => Err(caller_error("no part of the facet wanted anything")),
+            None => Err(caller_error("no part of the facet requested documents")),
         }
     }
 

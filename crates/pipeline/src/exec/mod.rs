@@ -285,10 +285,13 @@ impl Exec {
 
     /// Returns the next event. It returns as soon as there is a row, so memory is limited to that
     /// of the stages.
-    #[expect(clippy::should_implement_trait, reason = "it fails, and its end is not an iterator's")]
+    #[expect(
+        clippy::should_implement_trait,
+        reason = "the method can fail, so it cannot implement Iterator"
+    )]
     pub fn next(&mut self) -> Result<Next, Error> {
         if self.waiting.is_some() {
-            return Err(caller_error("rows of another collection are still wanted"));
+            return Err(caller_error("rows of another collection are still requested"));
         }
         // `at` is the operator that needs a row, or the caller after the last one.
         let last = self.operators.len();
@@ -359,7 +362,7 @@ impl Exec {
         let waiting = self.waiting.take().and_then(|at| self.operators.get_mut(at));
         match waiting {
             Some(operator) => operator.supply_wanted(rows),
-            None => Err(caller_error("nothing was wanted of another collection")),
+            None => Err(caller_error("no rows of another collection were requested")),
         }
     }
 }

@@ -128,7 +128,7 @@ impl Run {
         let held = kept.saturating_add(self.groups.held_bytes()).saturating_add(self.finishing);
         if MAX_RUN_BYTES < held {
             let text = format!(
-                "the query holds more memory than allowed: more than {MAX_RUN_BYTES} bytes"
+                "the query needs more memory than allowed: more than {MAX_RUN_BYTES} bytes"
             );
             return Err(Error::new(Kind::TooLarge, LIMIT_EXCEEDED, text));
         }

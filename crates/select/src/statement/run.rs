@@ -265,7 +265,7 @@ impl Run {
         // Without FROM there is one row, regardless of the rows fed.
         let all = all || !self.plan.scans_documents();
         if !all && !self.sorted && !self.full {
-            let text = "the query needs all its rows before it has a result";
+            let text = "the query needs all rows before it can return a result";
             return Err(Error::new(Kind::Unsupported, 0, text));
         }
         let (plan, context) = (Arc::clone(&self.plan), Arc::clone(&self.context));

@@ -75,13 +75,13 @@ pub(crate) fn registry_of_all(all: &[Shared]) -> Registry {
         ConstGauge::new(offset),
     );
     let unconfirmed = ConstGauge::new(i64::from(clock.unconfirmed));
-    registry.register("clock_unconfirmed", "A wall clock step is pending", unconfirmed);
+    registry.register("clock_unconfirmed", "Whether a wall clock step is pending", unconfirmed);
     let keeps_pace = ConstGauge::new(i64::from(clock.keeps_pace));
-    registry.register("clock_keeps_pace", "The database clock keeps pace", keeps_pace);
+    registry.register("clock_keeps_pace", "Whether the database clock keeps pace", keeps_pace);
     let held = ConstGauge::new(i64::from(clock.reap_until.is_some()));
     registry.register(
         "clock_jump_unaccepted",
-        "Documents that a clock jump expired are kept until it is accepted",
+        "Whether documents that a clock jump expired are kept until the jump is accepted",
         held,
     );
     of_expiry(all, &mut registry);
@@ -97,16 +97,16 @@ pub(crate) fn registry_of_all(all: &[Shared]) -> Registry {
 fn of_expiry(all: &[Shared], registry: &mut Registry) {
     let done = all.iter().map(|shared| shared.engine.reap_statistics());
     let (passes, reaped) = done.fold((0, 0), |(passes, reaped), of| (passes + of.0, reaped + of.1));
-    registry.register("ttl_passes", "Passes of the reaper", ConstCounter::new(passes));
+    registry.register("ttl_passes", "Number of passes of the reaper", ConstCounter::new(passes));
     registry.register(
         "ttl_reaped_documents",
-        "Documents compacted away",
+        "Number of documents compacted away",
         ConstCounter::new(reaped),
     );
     let is_paused = all.iter().any(|shared| shared.engine.is_reaping_paused());
     registry.register(
         "ttl_reaping_paused",
-        "Reaping is paused: expired documents are invisible but stay on disk",
+        "Whether reaping is paused: expired documents are invisible but stay on disk",
         ConstGauge::new(i64::from(is_paused)),
     );
     let backlogs: Vec<_> = all.iter().map(|shared| shared.engine.reap_backlog()).collect();
@@ -118,7 +118,7 @@ fn of_expiry(all: &[Shared], registry: &mut Registry) {
     let oldest = backlogs.iter().map(|backlog| backlog.oldest_expired_seconds).max();
     registry.register_with_unit(
         "ttl_purge_lag",
-        "Approximate time since the oldest of them expired; all of them are invisible",
+        "Approximate time since the oldest document of the backlog expired",
         Unit::Seconds,
         ConstGauge::new(oldest.unwrap_or_default()),
     );
@@ -145,7 +145,7 @@ fn of_store(all: &[Shared], registry: &mut Registry) {
     let refusing = i64::from(stores().any(|store| store.health() != Health::Good));
     registry.register(
         "store_refusing",
-        "Writes are refused by the store",
+        "Whether the store refuses writes",
         ConstGauge::new(refusing),
     );
     let measured: Vec<_> = all.iter().filter_map(|shared| shared.measured.as_ref()).collect();
@@ -170,13 +170,13 @@ fn of_store(all: &[Shared], registry: &mut Registry) {
     let waits = measured.iter().map(|measured| measured.fsync_ns.read_distribution());
     registry.register_with_unit(
         "fsync",
-        "Writing a batch of commits and waiting until it is durable",
+        "Duration of writing a batch of commits until it is durable",
         Unit::Seconds,
         Measurement::sum(waits, NANOSECONDS),
     );
     registry.register(
         "group_commit_size",
-        "Commits in one such batch",
+        "Number of commits per batch",
         Measurement::sum(measured.iter().map(|it| it.group_size.read_distribution()), 1.0),
     );
 }
@@ -209,7 +209,7 @@ fn of_views(measured: &[&Arc<TreeMetrics>], registry: &mut Registry) {
     }
     registry.register(
         "storage_ended_views",
-        "Snapshots ended because too much disk space was kept for them",
+        "Number of snapshots ended because too much disk space was kept for them",
         ConstCounter::new(views.iter().map(|views| views.ended).sum::<u64>()),
     );
 }

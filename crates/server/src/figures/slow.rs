@@ -32,7 +32,7 @@ impl KeptSlow {
         for slow in new {
             // A full disk must not affect the list in memory; others report it.
             if let Err(error) = self.file.append(slow.as_ref(), MOST_SLOW) {
-                tracing::debug!(%error, "cannot write a slow operation");
+                tracing::debug!(%error, "cannot write to the slow operation log");
                 return;
             }
         }

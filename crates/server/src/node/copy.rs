@@ -23,7 +23,7 @@ pub(super) async fn tend(reaper: &mut CopyReaper, shard: &SharedShard) -> Infall
             }
             // For example while the store is reopened or loads a base.
             Err(error) => {
-                tracing::debug!(%error, "cannot compact what the owner has reaped; will retry")
+                tracing::debug!(%error, "cannot compact documents the owner has reaped; will retry")
             }
         }
     }

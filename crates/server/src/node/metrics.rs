@@ -30,29 +30,31 @@ type Figure<T> = (&'static str, &'static str, fn(&Route) -> T);
 
 /// Gauges of each shard.
 const STANDING: [Figure<u64>; 4] = [
-    ("cluster_owner", "This node owns the data and serves them", |route| {
+    ("cluster_owner", "Whether this node owns the data and serves it", |route| {
         u64::from(route.here().is_some())
     }),
     ("cluster_epoch", "Epoch of the current owner of the data; 0: no owner", |route| {
         route.facts.seen_shard().owner.map_or(0, |(_, epoch)| epoch)
     }),
-    ("cluster_applied_entry", "Last entry that this node has applied", |route| {
+    ("cluster_applied_entry", "Number of the last entry that this node has applied", |route| {
         route.facts.seen_shard().applied
     }),
-    ("cluster_behind_entries", "Committed entries that this node has not applied yet", |route| {
-        route.facts.lag()
-    }),
+    (
+        "cluster_behind_entries",
+        "Number of committed entries that this node has not applied yet",
+        |route| route.facts.lag(),
+    ),
 ];
 
 /// Counters of each shard.
 const COUNTED: [Figure<u64>; 3] = [
-    ("cluster_terms", "Times in which this node became the owner", |route| {
+    ("cluster_terms", "Number of times that this node became the owner", |route| {
         route.facts.counts.terms.load(Ordering::Relaxed)
     }),
-    ("cluster_passed_on", "Connections and requests forwarded to the owner", |route| {
+    ("cluster_passed_on", "Number of connections and requests forwarded to the owner", |route| {
         route.facts.counts.passed.load(Ordering::Relaxed)
     }),
-    ("cluster_received", "Connections and requests forwarded by other nodes", |route| {
+    ("cluster_received", "Number of connections and requests forwarded by other nodes", |route| {
         route.facts.counts.received.load(Ordering::Relaxed)
     }),
 ];
@@ -69,7 +71,7 @@ fn of_node(routes: &Routes, registry: &mut Registry) {
         registry.register(name, what, family);
     }
     let reached = ConstGauge::new(i64::from(routes.facts().hears()));
-    registry.register("cluster_reached", "Whether Cassandra answers this node", reached);
+    registry.register("cluster_reached", "Whether Cassandra replies to this node", reached);
     for (name, what, read) in COUNTED {
         let family = Family::<Labels, Counter>::default();
         for route in routes.all() {

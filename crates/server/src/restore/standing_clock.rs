@@ -27,7 +27,8 @@ pub(super) fn standing_clock(at: &Checkpoint) -> Result<Clock, String> {
     let mode = if at.manual { ClockMode::Manual } else { ClockMode::System };
     let source = Box::new(Standing { wall_ms: at.ms });
     let clock = Clock::start(mode, source, NO_BOOT, Some(last));
-    let clock = clock.map_err(|refusal| format!("the clock of the backup: {refusal:?}"))?;
+    let clock =
+        clock.map_err(|refusal| format!("cannot start the clock of the backup: {refusal:?}"))?;
     clock.mark_persisted(&clock.tick());
     Ok(clock)
 }

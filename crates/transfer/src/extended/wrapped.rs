@@ -57,7 +57,7 @@ impl<'de> Visitor<'de> for InnerVisitor {
     type Value = Inner;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("what the type's name asks for")
+        f.write_str("a value of the named type")
     }
 
     fn visit_bool<E>(self, value: bool) -> Result<Inner, E> {

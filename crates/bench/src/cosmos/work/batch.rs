@@ -48,7 +48,7 @@ impl Worker<Link> for Creator {
         if answer.status == ACCEPTED {
             return Ok(());
         }
-        Err(Error::Answer(format!("a batch answered with {}", answer.status)))
+        Err(Error::Answer(format!("a batch failed with status {}", answer.status)))
     }
 }
 

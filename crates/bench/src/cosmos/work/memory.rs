@@ -10,7 +10,7 @@ use crate::{
 /// Loads the items and returns the memory before and after. Requires the server's process id.
 pub(super) async fn run_memory(target: &mut Target, settings: &Settings) -> Result<Figures> {
     let (Some(pid), Some(at_rest)) = (target.pid, target.at_rest) else {
-        let why = "this workload reads the server's memory: say which process it is";
+        let why = "this workload reads the server's memory: specify the server's process";
         return Err(Error::Usage(why.to_owned()));
     };
     target.need_items(settings.sizes.items).await?;

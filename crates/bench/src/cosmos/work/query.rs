@@ -74,7 +74,9 @@ impl Worker<Link> for Lister {
         // Every item has an `_etag`; parsing the JSON would cost more than the server's work.
         let found = count_occurrences(answer.body, b"\"_etag\":");
         if found == 0 || TOP < found || answer.continuation.is_some() {
-            return Err(Error::Answer(format!("{found} items at the top of {partition}")));
+            return Err(Error::Answer(format!(
+                "unexpected number of items in partition {partition}: {found}"
+            )));
         }
         Ok(())
     }
@@ -111,7 +113,9 @@ impl Worker<Link> for Counter {
             match answer.continuation {
                 // If a page returned the token of its request, the loop would never end.
                 Some(token) if continuation.as_deref() == Some(token) => {
-                    return Err(Error::Answer("a count that does not go on".to_owned()));
+                    return Err(Error::Answer(
+                        "a page of a count repeated its continuation token".to_owned(),
+                    ));
                 }
                 Some(token) => continuation = Some(token.to_owned()),
                 None => break,
@@ -120,7 +124,7 @@ impl Worker<Link> for Counter {
         if count == self.0.items {
             return Ok(());
         }
-        Err(Error::Answer(format!("a count of {count} instead of {}", self.0.items)))
+        Err(Error::Answer(format!("the count is {count} instead of {}", self.0.items)))
     }
 }
 
