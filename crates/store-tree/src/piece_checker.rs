@@ -84,7 +84,7 @@ mod tests {
             (vec![directory(), piece(5, row(1))], None),
             (vec![piece(5, vec![record_next(1)])], None),
             (vec![], Some("without pieces")),
-            (vec![directory(), piece(6, row(1))], Some("same entry")),
+            (vec![directory(), piece(6, row(1))], Some("different entries")),
             (vec![directory(), piece(5, row(2))], Some("unknown tree 2")),
             (vec![piece(5, row(1)), directory()], Some("unknown tree 1")),
             (vec![piece(5, record_made(0, Space::Catalog))], Some("two tree directories")),

@@ -198,7 +198,7 @@ mod tests {
             (one(r#"{"op":"move","path":"/a","from":"/_etag"}"#), "cannot be patched"),
             (format!(r#"{{"operations":[{},{{}}]}}"#, many(1)), "For Operation(2)"),
             (r#"{"condition":1,"operations":[]}"#.to_owned(), "must be a string"),
-            ("{}".to_owned(), "has an array 'operations'"),
+            ("{}".to_owned(), "must have an array 'operations'"),
             (r#"[{"op":"remove","path":"/a"}]"#.to_owned(), "1 None"),
             ("[]".to_owned(), "can't be 0 or exceed '10'"),
             ("[1]".to_owned(), "For Operation(1): It is not an object."),
