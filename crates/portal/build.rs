@@ -106,7 +106,7 @@ fn check_node() -> Result<(), String> {
     }
 }
 
-/// Whether the packages in the lock file are installed.
+/// Returns whether the packages in the lock file are installed.
 fn is_installed(web: &Path) -> bool {
     let changed = |path: &str| fs::metadata(web.join(path)).and_then(|it| it.modified()).ok();
     match (changed("node_modules/.package-lock.json"), changed("package-lock.json")) {

@@ -1,4 +1,4 @@
-//! Hands what libFuzzer makes up to the target that `FUZZ_TARGET` names.
+//! Passes libFuzzer's inputs to the target that `FUZZ_TARGET` names.
 #![no_main]
 
 use std::sync::LazyLock;

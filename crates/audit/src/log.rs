@@ -168,7 +168,7 @@ fn read_tail(file: &mut File) -> io::Result<String> {
     file.seek(SeekFrom::Start(len.saturating_sub(TAIL_BYTES)))?;
     let mut bytes = Vec::new();
     file.read_to_end(&mut bytes)?;
-    // It may start within a character, in a line that is not the last.
+    // The bytes may start within a character, in a line that is not the last.
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 

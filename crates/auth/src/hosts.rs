@@ -31,7 +31,7 @@ impl Hosts {
     }
 }
 
-/// Returns whether it is a name below `localhost`, which always resolves to the local machine.
+/// Returns whether a name is below `localhost`, which always resolves to the local machine.
 fn is_below_localhost(name: &str) -> bool {
     let suffix = b".localhost";
     name.len() > suffix.len()

@@ -15,7 +15,7 @@ use crate::denied::Denied;
 /// An identity service whose tokens are trusted.
 #[derive(Clone)]
 pub struct Issuer {
-    /// By key id.
+    /// The public keys of the service with their checks, by key id.
     keys: HashMap<String, (DecodingKey, Validation)>,
 }
 

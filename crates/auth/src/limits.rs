@@ -15,7 +15,7 @@ pub const TOKEN_SECONDS: i64 = 60 * 60;
 pub(crate) const MAX_HEADER_BYTES: usize = 16 * 1024;
 /// Permitted key lengths in bytes.
 pub(crate) const KEY_BYTES: std::ops::RangeInclusive<usize> = 16..=256;
-/// Number of wrong keys that one sender may give within a window.
+/// Number of wrong keys that one sender may send within a window.
 pub const MAX_ATTEMPTS: u32 = 10;
 /// The window in which wrong keys are counted.
 pub const ATTEMPTS_WINDOW: Duration = Duration::from_secs(60);
@@ -24,7 +24,7 @@ pub const ATTEMPTS_WINDOW: Duration = Duration::from_secs(60);
 pub const MAX_SENDERS: usize = 4096;
 /// Number of wrong passwords for one user that one sender may give without a delay.
 pub const BACKOFF_BURST: u32 = 10;
-/// The cost of one more wrong password: one per this interval is permitted in the long run.
+/// The cost of one wrong password: in the long run, one is permitted per this interval.
 pub const BACKOFF_PLACE: Duration = Duration::from_secs(3);
 /// Maximum delay of an attempt because of wrong passwords.
 pub const BACKOFF_MOST: Duration = Duration::from_secs(60);

@@ -13,14 +13,14 @@ pub struct Link {
     pub name: String,
     /// Header of the backup.
     pub header: Header,
-    /// Database clock at its end, milliseconds.
+    /// Database clock at the end of the backup, milliseconds.
     pub clock_ms: i64,
 }
 
 impl Link {
-    /// Returns the instant before which this chain has everything that was acknowledged: later
-    /// commits were stamped no earlier than its last entry, and became visible after it was begun.
-    /// Its clock at the end is later, since more was written meanwhile.
+    /// Returns the instant before which a chain that ends with this backup has everything that was
+    /// acknowledged: later commits were stamped no earlier than its last entry, and became visible
+    /// after it had started. Its clock at the end is later, since more was written meanwhile.
     fn complete_ms(&self) -> i64 {
         self.header.last_stamp.at_ms.max(self.header.began_ms)
     }
@@ -30,12 +30,12 @@ impl Link {
         (self.header.last_entry, self.clock_ms, self.header.began_ms)
     }
 
-    /// Whether it continues at the end of `before`.
+    /// Returns whether this backup continues at the end of `before`.
     fn follows(&self, before: &Self) -> bool {
         before.place() < self.place() && check_next(&before.header, &self.header).is_ok()
     }
 
-    /// Whether it is an incremental backup taken after the end of another.
+    /// Returns whether this is an incremental backup taken after the end of another.
     fn is_after(&self, other: &Self) -> bool {
         let has_more = other.header.last_entry < self.header.last_entry;
         self.header.kind == Kind::Incremental
@@ -91,7 +91,7 @@ pub fn check_chain(mut links: Vec<Link>, to: Option<i64>) -> Result<Vec<Link>, E
 
 /// Refuses a chain that has no continuation and lacks something requested.
 fn check_end(last: &Link, links: &[Link], to: Option<i64>) -> Result<(), Error> {
-    // It has everything that was acknowledged before the instant at which it was begun.
+    // The backup has everything that was acknowledged before the instant at which it was started.
     if to.is_some_and(|to| to <= last.header.began_ms) {
         return Ok(());
     }

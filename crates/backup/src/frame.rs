@@ -280,7 +280,7 @@ impl<R: Read> FrameReader<R> {
     }
 
     /// Reads the next frame, decompressed if `wanted` accepts its kind; otherwise `skip` skips the
-    /// payload. Invalidates the hash.
+    /// payload, after which the hash is no longer valid.
     pub(crate) fn look(
         &mut self,
         wanted: impl Fn(FrameKind) -> bool,

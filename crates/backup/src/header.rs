@@ -48,11 +48,11 @@ pub struct Stamp {
 pub struct Header {
     /// Full or incremental.
     pub kind: Kind,
-    /// Version of the program that wrote it.
+    /// Version of the program that wrote the backup.
     pub ebb: String,
     /// Id of this backup.
     pub id: Uuid,
-    /// Id of the database; a restored database gets a new one.
+    /// Id of the database; a restored database gets a new id.
     pub lineage: Uuid,
     /// For an incremental backup, the last journal entry of the previous one; 0 for a full one.
     pub after_entry: u64,

@@ -16,7 +16,7 @@ use crate::{
 pub struct Survey {
     /// Header of the backup.
     pub header: Header,
-    /// Checkpoint of the clock at its end.
+    /// Checkpoint of the clock at the end of the backup.
     pub clock: Bytes,
     /// Trailer of the backup.
     pub trailer: Trailer,

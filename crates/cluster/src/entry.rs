@@ -32,7 +32,7 @@ pub struct Entry {
     /// The last entry of this epoch, or the end of the preceding epoch, that the writer knew to be
     /// committed.
     pub committed: u64,
-    /// Whether it is the last entry of its segment.
+    /// Whether the entry is the last entry of its segment.
     pub closes: bool,
     /// The encoded journal entry; empty in the first entry of an epoch.
     pub body: Bytes,

@@ -143,19 +143,19 @@ impl Container {
         &self.state.record.options
     }
 
-    /// Whether all versions of its items are currently kept for feeds. This reads the collection's
-    /// current state, since a feed that starts implicitly does not create a version of the
-    /// definition.
+    /// Returns whether all versions of its items are currently kept for feeds. This reads the
+    /// collection's current state, since a feed that starts implicitly does not create a version of
+    /// the definition.
     pub(crate) fn keeps_versions(&self) -> bool {
         self.collection.state().record.keeps_events()
     }
 
-    /// Whether it has a feed of all versions, possibly not started yet.
+    /// Returns whether the container has a feed of all versions, possibly not started yet.
     pub(crate) fn keeps_feed(&self) -> bool {
         self.collection.state().record.items.is_some_and(|items| items.feed.is_some())
     }
 
-    /// Whether its feed of all versions includes the item before each change.
+    /// Returns whether its feed of all versions includes the item before each change.
     pub(crate) fn keeps_images(&self) -> bool {
         container::keeps_images(self.options())
     }
@@ -258,7 +258,7 @@ impl Container {
         epk::effective_key(self.key.kind(), &self.key.extract_key(item.document()))
     }
 
-    /// Whether the container still exists with this definition.
+    /// Returns whether the container still exists with this definition.
     fn is_current(&self) -> bool {
         !self.collection.is_dropped() && last_change(&self.collection.state()) == self.version()
     }

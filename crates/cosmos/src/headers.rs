@@ -104,7 +104,7 @@ headers! {
     }
 }
 
-/// Whether the body of a request is a query, for callers that parse no other headers.
+/// Returns whether the body of a request is a query, for callers that parse no other headers.
 pub(crate) fn asks_query(map: &HeaderMap) -> bool {
     let mut about = HeaderMap::new();
     for name in ["x-ms-documentdb-isquery", "content-type"] {
@@ -157,14 +157,14 @@ impl Headers {
         Ok(())
     }
 
-    /// Whether the response to a write may omit the item. SDKs request that with an option
+    /// Returns whether the response to a write may omit the item. SDKs request that with an option
     /// (`EnableContentResponseOnWrite` in .NET) to save most of the bytes.
     pub(crate) fn prefers_minimal(&self) -> bool {
         self.prefer().is_some_and(|prefer| prefer.eq_ignore_ascii_case("return=minimal"))
     }
 
-    /// Whether the body is a query. Clients declare that by a header, by the media type of the
-    /// body, or by both.
+    /// Returns whether the body is a query. Clients declare that by a header, by the media type of
+    /// the body, or by both.
     pub(crate) fn has_query(&self) -> bool {
         let kind = self.content_type().unwrap_or_default().split(';').next().unwrap_or_default();
         self.is_query() || kind.trim().eq_ignore_ascii_case("application/query+json")
@@ -240,7 +240,8 @@ const VERSIONS: &[&str] = &[
 /// From this date on any date is accepted, since an SDK may be newer than this server.
 const ALL_SINCE: &str = "2018-09-17";
 
-/// Whether a text is a value of `x-ms-indexing-directive`, which operations of batches also have.
+/// Returns whether a text is a value of `x-ms-indexing-directive`, which operations of batches also
+/// have.
 pub(crate) fn is_indexing_directive(text: &str) -> bool {
     is_one_of(text, DIRECTIVES)
 }
@@ -249,7 +250,7 @@ fn is_one_of(text: &str, all: &[&str]) -> bool {
     all.iter().any(|each| each.eq_ignore_ascii_case(text))
 }
 
-/// Whether a text is a protocol version, which is its date of publication.
+/// Returns whether a text is a protocol version, which is its date of publication.
 fn is_version(text: &str) -> bool {
     let is_date = text.len() == ALL_SINCE.len()
         && text.bytes().zip(ALL_SINCE.bytes()).all(|(given, form)| match form {

@@ -47,7 +47,7 @@ impl Home {
         }
     }
 
-    /// Whether the request's body names the database: it creates one.
+    /// Returns whether the request's body names the database: it creates one.
     pub(crate) fn is_in_body(method: &Method, headers: &HeaderMap, link: &Link) -> bool {
         let all = link.kind == Resource::Databases && link.name.is_none();
         all && method == Method::POST && !asks_query(headers)

@@ -65,7 +65,7 @@ impl Client {
         self.sends.store(true, Relaxed);
     }
 
-    /// Whether the client got a response before it had sent its whole request.
+    /// Returns whether the client got a response before it had sent its whole request.
     pub(crate) fn is_sending(&self) -> bool {
         self.sends.load(Relaxed)
     }
@@ -141,7 +141,7 @@ impl Interrupt {
         }
     }
 
-    /// Whether one of the two limits has passed.
+    /// Returns whether one of the two limits has passed.
     fn is_late(&self, now: Duration) -> bool {
         self.end <= now || as_nanos(EVALUATION_TIME) <= self.taken.load(Relaxed)
     }

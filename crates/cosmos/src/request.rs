@@ -83,7 +83,7 @@ impl Request {
         self.link.name.as_deref().unwrap_or_default()
     }
 
-    /// Whether the operation is read-only.
+    /// Returns whether the operation is read-only.
     pub(crate) fn only_reads(&self) -> bool {
         self.operation.row().access == Access::Reads
     }

@@ -38,7 +38,7 @@ impl ResourcePath {
         Self(Vec::new())
     }
 
-    /// Whether the path is below a container.
+    /// Returns whether the path is below a container.
     pub(crate) fn is_in_container(&self) -> bool {
         2 < self.0.len()
     }
@@ -98,8 +98,9 @@ impl ResourcePath {
         self
     }
 
-    /// Whether the path identifies an item only together with a partition key: it uses the item's
-    /// id, which is unique in a logical partition only, and the container has a partition key.
+    /// Returns whether the path identifies an item only together with a partition key: it uses the
+    /// item's id, which is unique in a logical partition only, and the container has a partition
+    /// key.
     pub(crate) fn needs_partition<S: Store>(&self, engine: &Engine<S>, known: &Containers) -> bool {
         let [(_, database), (_, container), (Resource::Documents, name)] = self.0.as_slice() else {
             return false;
@@ -109,8 +110,8 @@ impl ResourcePath {
         !by_rid && found.is_ok_and(|found| !found.key.paths().is_empty())
     }
 
-    /// Whether this is an item's path and `other` that of its container or its partition key
-    /// ranges, which SDKs read before they read the item.
+    /// Returns whether this is an item's path and `other` that of its container or its partition
+    /// key ranges, which SDKs read before they read the item.
     pub(crate) fn is_item_of(&self, other: &Self) -> bool {
         let [database, container, (Resource::Documents, _)] = self.0.as_slice() else {
             return false;
@@ -123,7 +124,7 @@ impl ResourcePath {
         }
     }
 
-    /// Whether another path equals this one or lies below it.
+    /// Returns whether another path equals this one or lies below it.
     pub(crate) fn contains(&self, other: &Self) -> bool {
         other.0.starts_with(&self.0)
     }

@@ -73,23 +73,23 @@ impl Decimal128 {
         self.0.to_le_bytes()
     }
 
-    /// Whether the sign bit is set.
+    /// Returns whether the sign bit is set.
     pub fn is_negative(self) -> bool {
         self.0 >> 127 == 1
     }
 
-    /// Whether the value is a NaN.
+    /// Returns whether the value is a NaN.
     pub fn is_nan(self) -> bool {
         // 11111 after the sign; the lower bits are a payload, which is ignored.
         (self.0 >> 122) & 0x1f == 0x1f
     }
 
-    /// Whether the value is an infinity.
+    /// Returns whether the value is an infinity.
     pub fn is_infinite(self) -> bool {
         (self.0 >> 122) & 0x1f == 0x1e
     }
 
-    /// Whether the value is zero of either sign.
+    /// Returns whether the value is zero of either sign.
     pub fn is_zero(self) -> bool {
         matches!(self.parts(), Some((_, 0, _)))
     }
@@ -325,7 +325,7 @@ pub(crate) fn power_of_ten(exponent: i64) -> BigUint {
     BigUint::from(10_u8).pow(u32::try_from(exponent).unwrap_or(0))
 }
 
-/// Whether half-to-even rounding rounds up. `whole` is the part that is kept and `half` the
+/// Returns whether half-to-even rounding rounds up. `whole` is the part that is kept and `half` the
 /// remainder compared with one half; an exact half goes to the even neighbour.
 fn rounds_up(whole: &BigUint, half: &Ordering, sticky: bool) -> bool {
     match half {
@@ -342,7 +342,7 @@ fn trim_zeros(text: &str) -> String {
     format!("{mantissa}E{exponent}")
 }
 
-/// Whether a text is digits with at most one point and an optional exponent.
+/// Returns whether a text is digits with at most one point and an optional exponent.
 fn is_decimal_text(text: &str) -> bool {
     let (mantissa, exponent) = match text.split_once(['e', 'E']) {
         Some((mantissa, exponent)) => (mantissa, Some(exponent)),

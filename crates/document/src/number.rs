@@ -29,7 +29,7 @@ impl Number {
         }
     }
 
-    /// Whether it is a NaN.
+    /// Returns whether the number is a NaN.
     pub fn is_nan(self) -> bool {
         match self {
             Self::Int(_) => false,
@@ -161,7 +161,7 @@ impl Exact {
         Self { negative, infinite: true, digits: Vec::new(), point: 0 }
     }
 
-    /// Whether the value is zero; an infinity also has no digits.
+    /// Returns whether the value is zero; an infinity also has no digits.
     pub(crate) fn is_zero(&self) -> bool {
         !self.infinite && self.digits.is_empty()
     }

@@ -32,7 +32,7 @@ impl Path {
         self.ends.len()
     }
 
-    /// Whether the path is the empty text.
+    /// Returns whether the path is the empty text.
     pub fn is_empty(&self) -> bool {
         self.text.is_empty()
     }
@@ -54,9 +54,9 @@ impl Path {
         self.part(0)
     }
 
-    /// Whether one path equals the other or is an ancestor of it: `a.b` conflicts with `a` and
-    /// `a.b.c`, not with `a.bc`. Edits and projections refuse such pairs, since the result would
-    /// depend on their order.
+    /// Returns whether one path equals the other or is an ancestor of it: `a.b` conflicts with `a`
+    /// and `a.b.c`, not with `a.bc`. Edits and projections refuse such pairs, since the result
+    /// would depend on their order.
     pub fn conflicts_with(&self, other: &Path) -> bool {
         let below = |longer: &str, shorter: &str| {
             longer

@@ -95,7 +95,7 @@ impl Budget {
         }
     }
 
-    /// Records the access path, if that is wanted and was not recorded before.
+    /// Records the access path, if the watch records it and none was recorded before.
     pub fn note_access(&self, access: impl FnOnce() -> String) {
         if let Some(looked) = self.watch.as_ref().and_then(|watch| watch.looked()) {
             looked.note_access(access);

@@ -54,7 +54,7 @@ impl Floors {
                 self.dates
                     .iter()
                     .filter(|floor| floor.index == index)
-                    // One index suffices: the earliest rule expires the document.
+                    // One date index suffices: the earliest rule expires the document.
                     .any(|floor| floor.has_expired(header.stamp, date_ms))
             }))
     }
@@ -74,7 +74,7 @@ impl Floors {
         self
     }
 
-    /// Returns the floors by which a document has expired only if it has by both operands.
+    /// Returns the floors by which a document has expired only if it has expired by both operands.
     pub fn lower_of_both(&self, other: &Self) -> Self {
         // An index that only one operand has expires nothing by both.
         let dates = self.dates.iter().filter_map(|floor| {
@@ -96,7 +96,8 @@ impl DateFloor {
             || self.pairs.iter().any(|pair| stamp < pair.stamp && date_ms <= pair.floor_ms)
     }
 
-    /// Returns the floor of one index by which a row has expired only if it has by both operands.
+    /// Returns the floor of one index by which a row has expired only if it has expired by both
+    /// operands.
     fn lower_of_both(&self, other: &Self) -> Self {
         // `floor_ms` is a pair without a bound on the stamp. A row expired by both operands matches
         // one pair of each, so the result is the minimum of every two pairs.

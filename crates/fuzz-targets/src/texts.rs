@@ -11,7 +11,7 @@ use select::statement::{Flow, PageLimit, Resume, Run};
 
 use crate::bounds::context;
 
-/// Below serde_json's limit.
+/// Maximum nesting depth, below serde_json's limit.
 const DEPTH: usize = 100;
 
 /// JSON is read as by serde_json, except for duplicate names and unescaped tabs and line breaks in
@@ -40,7 +40,7 @@ pub(crate) fn sql(bytes: &[u8]) {
     }
 }
 
-/// Whether a query names a non-deterministic function.
+/// Returns whether a query names a non-deterministic function.
 fn says_other_things(text: &str) -> bool {
     let text = text.to_ascii_uppercase();
     ["RAND", "GETCURRENT"].iter().any(|name| text.contains(name))

@@ -24,7 +24,7 @@ impl<'a> Cursor<'a> {
         self.at
     }
 
-    /// Whether all bytes have been read.
+    /// Returns whether all bytes have been read.
     pub(crate) fn is_at_end(&self) -> bool {
         self.rest.is_empty()
     }

@@ -24,7 +24,7 @@ pub use batch::{
 };
 pub use error::Invalid;
 
-/// Whether a body is in this format. JSON text never starts with the version byte of a row.
+/// Returns whether a body is in this format. JSON text never starts with the version byte of a row.
 pub fn is_hybrid_row(body: &[u8]) -> bool {
     body.first() == Some(&row::VERSION)
 }

@@ -8,7 +8,7 @@ use crate::types::Type;
 pub(crate) enum Storage {
     /// The column is at a fixed offset; zero bytes if it is absent.
     Fixed,
-    /// After the fixed columns, with a length; no bytes if the column is absent.
+    /// The column is after the fixed columns, with a length; no bytes if it is absent.
     Variable,
     /// The column is at the end of the row, with its path.
     Sparse,

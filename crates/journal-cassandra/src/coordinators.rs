@@ -77,7 +77,7 @@ impl Coordinators {
         known.avoided = Some((Instant::now() + pause, pause));
     }
 
-    /// Returns whether requests should go elsewhere.
+    /// Returns whether requests should be sent to other nodes than this one.
     fn avoids(&self, node: Uuid) -> bool {
         let known = self.known.lock();
         let avoided = known.get(&node).and_then(|known| known.avoided);

@@ -54,7 +54,8 @@ fn was_not_begun(error: &RequestAttemptError) -> bool {
     )
 }
 
-/// Returns whether another node may execute what this one did not, or did without a reply.
+/// Returns whether another node may execute a request that this node did not execute, or executed
+/// without a reply.
 fn may_do_elsewhere(error: &RequestAttemptError) -> bool {
     match error {
         RequestAttemptError::BrokenConnectionError(_) => true,

@@ -5,7 +5,7 @@ use store::Error;
 
 use crate::options::Replication;
 
-/// Name, and columns with options, of each table.
+/// The name of each table, and its columns with options.
 const TABLES: &[(&str, &str)] = &[
     ("cluster", "(one int PRIMARY KEY, format int, id uuid, shards int, clock text, secret blob)"),
     (

@@ -156,7 +156,7 @@ impl Maker<'_> {
         Ok(prepared)
     }
 
-    /// Prepares a read that sees every swap acknowledged before.
+    /// Prepares a read that sees every lightweight transaction acknowledged before it.
     async fn serial(&self, text: &str) -> Result<PreparedStatement, Error> {
         let mut prepared = self.prepare(text).await?;
         prepared.set_consistency(Consistency::Serial);

@@ -108,7 +108,7 @@ impl GroupHead {
         (head.first <= head.last).then_some(head)
     }
 
-    /// Whether these bytes match the head's length and checksum.
+    /// Returns whether these bytes match the head's length and checksum.
     pub(crate) fn covers(&self, entries: &[u8]) -> bool {
         usize::try_from(self.length) == Ok(entries.len())
             && crc32c::crc32c_append(crc32c::crc32c(&self.covered()), entries) == self.checksum

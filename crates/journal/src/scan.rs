@@ -20,7 +20,7 @@ pub(crate) struct Place {
 }
 
 impl Place {
-    /// Whether the group with this head continues the chain at this position.
+    /// Returns whether the group with this head continues the chain at this position.
     fn is_followed_by(self, head: &GroupHead) -> bool {
         Some(head.first) == self.n.checked_add(1) && head.before == self.chain
     }
@@ -41,9 +41,9 @@ pub(crate) fn group_at(
     Ok(entries.is_some_and(|entries| head.covers(entries)).then_some(head))
 }
 
-/// Whether a position without a valid group is damage rather than a torn end. It is damage if
-/// another head follows, since that was written after this group was durable, or if the head here
-/// belongs to another chain. A head here that continues the chain belongs to a torn group.
+/// Returns whether a position without a valid group is damage rather than a torn end. It is damage
+/// if another head follows, since that was written after this group was durable, or if the head
+/// here belongs to another chain. A head here that continues the chain belongs to a torn group.
 pub(crate) fn is_damaged_at(
     window: &mut Window<'_>,
     segment: SegmentId,

@@ -28,7 +28,8 @@ pub trait Relief: Send + Sync {
     fn relieve(&self, bytes: usize);
 }
 
-/// The requested memory is not available because it is in use. A later request may succeed.
+/// The requested memory is not available, because other holders use it. A later request may
+/// succeed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Short;
 
@@ -54,7 +55,7 @@ pub const SMALL: usize = 256 * 1024;
 const RESERVE: usize = 8;
 
 /// A batch or a page may take 1/ANSWER_PART of the account. It exists twice in memory, so half of
-/// the account is left when sixteen clients read at full size.
+/// the account is left when sixteen clients read batches of this size.
 const ANSWER_PART: usize = 64;
 
 /// When memory is scarce, a reply may take 1/SCARCE_PART of what a small holder may: the reply
@@ -82,8 +83,8 @@ struct Books {
     refused: AtomicU64,
     /// Holders that can be asked to release memory.
     reliefs: RwLock<Vec<Weak<dyn Relief>>>,
-    /// Compares with the process's memory as the system reports it; only set for a process's
-    /// account.
+    /// Compares the account with the process's memory as the system reports it; set only for the
+    /// account of a process.
     pressure: Option<Pressure>,
 }
 

@@ -28,8 +28,8 @@ impl Plan {
         self.process / 2
     }
 
-    /// Returns the maximum memory of all connections before their first complete request, which is
-    /// part of that of operations.
+    /// Returns the maximum memory of all connections before their first complete request. It is a
+    /// part of the memory of operations.
     pub fn strangers_bytes(self) -> usize {
         self.process / 16
     }

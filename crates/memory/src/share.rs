@@ -3,12 +3,13 @@
 
 use crate::account::{Account, Short};
 
-/// A share of at most this many bytes takes nothing from the account; very many shares stay below
-/// it.
+/// A share of at most this many bytes takes nothing from the account. Most of the very many shares
+/// are smaller.
 const FREE: usize = 2 * 1024;
-/// Minimum bytes taken ahead of need. A growing share doubles, then grows by whole chunks.
+/// Minimum bytes that a share takes beyond what its holder needs. A growing share doubles, then
+/// grows by whole chunks.
 const FIRST: usize = 4 * 1024;
-/// Maximum bytes taken ahead of need.
+/// Maximum bytes that a share takes beyond what its holder needs.
 const CHUNK: usize = 64 * 1024;
 
 /// Bytes of an account, returned on drop.

@@ -26,7 +26,7 @@ pub fn begin_login(database: &str, payload: &str) -> impl FnOnce(&mut DocBuilder
     }
 }
 
-/// Returns the last step of the login.
+/// Returns the last step of a SCRAM-SHA-256 login.
 pub fn end_login(database: &str, conversation: i64, payload: &str) -> impl FnOnce(&mut DocBuilder) {
     move |body| {
         begin_command(body, "saslContinue", ValueRef::Int32(1), database);

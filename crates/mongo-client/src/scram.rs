@@ -74,7 +74,7 @@ impl<'a> Scram<'a> {
 }
 
 fn keyed(key: &[u8], text: &[u8]) -> [u8; 32] {
-    // HMAC accepts keys of any length.
+    // HMAC accepts keys of any length, so this cannot fail.
     let Ok(mut mac) = Hmac::<Sha256>::new_from_slice(key) else { return [0; 32] };
     mac.update(text);
     mac.finalize().into_bytes().into()

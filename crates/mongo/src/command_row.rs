@@ -98,12 +98,12 @@ impl Work {
         }
     }
 
-    /// Returns whether it counts among the reads of `serverStatus`.
+    /// Returns whether the command counts among the reads of `serverStatus`.
     pub(crate) fn is_read(self) -> bool {
         matches!(self, Self::Query | Self::GetMore | Self::Read)
     }
 
-    /// Returns whether it counts among the writes of `serverStatus`.
+    /// Returns whether the command counts among the writes of `serverStatus`.
     pub(crate) fn is_write(self) -> bool {
         matches!(self, Self::Insert | Self::Update | Self::Remove | Self::Write)
     }

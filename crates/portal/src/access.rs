@@ -135,7 +135,8 @@ pub(crate) struct Asked<'a> {
     pub(crate) peer: Option<IpAddr>,
     /// Whether the request was made by the web pages, which know the session's token.
     pub(crate) is_page: bool,
-    /// Whether the request changes nothing whatever its method, or its route checks the right.
+    /// Whether the request changes nothing, whatever its method, or its route checks the right
+    /// itself.
     pub(crate) only_asks: bool,
 }
 

@@ -66,7 +66,7 @@ impl Ended {
         Self { sessions: Mutex::new(sessions), kept }
     }
 
-    /// Whether a session was ended, by its cookie's value and its expiry.
+    /// Returns whether a session was ended, by its cookie's value and its expiry.
     pub(crate) fn has(&self, name: &str, until: i64) -> bool {
         let sessions = self.sessions.lock();
         until <= sessions.all_until || sessions.until.contains_key(name)

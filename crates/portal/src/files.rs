@@ -128,7 +128,7 @@ fn header_words(headers: &HeaderMap, name: header::HeaderName) -> impl Iterator<
     texts.flat_map(|text| text.split(',')).map(str::trim)
 }
 
-/// Whether a browser accepts brotli; `br;q=0` means that it does not.
+/// Returns whether a browser accepts brotli; `br;q=0` means that it does not.
 fn takes_brotli(headers: &HeaderMap) -> bool {
     header_words(headers, header::ACCEPT_ENCODING).any(|word| {
         let (coding, weight) = word.split_once(';').unwrap_or((word, ""));
@@ -138,7 +138,7 @@ fn takes_brotli(headers: &HeaderMap) -> bool {
     })
 }
 
-/// Whether a browser already has the file with this tag.
+/// Returns whether a browser already has the file with this tag.
 fn has_tag(headers: &HeaderMap, tag: &str) -> bool {
     header_words(headers, header::IF_NONE_MATCH)
         .any(|word| word == "*" || word.strip_prefix("W/").unwrap_or(word) == tag)

@@ -21,7 +21,7 @@ pub(crate) fn check_host<'a>(hosts: &Hosts, uri: &Uri, headers: &'a HeaderMap) -
     }
 }
 
-/// Whether the method is read-only.
+/// Returns whether the method is read-only.
 pub(crate) fn only_reads(method: &Method) -> bool {
     matches!(*method, Method::GET | Method::HEAD)
 }

@@ -43,9 +43,9 @@ const NAME: &str = "ebb_session";
 /// A valid session: opened from a cookie, or just started.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Session {
-    /// Right of the key that it was started with.
+    /// Right of the key that the session was started with.
     pub(crate) right: Right,
-    /// Position of that key in the account.
+    /// Position of that key in the account's list of keys.
     place: usize,
     /// Expiry in seconds since the Unix epoch.
     until: i64,
@@ -113,8 +113,9 @@ impl Sessions {
         }
     }
 
-    /// Starts a session with the key at this position; returns `None` if there is no such key.
-    /// `now_s` is wall-clock time in seconds since the Unix epoch, as browsers use.
+    /// Starts a session with the key at this position in the account's list; returns `None` if
+    /// there is no such key. `now_s` is wall-clock time in seconds since the Unix epoch, as
+    /// browsers use.
     pub(crate) fn begin_session(&self, place: usize, now_s: i64) -> Option<Session> {
         let derived = self.keys();
         let (key, right) = derived.keys.get(place)?;
@@ -130,8 +131,8 @@ impl Sessions {
         })
     }
 
-    /// Ends a session: its cookie becomes invalid. If this fails, that holds until the next restart
-    /// only.
+    /// Ends a session: its cookie becomes invalid. If storing this fails, the cookie becomes valid
+    /// again at the next restart.
     pub(crate) fn end_session(&self, session: &Session, now_s: i64) -> io::Result<()> {
         self.ended.add(session.value(), session.until, now_s)
     }
@@ -181,7 +182,7 @@ impl Sessions {
         URL_SAFE_NO_PAD.encode(key.sign(&[TOKEN, subject]))
     }
 
-    /// Whether a token is the session's.
+    /// Returns whether a token is the session's.
     pub(crate) fn knows_token(&self, session: Option<&Session>, token: &str) -> bool {
         let (key, subject) = self.signing_key(session);
         decode_digest(token).is_some_and(|token| key.verifies(&[TOKEN, subject], &token).into())

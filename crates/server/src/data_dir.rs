@@ -138,7 +138,7 @@ impl DataDir {
     }
 }
 
-/// Whether this is a folder that file systems create at the root of a volume.
+/// Returns whether this is a folder that file systems create at the root of a volume.
 pub(crate) fn is_of_file_system(name: &OsStr) -> bool {
     name == "lost+found"
 }
@@ -154,7 +154,7 @@ fn refuse_unless_only(path: &Path, ours: impl Fn(&OsStr) -> bool) -> Result<(), 
     }
 }
 
-/// Whether `ours` holds for every entry of the directory.
+/// Returns whether `ours` holds for every entry of the directory.
 fn holds_only(path: &Path, ours: impl Fn(&OsStr) -> bool) -> io::Result<bool> {
     for entry in fs::read_dir(path)? {
         if !ours(&entry?.file_name()) {
@@ -220,8 +220,8 @@ fn make_folder(path: &Path, file: &Path) -> Result<(), Refused> {
     write_mark(path, file, FORMAT).map_err(failed)
 }
 
-/// Whether an entry may exist in an unmarked directory: the lock and the temporary mark of an
-/// interrupted start, or a folder of the file system.
+/// Returns whether an entry may exist in an unmarked directory: the lock and the temporary mark of
+/// an interrupted start, or a folder of the file system.
 fn is_of_start(name: &OsStr) -> bool {
     name == LOCK || name == NEW_FORMAT_FILE || is_of_file_system(name)
 }

@@ -124,7 +124,7 @@ fn count_cores(text: &str) -> (u32, u32) {
     (u32::try_from(cores).unwrap_or(u32::MAX), u32::try_from(sockets.len()).unwrap_or(u32::MAX))
 }
 
-/// Whether an entry of `/sys/devices/system/node` is a NUMA node: `node` and a number.
+/// Returns whether an entry of `/sys/devices/system/node` is a NUMA node: `node` and a number.
 fn is_numa_node(name: &str) -> bool {
     name.strip_prefix("node").is_some_and(|number| number.parse::<u32>().is_ok())
 }

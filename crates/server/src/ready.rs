@@ -26,7 +26,7 @@ impl Ready {
     }
 }
 
-/// Whether other machines can reach a bound address.
+/// Returns whether other machines can reach a bound address.
 pub(crate) fn is_reached(address: &str) -> bool {
     // An IPv4 loopback address may be mapped to IPv6.
     let bound = address.parse::<SocketAddr>();

@@ -23,9 +23,9 @@ pub(crate) struct OpenCursor {
     had: Vec<&'static str>,
     /// Ids returned so far, in order.
     returned: Vec<i32>,
-    /// Rows are buffered by a sort, so that older versions may be returned.
+    /// Whether a sort buffers rows, so that older versions may be returned.
     buffered: bool,
-    /// The cursor's first batch was read.
+    /// Whether the cursor's first batch was read.
     began: bool,
 }
 
@@ -58,7 +58,7 @@ impl OpenCursor {
             Ok(batch) => batch,
             Err(error) if error.kind == Kind::Gone => {
                 let has: Vec<_> = model.indexes.keys().copied().collect();
-                // Its index was dropped or replaced, or became multikey.
+                // The cursor's index was dropped or replaced, or became multikey.
                 return match has == self.had && !self.may_be_gone() {
                     true => Err(format!("a cursor is gone: {error}")),
                     false => Ok(false),
@@ -77,7 +77,7 @@ impl OpenCursor {
         Ok(!batch.done)
     }
 
-    /// Whether it scans an index that may be dropped.
+    /// Returns whether the cursor scans an index that may be dropped.
     fn may_be_gone(&self) -> bool {
         let explain = self.cursor.explain();
         // The index on the id is never dropped.
@@ -88,7 +88,8 @@ impl OpenCursor {
     fn check_document(&mut self, model: &Model, body: &Document) -> Result<(), String> {
         let id = id_of(body);
         if self.buffered {
-            // It may have been removed or written since, but must not have expired.
+            // The document may have been removed or written since the start, but must not have
+            // expired.
             let has_expired = |(life, _): &(u32, u32)| model.has_expired(*life);
             if self.start.get(&id).is_none_or(has_expired) {
                 return Err(format!("a cursor returned the expired document {body:?}"));

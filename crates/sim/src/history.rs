@@ -20,12 +20,14 @@ use crate::{
     world::{How, World},
 };
 
-/// Steps of a history: failures of short ones are easier to read, and there are thousands of seeds.
+/// Number of steps of a history: failures of short histories are easier to read, and there are
+/// thousands of seeds.
 const STEPS: usize = 30;
-/// Few ids, so that operations conflict.
+/// Number of ids. There are few, so that operations conflict.
 const IDS: i32 = 5;
 
-/// Name, path, unique, partial. Those on `d` and `e` may expire documents.
+/// Name, path, whether unique and whether partial, of each index. The indexes on `d` and `e` may
+/// expire documents.
 const INDEXES: [(&str, &str, bool, bool); 5] = [
     ("v_1", "v", false, false),
     ("u_1", "u", true, false),

@@ -124,7 +124,7 @@ impl Model {
         self.expired.extend(expired);
     }
 
-    /// Whether this life ended by expiration.
+    /// Returns whether this life ended by expiration.
     pub(crate) fn has_expired(&self, life: u32) -> bool {
         self.expired.contains(&life)
     }
@@ -172,7 +172,7 @@ impl Model {
         self.live_documents().fold((0, 0), |(count, sum), (_, doc)| (count + 1, sum + bytes(doc)))
     }
 
-    /// Whether another live document has a unique value of this one.
+    /// Returns whether another live document has a value of this body that must be unique.
     fn is_value_taken(&self, body: &Document) -> bool {
         let unique = self.indexes.values().filter(|index| index.unique);
         unique.into_iter().any(|index| {

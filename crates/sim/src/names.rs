@@ -18,7 +18,7 @@ use test_kit::{
 
 /// Steps per history.
 const STEPS: usize = 60;
-/// Few names, so that operations conflict.
+/// The names of collections. There are few, so that operations conflict.
 const NAMES: [&str; 4] = ["a", "b", "c", "d"];
 /// Maximum number of concurrent operations.
 const MOST_UNDER_WAY: usize = 6;
@@ -108,7 +108,7 @@ async fn run_op(op: NameOp, engine: Engine<PausingStore>) -> Result<NameOutcome,
 struct Known {
     /// Documents whose inserts were acknowledged.
     acknowledged: BTreeSet<i32>,
-    /// A creation of this collection was acknowledged; a second one would be an error.
+    /// Whether a creation of this collection was acknowledged; a second one would be an error.
     made: bool,
 }
 
@@ -123,7 +123,7 @@ struct NamesWorld {
     takers: usize,
     /// Documents of inserts whose result is unknown.
     doubtful: BTreeSet<i32>,
-    /// An operation was abandoned: the next start removes what it left.
+    /// Whether an operation was abandoned: the next start removes what it left.
     left: bool,
     next_id: i32,
     log: Vec<String>,
@@ -212,8 +212,8 @@ impl NamesWorld {
             16 => self.kit.store.gate().open(),
             17 => self.kit.store.turnstile().open(),
             18 if rng.u8(0..4) == 0 => self.restart(),
-            // Its client disconnects. (A store that orders commits on its own thread completes a
-            // commit that has begun, but not this one.)
+            // The client of the operation disconnects. (A store that orders commits on its own
+            // thread completes a commit that has begun, but not this one.)
             19 if rng.u8(0..4) == 0 && !self.under.is_empty() => {
                 self.kit.store.gate().open();
                 let (op, mut task) = self.under.remove(rng.usize(0..self.under.len()));

@@ -75,8 +75,8 @@ impl Outcome {
 }
 
 impl Op {
-    /// Whether it changes settings rather than documents. Its effect is visible before it
-    /// completes, see `World::take_effect`.
+    /// Returns whether the operation changes settings rather than documents. Its effect is visible
+    /// before it completes, see `World::take_effect`.
     pub(crate) fn is_settings(&self) -> bool {
         matches!(
             self,
@@ -87,13 +87,13 @@ impl Op {
         )
     }
 
-    /// Whether its effect is one commit on a named document, so that it can be interrupted.
+    /// Returns whether its effect is one commit on a named document, so that it can be interrupted.
     pub(crate) fn is_single(&self) -> bool {
         let unique = matches!(self, Self::CreateIndex { index, .. } if index.unique);
         !unique && !matches!(self, Self::UpdateMany { .. } | Self::RemoveMany { .. })
     }
 
-    /// Whether it writes an array at this path.
+    /// Returns whether the operation writes an array at this path.
     pub(crate) fn puts_array_at(&self, path: &str) -> bool {
         let value = match self {
             Self::Insert(body) | Self::Replace { body, .. } | Self::FindAndReplace(body) => {
@@ -271,8 +271,8 @@ async fn run_update(
     })
 }
 
-/// Returns a random value of a date field: a date near now, or an array with some, whose earliest
-/// date decides; or a value that is not a date and never expires.
+/// Returns a random value of a date field: a date near now; an array with some dates, of which the
+/// earliest decides; or a value that is not a date and never expires.
 pub(crate) fn random_date(rng: &mut fastrand::Rng, now_ms: i64) -> Value {
     let mut near =
         || Value::DateTime(now_ms + [-9_000, -2_001, -1_000, 0, 500, 3_000][rng.usize(0..6)]);

@@ -72,7 +72,7 @@ impl Path {
         }
     }
 
-    /// Whether it reads every document.
+    /// Returns whether the path reads every document.
     pub(crate) fn sees_all(&self) -> bool {
         matches!(
             self,

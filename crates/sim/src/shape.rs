@@ -7,9 +7,9 @@ use document::{Document, Value};
 pub(crate) struct Index {
     /// Indexed field.
     pub(crate) path: &'static str,
-    /// No two live documents share a value; missing values do not count.
+    /// Whether no two live documents share a value; missing values do not count.
     pub(crate) unique: bool,
-    /// Holds only documents with `p: 1`.
+    /// Whether the index holds only documents with `p: 1`.
     pub(crate) partial: bool,
     /// Expiration seconds after the date; `None` for a plain index.
     pub(crate) after: Option<i64>,

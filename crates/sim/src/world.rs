@@ -50,15 +50,15 @@ enum ActivityAnswer {
 /// An operation in progress.
 #[derive(Debug)]
 struct UnderWay {
-    /// Compared with the model when it completes.
+    /// The activity, whose result is compared with the model when it completes.
     what: Activity,
-    /// Polled by hand.
+    /// The task of the activity, which is polled by hand.
     task: Task<ActivityAnswer>,
-    /// Visible state when it began.
+    /// The visible state when the activity began.
     start: Model,
-    /// No commit was in flight when it began, so its view is fixed.
+    /// Whether no commit was in flight when the activity began, so that its view is fixed.
     clean: bool,
-    /// The activity was stopped inside its view.
+    /// Whether the activity was stopped inside its view.
     stopped: bool,
     /// Expected result of the activity, if its effect is already in the model.
     told: Option<Outcome>,
@@ -69,11 +69,11 @@ struct UnderWay {
 pub(crate) struct World {
     /// The engine, its store and its clock.
     kit: Kit,
-    /// Everything ordered.
+    /// The state of all ordered commits.
     pub(crate) model: Model,
-    /// Everything published, while a commit is held.
+    /// The state of all published commits, while a commit is held.
     published: Option<Model>,
-    /// The one whose commit is held comes first.
+    /// The operations in progress; the one whose commit is held comes first.
     under: Vec<UnderWay>,
     /// Queries between two batches.
     cursors: Vec<OpenCursor>,
@@ -118,17 +118,17 @@ impl World {
         self.published.as_ref().unwrap_or(&self.model)
     }
 
-    /// Whether a commit is held between stamp and publication.
+    /// Returns whether a commit is held between stamp and publication.
     pub(crate) fn is_held(&self) -> bool {
         self.published.is_some()
     }
 
-    /// Whether an operation is stopped inside its view.
+    /// Returns whether an operation is stopped inside its view.
     pub(crate) fn has_stopped(&self) -> bool {
         self.under.iter().any(|under| under.stopped)
     }
 
-    /// Whether a change of settings is in progress.
+    /// Returns whether a change of settings is in progress.
     pub(crate) fn changes_settings(&self) -> bool {
         let changes =
             |under: &UnderWay| matches!(&under.what, Activity::Do(op) if op.is_settings());
@@ -223,11 +223,11 @@ impl World {
         {
             under.told = Some(self.model.apply_op(op));
         }
-        // First to continue when the gate opens.
+        // This operation is the first to continue when the gate opens.
         self.under.insert(0, under);
     }
 
-    /// Whether an index is incomplete or not in force yet.
+    /// Returns whether an index is incomplete or not in force yet.
     ///
     /// Such an index serves no query, and an inactive date index expires nothing: the model gets it
     /// when it comes into force.
@@ -242,8 +242,8 @@ impl World {
         !record.indexes.iter().all(ready)
     }
 
-    /// Whether an operation takes effect with a later commit than its first. The first commit only
-    /// announces the index to writers, without visible effect.
+    /// Returns whether an operation takes effect with a later commit than its first. The first
+    /// commit only announces the index to writers, without visible effect.
     fn builds_index(&self, op: &Op) -> bool {
         match op {
             Op::CreateIndex { .. } => true,
@@ -298,7 +298,7 @@ impl World {
         Ok(())
     }
 
-    /// Whether the held commit changes settings at its stamp.
+    /// Returns whether the held commit changes settings at its stamp.
     fn holds_settings(&self) -> bool {
         let first = self.under.first().filter(|under| self.is_held() && under.told.is_some());
         first.is_some_and(|under| matches!(&under.what, Activity::Do(op) if op.is_settings()))
@@ -463,8 +463,8 @@ impl World {
         Ok(())
     }
 
-    /// Whether a write would first mark an index as multikey. That is a separate commit before the
-    /// write's, and would be the one held.
+    /// Returns whether a write would first mark an index as multikey. That is a separate commit
+    /// before the write's, and would be the one held.
     pub(crate) fn notes_arrays(&self, op: &Op) -> bool {
         let state = self.kit.collection().state();
         let mut plain = state.record.indexes.iter().filter(|index| !index.multikey);

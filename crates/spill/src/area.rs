@@ -12,11 +12,11 @@ use std::{
 use crate::error::Error;
 
 const MB: u64 = 1024 * 1024;
-/// 1/PART of the device is kept free for the data, within the bounds below.
+/// This part (1/PART) of the device is kept free for the data, within the bounds below.
 const PART: u64 = 20;
-/// Minimum kept free on small devices.
+/// Minimum space kept free on small devices.
 const LEAST_FREE: u64 = 64 * MB;
-/// Maximum kept free on large devices.
+/// Maximum space kept free on large devices.
 const MOST_FREE: u64 = 512 * MB;
 
 /// Limits on all temporary files together.

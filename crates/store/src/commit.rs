@@ -66,7 +66,7 @@ pub enum Mutation {
 }
 
 impl Mutation {
-    /// Returns the space and key that it changes.
+    /// Returns the space and the key that the mutation changes.
     pub fn space_and_key(&self) -> (Space, &Bytes) {
         match self {
             Self::Put { space, key, .. }

@@ -35,39 +35,39 @@ impl Writer for TtlField {
     }
 }
 
-/// A filter for documents with this value.
+/// Returns a filter for documents with this value.
 pub fn equal(path: &str, value: impl Into<Value>) -> Filter {
     compare(path, Comparison::Eq, value)
 }
 
-/// A filter for documents whose value compares as given.
+/// Returns a filter for documents whose value compares as given.
 pub fn compare(path: &str, comparison: Comparison, value: impl Into<Value>) -> Filter {
     Filter::Path(Path::new(path), PathTest::Compare(comparison, value.into()))
 }
 
-/// A sort by one path.
+/// Returns a sort by one path.
 pub fn sort_by(path: &str, descending: bool) -> Sort {
     Sort { parts: vec![SortPart { path: Path::new(path), descending }] }
 }
 
-/// A plain ascending index on one path, named `<path>_1`.
+/// Returns a plain ascending index on one path, named `<path>_1`.
 pub fn plain_index(path: &str) -> IndexSpec {
     let mut spec = IndexSpec::new(format!("{path}_1"), vec![(path.to_owned(), false)]);
     spec.shown = Document::new();
     spec
 }
 
-/// A unique sparse index on one path.
+/// Returns a unique sparse index on one path.
 pub fn unique_index(path: &str) -> IndexSpec {
     IndexSpec { unique: true, sparse: true, ..plain_index(path) }
 }
 
-/// An index that expires documents this many seconds after a date.
+/// Returns an index that expires documents this many seconds after a date.
 pub fn date_index(path: &str, seconds: i64) -> IndexSpec {
     IndexSpec { expire_after: Some(seconds), ..plain_index(path) }
 }
 
-/// The system index that represents the default TTL; -1 enables TTL without a default.
+/// Returns the system index that represents the default TTL; -1 enables TTL without a default.
 pub fn system_index(seconds: i64) -> IndexSpec {
     IndexSpec { expire_after: Some(seconds), system_ttl: true, ..plain_index("_ts") }
 }

@@ -282,7 +282,7 @@ pub fn first_failure(inserted: Inserted) -> Result<(), Error> {
 
 /// Builds an update that replaces the document with the same id, and its edit.
 fn replacement(document: Document, upsert: bool) -> (Update<'static>, Edit) {
-    /// Placeholder until the caller sets the edit.
+    /// The edit until the caller sets another one.
     static NOTHING: Edit = Edit::Pipeline(Vec::new());
     let id = document.get("_id").cloned().unwrap_or(Value::Null);
     let update = Update {

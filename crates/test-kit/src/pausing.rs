@@ -38,7 +38,7 @@ pub struct Turnstile {
     ended: AtomicU64,
 }
 
-/// Counts down to zero; returns whether this was the step from one.
+/// Counts down to zero; returns whether this call reached zero.
 fn count_down(left: &AtomicU64) -> bool {
     left.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| left.checked_sub(1)) == Ok(1)
 }
@@ -68,7 +68,7 @@ impl Turnstile {
         self.until_end.store(nth, Ordering::SeqCst);
     }
 
-    /// Cancels that; returns whether snapshots were ended since it was requested.
+    /// Cancels `end_snapshots_at`; returns whether snapshots were ended since it was called.
     pub fn keep_snapshots(&self) -> bool {
         self.until_end.swap(0, Ordering::SeqCst) == 0
     }
@@ -170,7 +170,7 @@ impl PausingStore {
 pub struct PausingSnapshot {
     inner: <FaultyStore<MemoryStore> as Store>::Snapshot,
     turnstile: Arc<Turnstile>,
-    /// Value of `ended` when it was taken.
+    /// Value of `ended` when the snapshot was taken.
     taken: u64,
 }
 

@@ -25,7 +25,7 @@ pub const MAX_QUERY_BYTES: usize = 2_000;
 /// A slow operation that has finished. Its serialized form has no query.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SlowOperation {
-    /// When it finished, in milliseconds since 1970 by the machine's clock.
+    /// When the operation finished, in milliseconds since 1970 by the machine's clock.
     pub at_ms: i64,
     /// The API as in paths of the admin address: `mongo` or `nosql`.
     pub api: Cow<'static, str>,
@@ -123,7 +123,7 @@ impl SlowOperations {
         (kept.all.iter().skip(known).cloned().collect(), kept.added)
     }
 
-    /// Puts operations of an earlier process, the oldest first, before the present ones.
+    /// Puts operations of an earlier process, the oldest first, before those of this process.
     pub fn put_before(&self, older: Vec<SlowOperation>) {
         let mut kept = self.lock();
         let room = MOST_SLOW.saturating_sub(kept.all.len());

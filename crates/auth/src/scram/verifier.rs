@@ -7,9 +7,9 @@ use zeroize::Zeroizing;
 use super::mechanism::Mechanism;
 use crate::{key::Key, limits::MIN_ITERATIONS};
 
-/// The stored form of a password, which proofs are checked with. It does not contain the password
-/// and does not permit a login, but allows guessing passwords offline and impersonating the server.
-/// Its debug output therefore hides the keys.
+/// The stored form of a password, against which proofs are checked. It does not contain the
+/// password and does not permit a login, but allows guessing passwords offline and impersonating
+/// the server. Its debug output therefore hides the keys.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Verifier {
     /// Number of hash iterations.

@@ -185,18 +185,18 @@ impl Recorded {
         }
     }
 
-    /// Whether an answer says the same.
+    /// Returns whether an answer says the same.
     fn is_met_by(&self, got: &[String]) -> bool {
         if self.has_nothing() { is_plan(got) } else { self.answers == got }
     }
 
-    /// Whether the service knows that there are no results.
+    /// Returns whether the service knows that there are no results.
     fn has_nothing(&self) -> bool {
         matches!(self.answers.as_slice(), [answer] if answer == "{\"nothing\":true}")
     }
 
-    /// Whether both answers are plans, and the query of the service's is refused because of names that
-    /// FROM does not have.
+    /// Returns whether both answers are plans, and the query of the service's is refused because of
+    /// names that FROM does not have.
     fn asks_for_no_name(&self, got: &[String]) -> bool {
         let sent = self.rewritten.replace("{documentdb-formattableorderbyquery-filter}", "true");
         let names_none = |mistakes: &[Mistake]| mistakes.iter().any(|of| of.code == "SC2001");
@@ -204,13 +204,14 @@ impl Recorded {
         is_plan(got) && matches!(refused, Err(SqlError::Invalid(of)) if names_none(&of))
     }
 
-    /// Whether both answers are refusals that tell the same mistake first.
+    /// Returns whether both answers are refusals that tell the same mistake first.
     fn begins_alike(&self, got: &[String]) -> bool {
         let first = self.answers.first();
         first.is_some_and(|first| first.starts_with("SC")) && first == got.first()
     }
 
-    /// Whether there are no results, and the query is refused for what it could not be run for.
+    /// Returns whether there are no results, and the query is refused for what it could not be run
+    /// for.
     fn has_nothing_to_run(&self, got: &[String]) -> bool {
         let is_late = |answer: &String| {
             ["2206 ", "Compositions ", "SC2042 "].iter().any(|begin| answer.starts_with(begin))
@@ -219,12 +220,12 @@ impl Recorded {
     }
 }
 
-/// Whether an answer is a plan.
+/// Returns whether an answer is a plan.
 fn is_plan(answers: &[String]) -> bool {
     answers.iter().all(|answer| answer.starts_with('{'))
 }
 
-/// Whether a field of a plan says nothing.
+/// Returns whether a field of a plan says nothing.
 fn is_empty(value: &Value) -> bool {
     match value {
         Value::Null | Value::Bool(false) => true,

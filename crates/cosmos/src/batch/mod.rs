@@ -42,8 +42,8 @@ impl Encoding {
         }
     }
 
-    /// Whether an operation with this status makes the response 207. In HybridRow a status of 304
-    /// counts too, as in the service.
+    /// Returns whether an operation with this status makes the response 207. In HybridRow a status
+    /// of 304 counts too, as in the service.
     pub(crate) fn is_mixed(self, status: u16) -> bool {
         400 <= status || (self == Self::HybridRow && status == 304)
     }

@@ -176,8 +176,8 @@ fn read_item(body: Value) -> Result<NewItem> {
     }
 }
 
-/// Whether a value has at most this many levels of objects and arrays. The recursion is bounded by
-/// the depth limit of the parser.
+/// Returns whether a value has at most this many levels of objects and arrays. The recursion is
+/// bounded by the depth limit of the parser.
 fn fits_depth(value: &Value, levels: usize) -> bool {
     let below = levels.checked_sub(1);
     match (value, below) {

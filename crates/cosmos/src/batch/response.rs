@@ -55,8 +55,8 @@ impl ResponseBudget {
         Self { left, refused, held: Mutex::new(account.share()) }
     }
 
-    /// Whether an item of this stored size is worth rendering: not if an item of at most that size
-    /// did not fit, so that the time spent on a response is bounded by its size.
+    /// Returns whether an item of this stored size is worth rendering: not if an item of at most
+    /// that size did not fit, so that the time spent on a response is bounded by its size.
     pub(crate) fn may_hold(&self, stored: usize) -> bool {
         // A stale result only costs one rendering that is not used.
         stored < self.refused.load(Ordering::Relaxed)

@@ -26,7 +26,7 @@ impl<'a> Cursor<'a> {
         self.at
     }
 
-    /// Whether the end of the array, object or body is reached.
+    /// Returns whether the end of the array, object or body is reached.
     pub(super) fn is_at_end(&self) -> bool {
         self.bytes.len() <= self.at
     }

@@ -28,7 +28,7 @@ use crate::failure::{Failure, Result};
 /// first byte of a body identifies its encoding.
 const FIRST: u8 = 0x80;
 
-/// Whether a body is in this encoding.
+/// Returns whether a body is in this encoding.
 pub(crate) fn is_binary(body: &[u8]) -> bool {
     body.first() == Some(&FIRST)
 }

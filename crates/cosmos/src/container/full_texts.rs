@@ -52,7 +52,7 @@ pub(super) fn check_full_texts(body: &Document) -> Result<()> {
     }
 }
 
-/// Whether two definitions have equal full-text policies.
+/// Returns whether two definitions have equal full-text policies.
 pub(super) fn same_full_texts(new: &Document, held: &Document) -> bool {
     [("fullTextPolicy", "fullTextPaths"), ("indexingPolicy", "fullTextIndexes")]
         .into_iter()

@@ -92,7 +92,7 @@ fn read_mode(policy: &Document) -> Result<&'static str> {
     })
 }
 
-/// Whether a container has lazy indexing, for which responses report the progress.
+/// Returns whether a container has lazy indexing, for which responses report the progress.
 pub(crate) fn is_lazy(options: &Document) -> bool {
     let Some(Value::Document(policy)) = options.get("indexingPolicy") else { return false };
     read_mode(policy) == Ok("lazy")

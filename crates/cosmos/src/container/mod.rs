@@ -164,8 +164,8 @@ pub(crate) fn hash_bytes(key: &PartitionKeyDefinition) -> u8 {
     }
 }
 
-/// Whether a partition key equals the current one. Omitted kind and version mean the current ones;
-/// if the current definition omits them too, the defaults at creation apply.
+/// Returns whether a partition key equals the current one. Omitted kind and version mean the
+/// current ones; if the current definition omits them too, the defaults at creation apply.
 fn same_key(new: Option<&Value>, held: Option<&Value>) -> bool {
     if PartitionKeyDefinition::says_none(held) {
         return PartitionKeyDefinition::says_none(new);
@@ -182,7 +182,7 @@ fn same_key(new: Option<&Value>, held: Option<&Value>) -> bool {
         && agrees("version", Value::Int64(1))
 }
 
-/// Whether a policy is absent or contains only empty arrays.
+/// Returns whether a policy is absent or contains only empty arrays.
 fn says_nothing(value: Option<&Value>) -> bool {
     match value {
         None | Some(Value::Null) => true,

@@ -60,7 +60,7 @@ pub(super) fn parse_path(text: &str) -> Option<(Vec<PathStep>, End)> {
     Some((steps, End::Open))
 }
 
-/// Whether the text after `/[]/{` is a tuple of paths and nothing else: `a, b/c}/?`.
+/// Returns whether the text after `/[]/{` is a tuple of paths and nothing else: `a, b/c}/?`.
 pub(super) fn is_tuple(text: &str) -> bool {
     let Some(names) = text.strip_suffix("}/?") else { return false };
     names.split(',').all(|name| {

@@ -163,18 +163,18 @@ fn feed_property<'a>(options: &'a Document, name: &str) -> Option<&'a Value> {
     }
 }
 
-/// Whether a definition specifies the retention of versions.
+/// Returns whether a definition specifies the retention of versions.
 pub(super) fn says_retention(options: &Document) -> bool {
     feed_property(options, RETENTION).is_some()
 }
 
-/// Whether a definition disables keeping versions by a retention of zero.
+/// Returns whether a definition disables keeping versions by a retention of zero.
 pub(crate) fn refuses_versions(options: &Document) -> bool {
     let minutes = feed_property(options, RETENTION).map(Value::as_ref).and_then(Number::of);
     minutes.and_then(Number::to_i64_exact) == Some(0)
 }
 
-/// Whether a definition requests previous images in the feed of all versions.
+/// Returns whether a definition requests previous images in the feed of all versions.
 pub(crate) fn keeps_images(options: &Document) -> bool {
     matches!(feed_property(options, IMAGES), Some(Value::Bool(true)))
 }

@@ -44,7 +44,7 @@ fn number_of(entry: &Document, name: &str) -> Option<i64> {
     Number::of(entry.get(name)?.as_ref())?.to_i64_exact()
 }
 
-/// Whether a name is in the list, ignoring case.
+/// Returns whether a name is in the list, ignoring case.
 fn is_known(name: &str, known: &[&str]) -> bool {
     known.iter().any(|known| known.eq_ignore_ascii_case(name))
 }
@@ -133,7 +133,7 @@ fn check_index(index: &Document, dimensions: i64) -> Result<()> {
     Ok(())
 }
 
-/// Whether two definitions have equal vector policies.
+/// Returns whether two definitions have equal vector policies.
 pub(super) fn same_vectors(new: &Document, held: &Document) -> bool {
     embeddings_of(new) == embeddings_of(held) && indexes_of(new) == indexes_of(held)
 }

@@ -23,7 +23,7 @@ impl EpkRange {
         Some(Self { min, max })
     }
 
-    /// Whether the range contains a key.
+    /// Returns whether the range contains a key.
     pub(crate) fn contains_key(&self, key: &[u8]) -> bool {
         self.min.as_slice() <= key && self.max.as_ref().is_none_or(|max| key < max.as_slice())
     }

@@ -255,7 +255,7 @@ fn check_values(headers: &Headers) -> Result<()> {
     headers.check_values()
 }
 
-/// Whether a body takes so long to parse that it should not delay other requests.
+/// Returns whether a body takes so long to parse that it should not delay other requests.
 fn is_long(is_query: bool, body: &[u8]) -> bool {
     let long = if is_query { LONG_QUERY_BYTES } else { LONG_BODY_BYTES };
     long <= body.len()

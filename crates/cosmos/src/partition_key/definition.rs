@@ -60,7 +60,7 @@ impl PartitionKeyDefinition {
         doc! { "paths": array![SYSTEM_PATH], "kind": "Hash", "systemKey": true }
     }
 
-    /// Whether a definition, or its absence, means that a container has no partition key.
+    /// Returns whether a definition, or its absence, means that a container has no partition key.
     pub(crate) fn says_none(definition: Option<&Value>) -> bool {
         match definition {
             None | Some(Value::Null) => true,
@@ -79,7 +79,7 @@ impl PartitionKeyDefinition {
         }
     }
 
-    /// Whether requests and items may omit the key.
+    /// Returns whether requests and items may omit the key.
     pub(crate) fn is_optional(&self) -> bool {
         self.system || self.paths.is_empty()
     }

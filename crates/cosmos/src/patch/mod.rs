@@ -57,7 +57,8 @@ impl Patch {
         Self::from_value(json::parse(text, MAX_DEPTH + PATCH_DEPTH)?)
     }
 
-    /// Whether it changes the root property with this name or anything inside it.
+    /// Returns whether the operation changes the root property with this name or anything inside
+    /// it.
     pub(crate) fn touches(&self, name: &str) -> bool {
         self.operations.iter().any(|operation| match operation {
             PatchOperation::Add(path, _)

@@ -39,12 +39,12 @@ impl Pointer {
         self.parts.first().map_or("", String::as_str)
     }
 
-    /// Whether it refers to a root property itself.
+    /// Returns whether the pointer refers to a root property itself.
     pub(crate) fn is_one(&self) -> bool {
         self.parts.len() == 1
     }
 
-    /// Whether it equals another pointer or refers to something inside it.
+    /// Returns whether this pointer equals another one or refers to something inside that.
     pub(crate) fn begins_with(&self, other: &Self) -> bool {
         self.parts.starts_with(&other.parts)
     }

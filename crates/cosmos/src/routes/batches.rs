@@ -69,8 +69,8 @@ async fn run_operations<S: Store>(
     Ok(Reply { request_units, seq, ..room.build_reply(encoding, status, outcomes) })
 }
 
-/// Whether SDKs retry a request that failed as a whole with this fault, after waiting or reloading
-/// metadata.
+/// Returns whether SDKs retry a request that failed as a whole with this fault, after waiting or
+/// reloading metadata.
 fn is_retried(fault: Fault) -> bool {
     matches!(
         fault,
@@ -100,9 +100,9 @@ fn failed_rows(encoding: Encoding, count: usize, failure: &Failure) -> Reply {
     Reply { request_units: request_units::of_failure(), ..reply }
 }
 
-/// Whether a request is a HybridRow bulk of a single operation, given that its body is too large to
-/// be read. The .NET SDK fills bulks up to a far lower limit and sends a larger operation alone. It
-/// is also the only client that sends bulks without a content type.
+/// Returns whether a request is a HybridRow bulk of a single operation, given that its body is too
+/// large to be read. The .NET SDK fills bulks up to a far lower limit and sends a larger operation
+/// alone. It is also the only client that sends bulks without a content type.
 pub(crate) fn has_one_row_if_too_large(request: &Request) -> bool {
     let headers = &request.headers;
     matches!(request.operation, Operation::Batch)

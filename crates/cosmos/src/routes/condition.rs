@@ -26,8 +26,8 @@ impl Condition {
         Ok(Self { plan, context })
     }
 
-    /// Whether an item matches. The condition may read properties that the server sets, so the item
-    /// is completed first.
+    /// Returns whether an item matches. The condition may read properties that the server sets, so
+    /// the item is completed first.
     pub(super) fn is_met(
         &self,
         renderer: &ItemRenderer,

@@ -34,7 +34,7 @@ pub(super) struct ContainerPart<'a> {
 }
 
 impl ContainerPart<'_> {
-    /// Whether an item in its range belongs to the part.
+    /// Returns whether an item in its range belongs to the part.
     pub(super) fn contains_item(&self, container: &Container, item: &Item) -> bool {
         self.within.as_ref().is_none_or(|within| within.contains_key(&container.item_epk(item)))
     }
@@ -107,8 +107,8 @@ pub(super) fn of_query<'a>(
     if may_be_whole(container, request) { Ok(part) } else { Err(cross_partition_disabled()) }
 }
 
-/// Whether a query may cover the whole container: its headers permit it or specify a part, or the
-/// container needs no partition key.
+/// Returns whether a query may cover the whole container: its headers permit it or specify a part,
+/// or the container needs no partition key.
 pub(super) fn may_be_whole(container: &Container, request: &Request) -> bool {
     let headers = &request.headers;
     headers.cross_partition()
@@ -145,7 +145,7 @@ fn implied_partition(container: &Container, sarg: &Sarg) -> Option<Vec<Component
     container.key.paths().iter().map(component).collect()
 }
 
-/// Whether these steps are the path of a partition key.
+/// Returns whether these steps are the path of a partition key.
 pub(super) fn leads_to(steps: &[PathStep], path: &KeyPath) -> bool {
     steps.len() == path.parts().len()
         && steps.iter().zip(path.parts()).all(|(step, name)| match step {

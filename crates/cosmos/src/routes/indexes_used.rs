@@ -248,8 +248,8 @@ fn composite_path(steps: &[PathStep]) -> String {
     path.strip_suffix("/?").map(str::to_owned).unwrap_or(path)
 }
 
-/// Whether a composite index starts with the paths `equal`, in any order, and continues with the
-/// paths `rest` in their order, with all of their directions equal or all inverted.
+/// Returns whether a composite index starts with the paths `equal`, in any order, and continues
+/// with the paths `rest` in their order, with all of their directions equal or all inverted.
 fn serves(parts: &[Part], equal: &[String], rest: &[Part]) -> bool {
     let Some((first, behind)) = parts.split_at_checked(equal.len()) else { return false };
     let Some(behind) = behind.get(..rest.len()) else { return false };

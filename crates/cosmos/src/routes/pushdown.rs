@@ -24,7 +24,7 @@ pub(super) fn stored_order(plan: &Select) -> Vec<(Vec<String>, bool)> {
     paths.unwrap_or_default()
 }
 
-/// Whether the property at a path is stored.
+/// Returns whether the property at a path is stored.
 fn is_stored((names, _): &(Vec<String>, bool)) -> bool {
     names.first().is_none_or(|name| !SYSTEM.contains(&name.as_str()))
 }

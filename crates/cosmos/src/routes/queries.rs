@@ -359,7 +359,7 @@ impl Whole for Completed<'_> {
     }
 }
 
-/// Whether the page has used its work limit; the next page continues.
+/// Returns whether the page has used its work limit; the next page continues.
 fn is_long(run: &Run, budget: &Budget) -> bool {
     run.can_stop() && PAGE_END <= budget.spent()
 }

@@ -58,7 +58,7 @@ pub(crate) fn page_bytes<S: Store>(door: &Door<S>) -> usize {
     MAX_PAGE_BYTES.min(door.settings.memory.answer_bytes())
 }
 
-/// Whether a client already has this version, so that 304 suffices.
+/// Returns whether a client already has this version, so that 304 suffices.
 pub(crate) fn is_known(request: &Request, stamp: u64) -> bool {
     let known = request.headers.if_none_match().filter(|etag| !etag.is_empty());
     known.is_some_and(|etag| etag.trim() == "*" || etag::parse_etag(etag) == Some(stamp))

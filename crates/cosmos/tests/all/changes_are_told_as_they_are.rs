@@ -6,7 +6,7 @@ use crate::client::Client;
 /// More commits than any of the changes has.
 const COMMITS: u64 = 8;
 
-/// Whether a resource exists.
+/// Returns whether a resource exists.
 async fn is_there(client: &mut Client, path: &str) -> bool {
     match client.ask("GET", path, &[], "").await.status {
         200 => true,

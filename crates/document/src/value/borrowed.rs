@@ -118,7 +118,7 @@ impl<'a> DocRef<'a> {
         }
     }
 
-    /// Whether the document has no fields.
+    /// Returns whether the document has no fields.
     pub fn is_empty(self) -> bool {
         self.iter().next().is_none()
     }
@@ -195,7 +195,7 @@ impl<'a> ArrayRef<'a> {
         }
     }
 
-    /// Whether the array has no elements.
+    /// Returns whether the array has no elements.
     pub fn is_empty(self) -> bool {
         self.iter().next().is_none()
     }

@@ -37,7 +37,7 @@ impl DocBuilder {
         self.bytes.len() + 1
     }
 
-    /// Whether no field has been appended yet.
+    /// Returns whether no field has been appended yet.
     pub fn is_empty(&self) -> bool {
         self.bytes.len() == 4
     }
@@ -132,7 +132,7 @@ impl ArrayBuilder<'_> {
         self.builder.len()
     }
 
-    /// Whether no element has been appended yet.
+    /// Returns whether no element has been appended yet.
     pub fn is_empty(&self) -> bool {
         self.next == 0
     }

@@ -146,19 +146,19 @@ impl<'a> ValueRef<'a> {
         if let Self::Bool(v) = self { Some(v) } else { None }
     }
 
-    /// Whether the value is of one of the four numeric types.
+    /// Returns whether the value is of one of the four numeric types.
     pub fn is_number(self) -> bool {
         matches!(self, Self::Int32(_) | Self::Int64(_) | Self::Double(_) | Self::Decimal128(_))
     }
 
-    /// Whether the value is null or undefined. A missing field has no value at all: lookups return
-    /// `None` for it.
+    /// Returns whether the value is null or undefined. A missing field has no value at all: lookups
+    /// return `None` for it.
     pub fn is_nullish(self) -> bool {
         matches!(self, Self::Null | Self::Undefined)
     }
 
-    /// Whether MongoDB treats the value as true: everything but false, zero, null and undefined is
-    /// true, NaN included.
+    /// Returns whether MongoDB treats the value as true: everything but false, zero, null and
+    /// undefined is true, NaN included.
     pub fn is_truthy(self) -> bool {
         match self {
             Self::Bool(v) => v,

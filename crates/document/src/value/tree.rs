@@ -29,7 +29,7 @@ impl Document {
         self.fields.len()
     }
 
-    /// Whether the document has no fields.
+    /// Returns whether the document has no fields.
     pub fn is_empty(&self) -> bool {
         self.fields.is_empty()
     }

@@ -40,7 +40,7 @@ impl fmt::Display for Place {
 }
 
 impl Place {
-    /// Returns whether it can hold several backups.
+    /// Returns whether the location can hold several backups.
     pub(super) fn is_folder(&self) -> bool {
         matches!(self, Self::Folder(_) | Self::Prefix { .. })
     }

@@ -5,7 +5,7 @@
 //! ```text
 //! ^ab+           one automaton
 //! ^(?!abc)ab+    one automaton, with a guard that must not match at the start
-//! a(?=b)         machines, which scan a text backward and then forward
+//! a(?=b)         automata, which scan a text backward and then forward
 //! ```
 
 use std::sync::Arc;

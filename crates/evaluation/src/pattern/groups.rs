@@ -67,7 +67,7 @@ pub(super) enum Opening {
     Flags(Flags),
     /// A group, which was written to the output.
     Group {
-        /// Whether it is a capture group.
+        /// Whether the group captures.
         keeps: bool,
         flags: Flags,
     },

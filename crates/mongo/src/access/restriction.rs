@@ -159,8 +159,8 @@ impl Restriction {
         Value::from(list.iter().map(Self::to_document).collect::<Vec<_>>())
     }
 
-    /// Returns whether it admits a client address and the server address that the client connected
-    /// to.
+    /// Returns whether the restriction admits a client address and the server address that the
+    /// client connected to.
     pub(crate) fn admits(&self, client: IpAddr, server: IpAddr) -> bool {
         let is_in = |list: &[IpNet], address| {
             list.is_empty() || list.iter().any(|net| net.contains(address))

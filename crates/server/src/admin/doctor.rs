@@ -63,7 +63,7 @@ pub(crate) struct Subject {
     pub(crate) ready: Arc<Ready>,
 }
 
-/// Whether other machines can reach an address; false if it is off.
+/// Returns whether other machines can reach an address; false if it is off.
 fn is_open_to_others(address: Option<&String>) -> bool {
     address.is_some_and(|address| is_reached(address))
 }

@@ -80,7 +80,7 @@ fn unless_there(error: io::Error) -> io::Result<()> {
     if error.kind() == io::ErrorKind::AlreadyExists { Ok(()) } else { Err(error) }
 }
 
-/// Whether a file is empty or ends with a line break.
+/// Returns whether a file is empty or ends with a line break.
 fn ends_a_line(file: &File) -> io::Result<bool> {
     let Some(last) = file.metadata()?.len().checked_sub(1) else { return Ok(true) };
     let mut byte = [0];

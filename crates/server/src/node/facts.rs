@@ -194,7 +194,7 @@ impl Facts {
         })
     }
 
-    /// Whether the ledger answers.
+    /// Returns whether the ledger answers.
     pub(super) fn hears(&self) -> bool {
         self.silent_for() < SILENCE
     }

@@ -78,7 +78,8 @@ impl Placement {
     }
 }
 
-/// Whether an operator has assigned a shard to this node and the live nodes are still the same.
+/// Returns whether an operator has assigned a shard to this node and the live nodes are still the
+/// same.
 fn keeps(
     kept: &mut BTreeMap<u32, Vec<Uuid>>,
     shard: u32,

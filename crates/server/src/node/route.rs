@@ -93,7 +93,7 @@ impl Route {
         self.terms.borrow().clone()
     }
 
-    /// Whether requests would be served, here or elsewhere.
+    /// Returns whether requests would be served, here or elsewhere.
     pub(super) fn would_serve(&self) -> bool {
         self.here().is_some() || self.facts.why_unready().is_none()
     }

@@ -54,8 +54,8 @@ impl AskFirstShard for First {
     }
 }
 
-/// Whether the first shard may have an owner, as far as this node knows; true if the ledger does
-/// not answer.
+/// Returns whether the first shard may have an owner, as far as this node knows; true if the ledger
+/// does not answer.
 fn has_owner(route: &Route) -> bool {
     let facts = &route.facts;
     route.here().is_some() || facts.seen_shard().owner.is_some() || !facts.hears()

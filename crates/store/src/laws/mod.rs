@@ -24,7 +24,7 @@ pub trait Bench {
     fn crash(&mut self, store: Self::Store) -> impl Future<Output = Self::Store>;
 
     /// Returns whether reaped rows stay deleted after a crash. False for stores that may recover
-    /// older data from disk and replay on top of it; such a store never reports its data as
+    /// older data from disk and replay the journal on it; such a store never reports its data as
     /// filtered.
     fn reaped_stays_gone(&self) -> bool {
         true

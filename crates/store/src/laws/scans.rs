@@ -222,7 +222,7 @@ pub(super) async fn reaping_drops_what_the_predicate_says(bench: &mut impl Bench
     assert_eq!(store.filtered_through(ROWS), 0);
     store.reap_space(ROWS).await.expect("a reap");
     assert!(store.filtered_through(ROWS) <= store.published());
-    // Even keys held 1 over an older 5, which must not reappear; odd keys hold 2.
+    // Each even key held 1, written over an older 5, which must not reappear; odd keys hold 2.
     if !bench.reaped_stays_gone() {
         commit_one(&store, commit(7)).await;
         store.tick().expect("a tick");

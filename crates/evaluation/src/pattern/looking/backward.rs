@@ -1,8 +1,8 @@
 //! Finds the positions of a text at which a pattern may match, by scanning backward.
 //!
-//! A machine is an automaton, and the text is scanned from its end with the set of states from
-//! which a match can be reached. One scan decides that for all positions, where a forward scan from
-//! each position would take quadratic time.
+//! The pattern is compiled to an automaton ([`Machine`]), and the text is scanned from its end with
+//! the set of states from which a match can be reached. One scan decides that for all positions,
+//! where a forward scan from each position would take quadratic time.
 
 use regex_automata::nfa::thompson::State;
 use regex_automata::util::primitives::StateID;
@@ -50,7 +50,7 @@ impl Positions {
     }
 }
 
-/// Returns the positions at which a match of the machine may start, given the positions at which
+/// Returns the positions at which a match of the automaton may start, given the positions at which
 /// the look-aheads inside it match.
 ///
 /// The text is scanned from its end to its start. At each position a state is good if a match can

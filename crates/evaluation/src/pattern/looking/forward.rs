@@ -28,7 +28,7 @@ const MAX_SLOTS: usize = 1 << 20;
 
 /// The parallel paths: each state once, with the groups of the first path that reached it.
 struct Ways {
-    /// In Perl's order of preference.
+    /// The paths, in Perl's order of preference.
     list: Vec<(StateID, Slots)>,
     /// By state: whether it is in `list`.
     has: Vec<bool>,
@@ -41,7 +41,7 @@ enum Left {
     Restore(usize, Option<usize>),
 }
 
-/// Fails if the machine has too many states and groups for a forward scan.
+/// Fails if the automaton has too many states and groups for a forward scan.
 pub(super) fn fits(machine: &Machine) -> Result<(), Error> {
     let slots = machine.nfa.group_info().slot_len();
     if machine.len().saturating_mul(slots) <= MAX_SLOTS {

@@ -77,7 +77,8 @@ impl Machine {
         self.nfa.memory_usage() + ways + self.stands.len() * size_of::<Option<Stands>>()
     }
 
-    /// Returns the look-ahead at a state: where its empty group starts.
+    /// Returns the look-ahead that a state represents, if the state starts the empty group of a
+    /// look-ahead.
     pub(super) fn stands(&self, state: &State) -> Option<Stands> {
         match state {
             // Even slots are the starts of groups.

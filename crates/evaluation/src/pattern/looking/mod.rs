@@ -32,7 +32,7 @@ const MAX_AHEADS: usize = 64;
 const MAX_STEPS: u64 = 1 << 29;
 /// Steps after which work is reported.
 const COUNTED: usize = 1 << 16;
-/// Units of work of one step.
+/// Units of work charged for one step.
 const STEP_WORK: usize = 4;
 
 /// Counts work. Fails if there was too much of it or the operation must end.
@@ -96,7 +96,7 @@ impl Looking {
         self.groups_ahead
     }
 
-    /// Scans a text backward.
+    /// Scans a text backward and returns the positions found.
     pub(super) fn know(&self, text: &str, count: Count<'_>) -> Result<KnownPositions, Error> {
         let states: u64 = self.aheads.iter().chain([&self.main]).map(|it| it.len() as u64).sum();
         if MAX_STEPS < states.saturating_mul(text.len() as u64 + 1) {
@@ -144,7 +144,7 @@ impl Looking {
     }
 }
 
-/// Reserves the memory of compiled machines.
+/// Reserves the memory of compiled automata.
 pub(super) fn hold(bytes: usize) -> Result<memory::Share, Error> {
     program::take_bytes(bytes)
 }

@@ -47,7 +47,7 @@ pub(crate) enum Purpose {
 }
 
 impl Purpose {
-    /// Whether this is a control message, after which no stream follows.
+    /// Returns whether this is a control message, after which no stream follows.
     pub(crate) fn is_word(self) -> bool {
         match self {
             Self::HoldBack | Self::GoFirst | Self::Look | Self::Keep => true,
