@@ -19,7 +19,7 @@ pub(crate) fn complain(message: impl std::fmt::Display, code: u8) -> ExitCode {
 }
 
 /// Prints a text to standard output without adding a line break.
-#[expect(clippy::print_stdout, reason = "what was asked for")]
+#[expect(clippy::print_stdout, reason = "the output of the command")]
 pub(crate) fn print_text(text: impl std::fmt::Display) {
     print!("{text}");
 }
