@@ -37,8 +37,8 @@ const BEHIND_BYTES: u64 = 256 << 20;
 /// The archived range of entries.
 #[derive(Debug)]
 struct State {
-    /// Number of the last archived entry; while there is none, of the entry after which the archive
-    /// starts.
+    /// Number of the last archived entry or, if nothing is archived, of the entry after which the
+    /// archive starts.
     last: u64,
     /// Stamp of that entry.
     stamp: Stamp,

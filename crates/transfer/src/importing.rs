@@ -135,8 +135,7 @@ fn earlier(state: &ImportState, was_finished: bool) -> Earlier {
 
 /// What an import starts with.
 enum Begun {
-    /// There are documents to send. The boolean tells whether an earlier run has started the
-    /// import.
+    /// Documents to send, and whether an earlier run has started the import.
     Run(ImportState, bool),
     Finished(Imported),
 }
@@ -163,8 +162,7 @@ fn begin(
     };
     let Some((kept, file)) = kept.zip(file) else { return Ok(Begun::Run(anew, false)) };
     if kept.is_finished {
-        // The state of a finished import is left if its run was killed before it could remove it;
-        // it is ignored for another import.
+        // A killed run may leave the state of its finished import; another import ignores it.
         let is_this = import.resume && kept.job == anew.job && file.difference(&kept)?.is_none();
         return Ok(match is_this {
             true => Begun::Finished(Imported {

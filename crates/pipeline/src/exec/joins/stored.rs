@@ -1,4 +1,4 @@
-//! The encoding of a row's source for temporary files. A source says how to compute the row's
+//! The encoding of a row's source for temporary files. A source describes how to compute the row's
 //! document when it is needed: from a base document by steps, which add joined documents (`join`),
 //! apply a stage (`each`) or replace an array by one of its elements (`take`, for `$unwind`).
 //! Stages and contexts cannot be encoded: they stay in memory, each once, and the encoding refers
