@@ -85,8 +85,8 @@ pub struct ClockStatus {
     pub running: bool,
     /// Whether database time has kept pace with an independent clock.
     pub keeps_pace: bool,
-    /// At the start, the boot clock was earlier than the last checkpoint's reading, or showed much
-    /// more elapsed time than the wall clock; it was not used.
+    /// Whether, at the start, the boot clock was earlier than the last checkpoint's reading, or
+    /// showed much more elapsed time than the wall clock; the boot clock was then not used.
     pub boot_disagrees: bool,
     /// The instant at which time resumed at the start.
     pub started: Started,

@@ -65,11 +65,11 @@ pub(crate) struct Follower {
     ahead: BTreeMap<(u64, u64), Found>,
     reading: Option<Reading>,
     read_due: u64,
-    /// The tree may contain entries after its recorded position.
+    /// Whether the tree may contain entries after its recorded position.
     unsure: bool,
-    /// The tree contains, or may contain, entries that are not part of the history.
+    /// Whether the tree contains, or may contain, entries that are not part of the history.
     astray: bool,
-    /// A base has to be loaded first.
+    /// Whether a base has to be loaded before entries can be applied.
     loads: bool,
     /// The entry that was reported as missing.
     missing: Option<MissingEntry>,

@@ -63,7 +63,7 @@ pub struct Lease {
     own: BTreeSet<u64>,
     beat: u64,
     until: u64,
-    /// The next heartbeat is sent without waiting for its interval.
+    /// Whether the next heartbeat is sent without waiting for its interval.
     hurries: bool,
 }
 

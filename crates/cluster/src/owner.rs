@@ -73,7 +73,7 @@ pub struct Owner {
     /// Lower bound of the clock when the term began.
     clock: Bytes,
     stage: Stage,
-    /// No more entries are accepted; the shard is released when all are committed.
+    /// Whether no more entries are accepted; the shard is released when all are committed.
     drains: bool,
     /// Position after the last committed entry.
     committed: Place,

@@ -84,9 +84,9 @@ pub(crate) struct Container {
     /// The engine collection that stores its items.
     pub(crate) collection: Arc<Collection>,
     pub(crate) name: String,
-    /// Name of its database.
+    /// Name of the database that contains the container.
     pub(crate) database: String,
-    /// Number of its database, for resource ids.
+    /// Number of that database, for resource ids.
     pub(crate) database_number: u32,
     pub(crate) rid: String,
     /// Partition key definition.
@@ -155,14 +155,14 @@ impl Container {
         self.collection.state().record.items.is_some_and(|items| items.feed.is_some())
     }
 
-    /// Returns whether its feed of all versions includes the item before each change.
+    /// Returns whether the container's feed of all versions includes the item before each change.
     pub(crate) fn keeps_images(&self) -> bool {
         container::keeps_images(self.options())
     }
 
-    /// Returns its disk usage in kilobytes for the headers of responses about items. It is measured
-    /// at most once per [`USAGE_TIME`], and items are not counted, since every read and write of an
-    /// item reports it. `now` is monotonic time.
+    /// Returns the container's disk usage in kilobytes for the headers of responses about items. It
+    /// is measured at most once per [`USAGE_TIME`], and items are not counted, since every read and
+    /// write of an item reports it. `now` is monotonic time.
     pub(crate) fn usage<S: Store>(&self, engine: &Engine<S>, now: Duration) -> HeaderValue {
         let known = self.usage.read().clone();
         if let Some((since, usage)) = known

@@ -29,9 +29,9 @@ pub(crate) const LEVELS: [i64; 4] = [1, 64, 4_096, 262_144];
 #[derive(Clone, Debug)]
 pub(crate) struct Counted {
     pub(crate) class: Class,
-    /// Second of its last write.
+    /// Second of the document's last write.
     pub(crate) ts: i64,
-    /// Size of its body.
+    /// Size of the document's body.
     pub(crate) bytes: i64,
     /// Earliest dates by index, milliseconds.
     pub(crate) dates: Vec<(u32, i64)>,

@@ -115,7 +115,7 @@ pub enum Kind {
     Query(evaluation::Error),
     /// The operation was cancelled or exceeded its time limit.
     Stopped(evaluation::Error),
-    /// Other operations hold the memory it needs: retry later.
+    /// Other operations hold the memory that this operation needs: retry later.
     Busy,
     /// No space is left on the device.
     Full,

@@ -49,7 +49,7 @@ impl Row {
         body
     }
 
-    /// Returns its header, which was verified when the row was read.
+    /// Returns the row's header, which was verified when the row was read.
     pub(crate) fn header(&self) -> Option<Header<'_>> {
         Header::split(&self.value).ok().map(|(header, _)| header)
     }

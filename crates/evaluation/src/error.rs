@@ -22,7 +22,7 @@ pub enum Kind {
     Unsupported,
     /// The operation was interrupted by its watch.
     Stopped,
-    /// Other operations hold the memory that this one needs: retry later.
+    /// Other operations hold the memory that this operation needs: retry later.
     Short,
     /// There is no space for temporary files.
     Full,

@@ -65,7 +65,7 @@ struct State {
     /// A group that was stored but not acknowledged; the next opening finds it.
     unanswered: Option<Vec<EncodedEntry>>,
     floors: Vec<u8>,
-    /// Cuts drop nothing, because a user may need to reapply all entries.
+    /// Whether cuts drop nothing, because a user may need to reapply all entries.
     keeps_all: bool,
     stopped: bool,
     /// Pending faults, each with the number of matching calls before it fires.

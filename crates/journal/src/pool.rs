@@ -50,7 +50,7 @@ struct PoolState {
     spare: Vec<Arc<Segment>>,
     /// Larger than the number of every file so far.
     next_number: u64,
-    /// Creating one failed: the thread waits until the next take.
+    /// Whether creating a file failed: the thread then waits until the next take.
     gave_up: bool,
 }
 

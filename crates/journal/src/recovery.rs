@@ -30,7 +30,7 @@ use crate::{
 pub(crate) struct FoundSegment {
     pub(crate) segment: Arc<Segment>,
     pub(crate) header: SegmentHeader,
-    /// The two copies of its header differ, or one is unreadable.
+    /// Whether the two copies of the segment's header differ, or one is unreadable.
     pub(crate) uneven: bool,
 }
 
@@ -60,7 +60,7 @@ pub(crate) struct Findings {
     pub(crate) uneven: Vec<u64>,
     /// Larger than the number of every file.
     pub(crate) next_number: u64,
-    /// The oldest entries are lost.
+    /// Whether the oldest entries are lost.
     pub(crate) begins_late: bool,
     /// Description of the first damage.
     pub(crate) damage: Option<String>,

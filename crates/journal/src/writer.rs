@@ -36,7 +36,7 @@ pub(crate) struct Writer {
     pub(crate) floors: Vec<u8>,
     /// Maximum total size of a group's entries, in bytes.
     pub(crate) group_bytes_max: usize,
-    /// The newest segment has kept groups that are not synced; no other segment has.
+    /// Whether the newest segment has kept groups that are not synced; no other segment has.
     pub(crate) unsynced: bool,
     /// Set when writing has stopped.
     pub(crate) stopped: Option<Error>,

@@ -65,7 +65,7 @@ struct Past {
     user: Option<KnownUser>,
     /// Whether the client counts as known only after a login.
     has_to_log_in: bool,
-    /// The stream comes from a server that forwards a client and is notified of logins.
+    /// Whether the stream comes from a server that forwards a client and is notified of logins.
     is_server: bool,
 }
 

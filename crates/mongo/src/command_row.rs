@@ -126,38 +126,41 @@ pub struct CommandRow {
     pub access: Access,
     /// The rights that it requires where authentication is on.
     pub(crate) rights: Rights,
-    /// The command runs on database `admin` only.
+    /// Whether the command runs on database `admin` only.
     pub admin_only: bool,
-    /// The command is accepted as OP_QUERY, which drivers send before they know the server and
-    /// which old ones log in with.
+    /// Whether the command is accepted as OP_QUERY, which drivers send before they know the server
+    /// and with which old ones log in.
     pub legacy: bool,
-    /// The command's reply may be compressed. The specification of OP_COMPRESSED forbids it for
-    /// handshakes and for commands that carry credentials.
+    /// Whether the command's reply may be compressed. The specification of OP_COMPRESSED forbids it
+    /// for handshakes and for commands that carry credentials.
     pub compress: bool,
     /// Whether the command is part of version 1 of the Stable API.
     pub api: ApiVersion1,
-    /// The command's arguments contain passwords and are redacted everywhere.
+    /// Whether the command's arguments contain passwords and are redacted everywhere.
     pub hides_arguments: bool,
-    /// The command is stopped when its client disconnects; others run to completion.
+    /// Whether the command is stopped when its client disconnects; other commands run to
+    /// completion.
     pub ends_with_client: bool,
-    /// The command may wait for a change of the server's state (`maxAwaitTimeMS` in a handshake).
+    /// Whether the command may wait for a change of the server's state (`maxAwaitTimeMS` in a
+    /// handshake).
     pub awaits_state: bool,
-    /// The command accepts a `writeConcern`, even if it writes nothing.
+    /// Whether the command accepts a `writeConcern`, even if it writes nothing.
     pub write_concern: bool,
     /// The levels of `readConcern` that the command accepts.
     pub read_levels: ReadLevels,
-    /// The command's shared arguments are checked as strictly as its own.
+    /// Whether the command's shared arguments are checked as strictly as its own.
     pub strict_shared: bool,
-    /// The documents in the command are stored as they arrive, so that parsing them takes no
-    /// memory.
+    /// Whether the documents in the command are stored as they arrive, so that parsing them takes
+    /// no memory.
     pub stores_bytes: bool,
-    /// The command's result may depend on which documents are live. This is the default, because
-    /// the tests for expired documents need a path for each such command.
+    /// Whether the command's result may depend on which documents are live. This is the default,
+    /// because the tests for expired documents need a path for each such command.
     pub sees_documents: bool,
-    /// A router accepts it with a `txnNumber` and executes it once, however often it is sent.
+    /// Whether a router accepts the command with a `txnNumber` and executes it once, however often
+    /// it is sent.
     pub numbered: bool,
-    /// The command continues something that this server has begun, such as a cursor, and cannot run
-    /// on another server.
+    /// Whether the command continues something that this server has begun, such as a cursor, and
+    /// cannot run on another server.
     pub continues: bool,
     /// The argument that names its collection; `None`: the first one.
     pub collection_in: Option<&'static str>,

@@ -123,7 +123,7 @@ impl NamespaceWork {
         sum
     }
 
-    /// Returns its entry in the reply of `top`.
+    /// Returns the collection's entry in the reply of `top`.
     fn top_entry(&self) -> Document {
         let shown = |sum: Distribution| doc! { "time": long(sum.sum), "count": long(sum.measurement_count()) };
         let mut entry = doc! {

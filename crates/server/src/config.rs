@@ -143,7 +143,7 @@ pub struct Config {
     pub otlp_endpoint: Option<String>,
     /// Listen address of the MongoDB API; `None` disables it.
     pub mongo_addr: Option<String>,
-    /// Allows the MongoDB API without logins on an address that other machines can reach.
+    /// Whether to allow the MongoDB API without logins on an address that other machines can reach.
     pub mongo_no_auth: bool,
     /// Whether clients of the MongoDB API have to log in.
     pub mongo_auth: bool,
@@ -212,7 +212,7 @@ pub struct Config {
     pub old_views: OldViewsBound,
     /// Whether a MongoDB document's own `ttl` is interpreted; `None` uses the stored setting.
     pub per_document_ttl: Option<bool>,
-    /// Open despite missing commits.
+    /// Whether to open a store with missing commits.
     pub accept_loss: bool,
     /// A file with the wall clock's offset in milliseconds; for tests only.
     pub test_wall: Option<PathBuf>,

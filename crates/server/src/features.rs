@@ -28,7 +28,7 @@ const VERSION: u32 = 1;
 /// Origin of a switch's current value, for the portal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Source {
-    /// Neither a flag nor a stored value.
+    /// The default: there is neither a flag nor a stored value.
     Default,
     /// A flag of this start.
     Flag,

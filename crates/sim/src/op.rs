@@ -87,7 +87,8 @@ impl Op {
         )
     }
 
-    /// Returns whether its effect is one commit on a named document, so that it can be interrupted.
+    /// Returns whether the operation's effect is one commit on a named document, so that it can be
+    /// interrupted.
     pub(crate) fn is_single(&self) -> bool {
         let unique = matches!(self, Self::CreateIndex { index, .. } if index.unique);
         !unique && !matches!(self, Self::UpdateMany { .. } | Self::RemoveMany { .. })

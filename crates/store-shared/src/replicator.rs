@@ -87,7 +87,8 @@ pub(crate) struct WantedBase {
 #[derive(Debug)]
 pub(crate) struct Replicator {
     commands: Mutex<Commands>,
-    /// Set when the local copy fails, until the node is the owner again: appends are rejected.
+    /// Whether appends are rejected: set when the local copy fails, until the node is the owner
+    /// again.
     closed: AtomicBool,
 }
 

@@ -28,9 +28,9 @@ struct Mail {
     dropped: Vec<Arc<Place>>,
     /// The last failure, kept until the next `tick` returns it.
     failure: Option<Error>,
-    /// The thread must stop.
+    /// Whether the thread must stop.
     closed: bool,
-    /// The thread sleeps until it is woken.
+    /// Whether the thread sleeps until it is woken.
     asleep: bool,
 }
 

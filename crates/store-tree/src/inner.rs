@@ -93,9 +93,9 @@ pub(crate) struct OpenStore {
     pub(crate) room: Arc<Room>,
     /// Maximum disk space retained for an old view.
     pub(crate) old_views_bound: OldViewsBound,
-    /// The store is about to be closed, so reads must end.
+    /// Whether the store is about to be closed, so reads must end.
     pub(crate) closing: AtomicBool,
-    /// The threads must stop.
+    /// Whether the threads must stop.
     pub(crate) ending: AtomicBool,
     /// Unparked when a budget is exceeded.
     pub(crate) flusher: OnceLock<Thread>,

@@ -282,7 +282,7 @@ impl Place {
         std::mem::take(&mut buffer.active_bytes) + rotated
     }
 
-    /// Returns whether its space was dropped.
+    /// Returns whether the tree's space was dropped.
     pub(crate) fn is_dropped(&self) -> bool {
         self.dropped.load(Ordering::SeqCst)
     }

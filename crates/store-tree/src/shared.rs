@@ -25,7 +25,7 @@ pub(crate) struct StoreShared {
     pub(crate) anew: AtomicBool,
     /// Why it could not be reopened.
     pub(crate) failure: Mutex<Option<Error>>,
-    /// The keeper must close the store and stop.
+    /// Whether the keeper must close the store and stop.
     pub(crate) closed: AtomicBool,
 }
 

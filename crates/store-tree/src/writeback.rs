@@ -32,7 +32,7 @@ pub(crate) struct Writeback {
 struct WritebackMailbox {
     /// Directories, and the number of running flushes and compactions in each.
     growing: HashMap<PathBuf, usize>,
-    /// The thread must stop.
+    /// Whether the thread must stop.
     closed: bool,
 }
 

@@ -41,13 +41,13 @@ pub(super) struct Seat {
     pub(super) stand_due: u64,
     /// Boot clock until which this node leaves a free shard to other nodes.
     pub(super) holds_until: u64,
-    /// The tree cannot continue for now: the seat neither reads nor claims.
+    /// Whether the tree cannot continue for now: the seat neither reads nor claims.
     pub(super) stands_down: bool,
-    /// This incarnation may own the shard, through a claim that was not released.
+    /// Whether this incarnation may own the shard, through a claim that was not released.
     pub(super) has_claimed: bool,
     /// Position at which the tree resumes; `None` once it is followed from there.
     returns: Option<Place>,
-    /// The tree may contain entries after its recorded position.
+    /// Whether the tree may contain entries after its recorded position.
     unsure: bool,
     /// The newest base, as seen before the node owned the shard.
     pub(super) base: Option<BaseRecord>,

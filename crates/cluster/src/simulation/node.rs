@@ -87,9 +87,9 @@ pub(super) struct Node {
     /// Whether the process is stopped; replies are held meanwhile.
     pub(super) paused: bool,
     pub(super) held: Vec<(Token, Answer)>,
-    /// The tree rejects entries.
+    /// Whether the tree rejects entries.
     pub(super) tree_fails: bool,
-    /// Cut off from the ledger entirely, or for swaps only.
+    /// Whether the node is cut off from the ledger: entirely, or for swaps only.
     pub(super) cut: bool,
     pub(super) cut_swaps: bool,
     /// The boot clock: its start, and its rate in millionths.

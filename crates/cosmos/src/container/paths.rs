@@ -11,7 +11,7 @@ pub(super) enum End {
     Value,
     /// `/*`: everything below.
     Below,
-    /// Neither of these endings.
+    /// The path ends with neither of these.
     Open,
 }
 

@@ -33,8 +33,8 @@ pub(crate) struct PartitionKeyDefinition {
     /// The paths in items, in order; empty in a container without a partition key.
     paths: Vec<KeyPath>,
     kind: HashKind,
-    /// The system partition key of clients that predate partition keys: a request without the
-    /// header, or with an empty array in it, refers to items without the property.
+    /// Whether this is the system partition key of clients that predate partition keys: a request
+    /// without the header, or with an empty array in it, refers to items without the property.
     system: bool,
 }
 

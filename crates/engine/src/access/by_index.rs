@@ -26,7 +26,7 @@ struct BoundFields {
     points: usize,
     /// Number of leading fields with a single equality value.
     equal: usize,
-    /// A field may equal several truncated values, whose keys do not sort like the values.
+    /// Whether a field may equal several truncated values, whose keys do not sort like the values.
     several_cut: bool,
     score: usize,
 }

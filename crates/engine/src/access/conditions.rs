@@ -104,7 +104,7 @@ fn path_below<'p>(path: &'p str, at: &str) -> Option<&'p str> {
 struct Field<'a> {
     path: &'a str,
     descending: bool,
-    /// No document has an array on the path.
+    /// Whether no document has an array on the path.
     single: bool,
 }
 

@@ -74,7 +74,8 @@ pub struct Collection {
     lowered: Notify,
     /// Replaced when a change is published.
     state: ArcSwap<CollectionState>,
-    /// Set for good; a later collection with the same name is a different object.
+    /// Whether the collection was dropped, which is final; a later collection with the same name is
+    /// a different object.
     dropped: AtomicBool,
     /// Usage of its indexes and progress of their builds.
     pub(crate) figures: IndexFigures,

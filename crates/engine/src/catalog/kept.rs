@@ -99,7 +99,7 @@ impl IndexSpec {
         }
     }
 
-    /// Returns its policy, whether or not all paths of it have entries.
+    /// Returns the container's policy, whether or not all paths of it have entries.
     pub fn policy(&self) -> Option<&Policy> {
         match &self.shape {
             IndexShape::Wild(policy) | IndexShape::Allowed(policy) => Some(policy),
@@ -127,7 +127,7 @@ impl IndexSpec {
         }
     }
 
-    /// Returns whether its policy allows a path to be indexed.
+    /// Returns whether the container's policy allows a path to be indexed.
     fn allows_path(&self, path: &[PathStep]) -> bool {
         self.policy().is_some_and(|policy| policy.covers_path(path))
     }

@@ -70,11 +70,11 @@ pub struct IndexSpec {
     pub sparse: bool,
     /// Only documents that match this filter are indexed; in the API's query language.
     pub partial: Option<Document>,
-    /// Maintained, but never chosen for a query.
+    /// Whether the index is maintained, but never chosen for a query.
     pub hidden: bool,
     /// TTL of a date index: seconds after the date.
     pub expire_after: Option<i64>,
-    /// Represents the collection's default TTL and has no entries.
+    /// Whether the index represents the collection's default TTL; it then has no entries.
     pub system_ttl: bool,
     /// Whether some document has more than one entry.
     pub multikey: bool,
@@ -84,8 +84,8 @@ pub struct IndexSpec {
     pub shown: Document,
     /// Which parts of a document have entries.
     pub shape: IndexShape,
-    /// Entries with equal values are ordered by the creation of their items. Fixed for the life of
-    /// an index, since it is part of all its keys.
+    /// Whether entries with equal values are ordered by the creation of their items. Fixed for the
+    /// life of an index, since it is part of all its keys.
     pub by_birth: bool,
 }
 

@@ -11,7 +11,7 @@ use crate::limits::MAX_INHERITED_ROLES;
 struct Walk {
     reached: BTreeSet<RoleName>,
     waiting: Vec<RoleName>,
-    /// Some names were left out because of the limit.
+    /// Whether some names were left out because of the limit.
     cut_short: bool,
 }
 

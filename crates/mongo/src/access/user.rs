@@ -57,11 +57,11 @@ pub(crate) struct User {
 /// What `usersInfo` shows of a user besides name, id, roles and mechanisms.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct UserView<'a> {
-    /// Option `showCredentials`.
+    /// The option `showCredentials`.
     pub(crate) credentials: bool,
-    /// Option `showCustomData`, which defaults to true.
+    /// The option `showCustomData`, which defaults to true.
     pub(crate) custom_data: bool,
-    /// Option `showAuthenticationRestrictions`.
+    /// The option `showAuthenticationRestrictions`.
     pub(crate) restrictions: bool,
     /// Option `showPrivileges`, which implies restrictions.
     pub(crate) inherited: Option<Inherited<'a>>,

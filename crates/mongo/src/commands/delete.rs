@@ -116,7 +116,7 @@ impl<S: Store> RunStatement<S> for Run<'_, S> {
 /// The removal of one statement.
 pub(super) struct Removal {
     pub(super) find: Find,
-    /// Removes all matching documents, not only the first.
+    /// Whether all matching documents are removed, not only the first.
     pub(super) many: bool,
 }
 

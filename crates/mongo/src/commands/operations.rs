@@ -111,11 +111,11 @@ pub(super) async fn current_op_stage<S: Store>(
 struct Shown {
     /// Whether to list only operations of the sender's user, if authentication is on.
     only_own: bool,
-    /// Include idle connections.
+    /// Whether to include idle connections.
     idle: bool,
-    /// Include idle cursors.
+    /// Whether to include idle cursors.
     cursors: bool,
-    /// Show large commands of this server in full.
+    /// Whether to show large commands of this server in full.
     whole: bool,
 }
 

@@ -58,9 +58,9 @@ fn value_of<S: Store>(call: &Call<'_, S>, name: &str, start: fn() -> Value) -> V
 /// Which parameters are requested besides named ones, and in which format.
 #[derive(Clone, Copy, Debug)]
 struct Asked {
-    /// All parameters.
+    /// Whether to return all parameters.
     all: bool,
-    /// Include whether each may be set.
+    /// Whether to return for each parameter when it may be set.
     details: bool,
 }
 

@@ -41,9 +41,9 @@ pub(crate) struct Answer {
 /// The form of a `findAndModify`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Wanted {
-    /// The document is removed.
+    /// Whether the document is removed.
     pub(crate) removed: bool,
-    /// The new document is returned.
+    /// Whether the new document is returned.
     pub(crate) new: bool,
 }
 

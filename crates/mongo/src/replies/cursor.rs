@@ -35,11 +35,11 @@ use crate::{
 pub(crate) struct FirstBatch {
     /// Maximum number of documents; `None`: the default. 0 opens the cursor without reading.
     pub(crate) size: Option<u64>,
-    /// Close the cursor after this batch.
+    /// Whether to close the cursor after this batch.
     pub(crate) single: bool,
-    /// Exempt the cursor from the idle timeout.
+    /// Whether to exempt the cursor from the idle timeout.
     pub(crate) keep: bool,
-    /// The plan has a sort.
+    /// Whether the plan has a sort.
     pub(crate) sorts: bool,
 }
 

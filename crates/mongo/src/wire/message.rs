@@ -15,11 +15,11 @@ use super::{
 pub(crate) enum Shape {
     /// An OP_MSG.
     Msg {
-        /// The client expects no reply.
+        /// Whether the client expects no reply.
         more_to_come: bool,
-        /// The client accepts several replies to the request.
+        /// Whether the client accepts several replies to the request.
         exhaust_allowed: bool,
-        /// The request had a checksum.
+        /// Whether the request had a checksum.
         checksum: bool,
     },
     /// An OP_QUERY: the reply is an OP_REPLY, never compressed.

@@ -93,7 +93,7 @@ impl Expr {
         Ok(self.evaluate_borrowed(env)?.into_value())
     }
 
-    /// Returns whether its value counts as true.
+    /// Returns whether the expression's value counts as true.
     pub fn is_true(&self, env: &Env<'_>) -> Result<bool, Error> {
         Ok(self.evaluate_borrowed(env)?.is_truthy())
     }

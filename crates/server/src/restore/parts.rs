@@ -28,7 +28,7 @@ struct Room {
 #[derive(Debug, Default)]
 struct Taken {
     bytes: u64,
-    /// The consumer has ended.
+    /// Whether the consumer has ended.
     is_closed: bool,
 }
 

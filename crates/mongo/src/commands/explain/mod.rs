@@ -42,7 +42,7 @@ use crate::{
 /// A parsed command: its search, and what it does with the documents found.
 struct Explained {
     plan: Plan,
-    /// The plan's last stage is a limit implied by the command, which is not shown.
+    /// Whether the plan's last stage is a limit implied by the command, which is not shown.
     bounded: bool,
     /// The filter as given, for `parsedQuery`.
     filter: Document,
