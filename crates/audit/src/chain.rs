@@ -82,9 +82,9 @@ fn hash_of(body: &str) -> String {
 pub struct Checked {
     /// Number of lines.
     pub lines: u64,
-    /// The previous hash of its first line: the last hash of an earlier file, if any.
+    /// The previous hash of the first line: the last hash of an earlier file, if any.
     pub begins_behind: String,
-    /// The hash of its last line.
+    /// The hash of the last line of the file.
     pub last: String,
 }
 

@@ -49,7 +49,7 @@ pub struct Backoff {
 
 #[derive(Debug, Default)]
 struct Debts {
-    /// For each key: when its debt is paid off, on the monotonic clock.
+    /// For each key, the time of the monotonic clock at which its debt is paid off.
     paid: HashMap<Attempter, Duration>,
     /// When paid-off entries were last evicted.
     swept: Duration,

@@ -79,11 +79,11 @@ impl Header {
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Trailer {
-    /// Number of frames before it.
+    /// Number of frames before the trailer.
     pub frames: u64,
     /// Uncompressed bytes of pieces and entries.
     pub bytes: u64,
-    /// SHA-256 of everything before it, in hexadecimal.
+    /// SHA-256 of everything before the trailer, in hexadecimal.
     pub sha256: String,
 }
 

@@ -27,7 +27,7 @@ pub(crate) enum Dataset {
 }
 
 impl Dataset {
-    /// Returns the name of its collection.
+    /// Returns the name of the dataset's collection.
     pub(crate) const fn collection_name(self) -> &'static str {
         match self {
             Self::Users => "usertable",
@@ -49,7 +49,7 @@ pub(crate) struct Target {
     pub(crate) address: Address,
     /// Process id, to read CPU time and memory.
     pub(crate) pid: Option<u32>,
-    /// Data directory, to read its size.
+    /// Data directory of the server, whose size is read.
     pub(crate) data_dir: Option<PathBuf>,
     /// Existing YCSB records; workloads that insert add to them.
     pub(crate) users: Arc<Keys>,

@@ -23,7 +23,7 @@ pub struct Entry {
     pub cluster: Uuid,
     /// Shard of the entry.
     pub shard: u32,
-    /// Epoch of the owner that wrote it.
+    /// Epoch of the owner that wrote the entry.
     pub epoch: u64,
     /// Number, dense over all epochs, from 1.
     pub n: u64,

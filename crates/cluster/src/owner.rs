@@ -43,7 +43,7 @@ pub(crate) enum OwnerFact {
 #[derive(Debug)]
 struct Flight {
     found: Found,
-    /// When it was appended.
+    /// When the entry was appended.
     since: u64,
     pending: Option<Token>,
     written: bool,

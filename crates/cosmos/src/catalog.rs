@@ -31,7 +31,7 @@ pub(crate) const ROOT: &str = "db";
 pub(crate) struct Database {
     /// Unique name.
     pub(crate) name: String,
-    /// The number in its resource id; assigned once and never reused.
+    /// The number in the database's resource id; assigned once and never reused.
     pub(crate) number: u32,
     /// The stored resource with its version.
     pub(crate) resource: Arc<engine::Resource>,
@@ -91,7 +91,7 @@ pub(crate) struct Container {
     pub(crate) rid: String,
     /// Partition key definition.
     pub(crate) key: PartitionKeyDefinition,
-    /// Shared data for rendering its items as JSON.
+    /// Shared data for rendering the container's items as JSON.
     pub(crate) renderer: ItemRenderer,
     /// The container's path and resource id for response headers; `None` if its name is not valid
     /// in a header.

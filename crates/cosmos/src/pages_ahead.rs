@@ -37,7 +37,7 @@ pub(crate) struct PageAhead {
 /// A cache entry with its memory reservation.
 struct Held<P> {
     page: P,
-    /// Sequence number of its insertion.
+    /// Sequence number of the insertion.
     at: u64,
     bytes: usize,
     /// Released when the entry is dropped.

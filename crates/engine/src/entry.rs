@@ -22,7 +22,7 @@ const BIRTH_BYTES: usize = size_of::<u64>();
 pub(crate) struct NamedRow<'a> {
     /// The row's key.
     pub(crate) key: &'a [u8],
-    /// Stamp of its creation; zero while unknown.
+    /// Stamp of the row's creation; zero while unknown.
     pub(crate) birth: u64,
 }
 

@@ -28,11 +28,11 @@ pub struct Resource {
     pub path: Vec<String>,
     /// Content, defined by the API.
     pub body: Document,
-    /// Stamp of its last change, which is its version.
+    /// Stamp of the resource's last change, which is its version.
     pub stamp: u64,
-    /// Stamp of its creation.
+    /// Stamp of the resource's creation.
     pub birth: u64,
-    /// Second of its last change.
+    /// Second of the resource's last change.
     pub ts: i64,
 }
 

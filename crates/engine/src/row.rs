@@ -12,11 +12,11 @@ use crate::{entry::NamedRow, item_key::ItemKey};
 pub(crate) struct Row {
     /// Row key: the id, or partition and id of an item.
     pub(crate) key: Bytes,
-    /// Stamp of its last write.
+    /// Stamp of the row's last write.
     pub(crate) stamp: u64,
-    /// Stamp of its creation.
+    /// Stamp of the row's creation.
     pub(crate) birth: u64,
-    /// Second of its last write.
+    /// Second of the row's last write.
     pub(crate) ts: i64,
     /// The row's expiry under the view's settings.
     pub(crate) expires_at: Instant,
@@ -59,7 +59,7 @@ impl Row {
 #[derive(Clone, Debug)]
 pub(crate) struct Entry {
     pub(crate) key: Bytes,
-    /// Key of its row.
+    /// Key of the row that the entry refers to.
     pub(crate) row_key: Bytes,
     /// Stamp of the row's last write.
     pub(crate) stamp: u64,
@@ -92,11 +92,11 @@ pub struct Item {
     pub key: Bytes,
     /// The stored document, as well-formed BSON.
     pub body: Bytes,
-    /// Stamp of its last write, which is its version.
+    /// Stamp of the item's last write, which is its version.
     pub stamp: u64,
     /// Creation number: unique, and larger than those of items created before.
     pub birth: u64,
-    /// Second of its last write.
+    /// Second of the item's last write.
     pub ts: i64,
 }
 

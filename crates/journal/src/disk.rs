@@ -5,7 +5,7 @@ use std::{fmt, io};
 
 /// A folder used by this journal only.
 pub(crate) trait Disk: fmt::Debug + Send + Sync + 'static {
-    /// Returns the names of its files.
+    /// Returns the names of the disk's files.
     fn names(&self) -> io::Result<Vec<String>>;
 
     /// Creates an empty file, truncating an existing one.

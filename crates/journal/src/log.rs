@@ -55,9 +55,9 @@ impl LiveSegment {
 pub(crate) struct GroupPlace {
     pub(crate) segment: Arc<Segment>,
     pub(crate) id: SegmentId,
-    /// Offset of its first byte.
+    /// Offset of the first byte of the group.
     pub(crate) at: u64,
-    /// Offset after its last block.
+    /// Offset after the last block of the group.
     pub(crate) end: u64,
 }
 

@@ -57,7 +57,7 @@ pub(crate) enum Left {
 struct Past {
     /// Whether a server has answered the client, or knows its user.
     is_known: bool,
-    /// The message of its first handshake.
+    /// The message of the client's first handshake.
     introduction: Option<Vec<u8>>,
     /// Number of servers that received the current unanswered message.
     sends: usize,

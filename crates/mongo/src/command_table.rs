@@ -13,7 +13,8 @@ pub struct NotYet {
     pub name: &'static str,
     /// The feature that it belongs to, such as `transactions`.
     pub area: &'static str,
-    /// Whether its error reply may be compressed; false if the command carries credentials.
+    /// Whether the error reply to the command may be compressed; false if the command carries
+    /// credentials.
     pub compress: bool,
     /// Whether the command is part of version 1 of the Stable API.
     pub(crate) in_api: bool,

@@ -35,7 +35,7 @@ impl FailPoints {
 #[derive(Debug)]
 pub(crate) struct FailPoint<T> {
     set: Option<(Mode, T)>,
-    /// Number of times it triggered since the start of the server.
+    /// Number of times that the fail point has triggered since the start of the server.
     total: u64,
 }
 
@@ -143,7 +143,7 @@ impl Mode {
 /// The setting of `failCommand`.
 #[derive(Clone, Debug)]
 pub(crate) struct FailCommand {
-    /// Names of the commands it applies to.
+    /// Names of the commands that the fail point applies to.
     pub(crate) commands: Vec<String>,
     /// Only commands on this collection, if given.
     pub(crate) namespace: Option<String>,

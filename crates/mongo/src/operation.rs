@@ -30,9 +30,9 @@ use crate::{
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum StopReason {
-    /// `killOp` named it: 11601.
+    /// `killOp` named the operation: 11601.
     Killed = 1,
-    /// `killCursors` named its cursor: 237.
+    /// `killCursors` named the operation's cursor: 237.
     CursorKilled = 2,
     /// The operation's client disconnected: error 279, which no client receives.
     ClientLeft = 3,

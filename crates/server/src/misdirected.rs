@@ -11,7 +11,7 @@ use tokio::{
 
 /// How long the client may take to read the reply.
 const ANSWER_TIME: Duration = Duration::from_secs(2);
-/// Maximum bytes read of its request.
+/// Maximum bytes read of the client's request.
 const REQUEST_MAX: u64 = 64 << 10;
 
 /// The portal's address.

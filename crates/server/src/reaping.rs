@@ -29,7 +29,7 @@ pub(crate) struct Pause {
 /// The pause state of a server.
 #[derive(Debug)]
 pub(crate) struct Reaping {
-    /// Where it is stored; `None` keeps it in memory.
+    /// Where the pause is stored; `None` keeps it in memory.
     folder: Option<PathBuf>,
     /// Held while the file is changed, so that concurrent changes leave the same state in both.
     pause: Mutex<Option<Pause>>,

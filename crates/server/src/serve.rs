@@ -63,7 +63,7 @@ enum Data {
 /// The data of a standalone server.
 struct Own {
     term: Arc<Term>,
-    /// Stops its thread on drop, so it has to outlive the engine.
+    /// The timekeeper, which stops its thread on drop, so it has to outlive the engine.
     timekeeper: Timekeeper,
     /// Lock of the data directory; dropped last, or another process could open it too early.
     data_dir: Option<DataDir>,

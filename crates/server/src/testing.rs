@@ -46,7 +46,7 @@ impl Answer {
 }
 
 impl Server {
-    /// Starts a server; it accepts on return.
+    /// Starts a server, which accepts connections on return.
     pub(crate) async fn new(config: &Config) -> Self {
         Self(start(config).await.unwrap())
     }
@@ -57,7 +57,7 @@ impl Server {
         Self::new(&Config { data_dir, per_document_ttl, ..Config::for_tests() }).await
     }
 
-    /// Stops it; panics on an unclean shutdown.
+    /// Stops the server; panics on an unclean shutdown.
     pub(crate) async fn stop(self) {
         self.0.stop().await.unwrap();
     }

@@ -123,9 +123,9 @@ pub(crate) struct PendingEntry {
     /// Sequence number of the entry in the trees.
     pub(crate) under: u64,
     pub(crate) runs: Vec<Run>,
-    /// Tree of a space that it creates.
+    /// Tree of a space that the entry creates.
     pub(crate) made: Option<Arc<Place>>,
-    /// Tree of a space that it drops.
+    /// Tree of a space that the entry drops.
     pub(crate) dropped: Option<Arc<Place>>,
 }
 
@@ -144,7 +144,7 @@ pub(crate) struct Batch {
     pub(crate) in_flight: bool,
     /// Fence to be lowered when the batch is done.
     pub(crate) fence: Option<(Arc<dyn Fence>, Outcome)>,
-    /// The error, if it was not written.
+    /// The error, if the batch was not written.
     pub(crate) failed: Option<Error>,
     /// Sent when the batch is durable and visible, or has failed.
     pub(crate) answers: Vec<CommitAnswer>,

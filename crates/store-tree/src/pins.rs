@@ -44,7 +44,7 @@ pub(crate) struct Superseded {
 pub(crate) struct OldestView {
     /// Sequence number of the view.
     pub(crate) number: u64,
-    /// When it was superseded: monotonic clock, nanoseconds.
+    /// When the view was superseded: monotonic clock, nanoseconds.
     pub(crate) superseded_ns: u64,
     /// Bytes of tables written with all versions of keys since then.
     pub(crate) kept: u64,

@@ -21,9 +21,9 @@ pub(crate) struct StoreShared {
     pub(crate) generation: ArcSwapOption<Generation>,
     /// Notified when the store was opened or could not be.
     pub(crate) opened: Notify,
-    /// Whether its user has yet to re-read its cached state.
+    /// Whether the user of the store has yet to re-read its cached state.
     pub(crate) anew: AtomicBool,
-    /// Why it could not be reopened.
+    /// Why the store could not be reopened.
     pub(crate) failure: Mutex<Option<Error>>,
     /// Whether the keeper must close the store and stop.
     pub(crate) closed: AtomicBool,

@@ -21,7 +21,7 @@ use crate::{
 /// A text of JSON, or a record of a table.
 #[derive(Debug)]
 pub(crate) struct Item {
-    /// Line number at its start, from 1.
+    /// Line number at the start of the item, from 1.
     pub(crate) line: u64,
     /// Start of the next item.
     pub(crate) next: Place,

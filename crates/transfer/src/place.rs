@@ -55,9 +55,9 @@ pub enum Outcome {
     Created,
     /// The document has replaced or changed an existing one.
     Replaced,
-    /// The server refused it, for this reason.
+    /// The server refused the document, for this reason.
     Refused(String),
-    /// The server refused it because its id exists, with this message.
+    /// The server refused the document because its id exists, with this message.
     Existing(String),
     /// The document was not sent because an earlier one was refused.
     Unsent,

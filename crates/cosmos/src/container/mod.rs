@@ -37,7 +37,7 @@ const SYSTEM: [&str; 9] =
 #[derive(Clone, Debug)]
 pub(crate) struct ContainerDefinition {
     pub(crate) id: String,
-    /// Paths of its partition key.
+    /// Paths of the container's partition key.
     key_paths: Vec<KeyPath>,
     /// The engine's part: TTL, partition key, indexes, and the JSON that is shown.
     engine: engine::ContainerDefinition,

@@ -42,7 +42,7 @@ impl FirstHead {
 #[derive(Debug)]
 struct Stranger {
     first_head: FirstHead,
-    /// Memory reserved for its bytes and buffers.
+    /// Memory reserved for the client's bytes and buffers.
     share: Share,
     /// Number of bytes that it has sent.
     sent: usize,

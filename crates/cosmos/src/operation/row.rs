@@ -27,7 +27,7 @@ pub(crate) enum Metering {
 /// The task that an operation runs in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Task {
-    /// The task of its connection: it is short, or a single atomic step.
+    /// The task of the connection: the operation is short, or a single atomic step.
     Inline,
     /// A task of its own, because its body is a query: compiling and evaluating it may block a
     /// thread for long, while the connection's task has to detect a disconnect.
@@ -42,7 +42,7 @@ pub(crate) enum Task {
 pub(crate) enum Order {
     /// The operation may run concurrently with others.
     AtOnce,
-    /// Serialized: it reads resources and then changes them in several steps.
+    /// Serialized: the operation reads resources and then changes them in several steps.
     OneByOne,
 }
 
@@ -79,7 +79,7 @@ pub(crate) enum Requirement {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Row {
-    /// Label of its latency metric.
+    /// Label of the operation's latency metric.
     pub(crate) metric: Metric,
     pub(crate) access: Access,
     pub(crate) metering: Metering,

@@ -15,7 +15,7 @@ use crate::{failure::Result, item::ItemRenderer, routes::parsed_query};
 pub(super) struct Condition {
     /// The equivalent query.
     plan: Select,
-    /// The limits of its evaluation.
+    /// The limits of the condition's evaluation.
     context: Arc<Context>,
 }
 

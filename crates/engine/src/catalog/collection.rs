@@ -77,7 +77,7 @@ pub struct Collection {
     /// Whether the collection was dropped, which is final; a later collection with the same name is
     /// a different object.
     dropped: AtomicBool,
-    /// Usage of its indexes and progress of their builds.
+    /// Usage of the collection's indexes and progress of their builds.
     pub(crate) figures: IndexFigures,
     /// Paths that queries request to be indexed.
     pub(crate) demand: Demand,

@@ -22,7 +22,7 @@ pub(crate) enum PathState<'a> {
     Excluded,
     /// The path may be indexed but is not.
     Allowed,
-    /// Writers maintain it; items from before are being added.
+    /// Writers maintain the index; items written before are being added.
     Building,
     /// This index contains every value at the path.
     Ready(&'a IndexSpec),

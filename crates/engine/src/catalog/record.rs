@@ -47,9 +47,9 @@ pub enum KeptFor {
 pub struct KeptPath {
     /// The path from the root.
     pub steps: Vec<PathStep>,
-    /// Why it is indexed.
+    /// Why the path is indexed.
     pub why: KeptFor,
-    /// Second since which it is indexed.
+    /// Second since which the path is indexed.
     pub since_s: i64,
     /// Second of a recent use: at most a day before the last one.
     pub used_s: i64,
@@ -167,7 +167,7 @@ pub struct Record {
     /// State of the per-second counts of expiring documents and bytes, from which live documents
     /// are counted.
     pub counters: CounterState,
-    /// Stamp of its creation.
+    /// Stamp of the collection's creation.
     pub created: u64,
     /// Options that the API stores with it.
     pub options: Document,

@@ -42,11 +42,11 @@ pub enum ExpiryReason {
 pub struct DocumentExpiry {
     /// Id of the document.
     pub id: Value,
-    /// Second of its last write.
+    /// Second of the document's last write.
     pub written_s: i64,
     /// The document's expiry class.
     pub class: Class,
-    /// Expiry and the rule that causes it; `None` if it never expires.
+    /// Expiry of the document and the rule that causes it; `None` if it never expires.
     pub expiry: Option<(Instant, ExpiryReason)>,
 }
 

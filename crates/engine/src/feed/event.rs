@@ -53,7 +53,7 @@ impl EventKind {
 pub struct Event {
     /// Kind of the change.
     pub kind: EventKind,
-    /// Stamp of the commit that recorded it; feeds continue after it.
+    /// Stamp of the commit that recorded the event; feeds continue after it.
     pub stamp: u64,
     /// Time of the change; for an expiration, the deadline.
     pub at: Instant,

@@ -40,11 +40,11 @@ const EXPLICIT: u8 = 2;
 
 /// An expiration that is not in the feed yet.
 struct Unpublished {
-    /// When it expired, which is the event's time.
+    /// When the item expired, which is the event's time.
     at: Instant,
     /// Key of the item's entry in the timeline, which the publication deletes.
     entry: Bytes,
-    /// The item when it expired.
+    /// The item as it was when it expired.
     item: Item,
 }
 

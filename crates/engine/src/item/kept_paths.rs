@@ -40,11 +40,12 @@ pub enum PathProgress {
 pub struct PathStatus {
     /// Paths of the index as policies write them, each followed by its direction if it has one.
     pub paths: Vec<String>,
-    /// Why it exists: `query`, `named`, `composite`, `unique`, or `policy` for one of all paths.
+    /// Why the path is indexed: `query`, `named`, `composite`, `unique`, or `policy` for one of all
+    /// paths.
     pub why: &'static str,
     /// Build state of the index.
     pub progress: PathProgress,
-    /// Second in which it was added, if known.
+    /// Second in which the path was added, if known.
     pub since_s: Option<i64>,
     /// Second of a recent use, at most a day before the last one, if the index is dropped when
     /// unused.

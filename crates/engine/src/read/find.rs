@@ -36,7 +36,7 @@ pub struct IndexTraits {
     pub unique: bool,
     /// Whether documents without any of its fields are left out.
     pub sparse: bool,
-    /// Whether it covers only documents that match its own filter.
+    /// Whether the index covers only documents that match its own filter.
     pub partial: bool,
     /// Whether some document has more than one entry.
     pub multikey: bool,

@@ -18,7 +18,7 @@ use crate::{
     session,
 };
 
-/// The namespace of its cursor, in database `admin`.
+/// The namespace of the cursor over the outcomes, in database `admin`.
 const CURSOR: &str = "$cmd.bulkWrite";
 
 /// The totals of all operations in the reply.

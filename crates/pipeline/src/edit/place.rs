@@ -14,7 +14,7 @@ const MAX_PADDING: usize = 1_500_000;
 #[derive(Debug)]
 pub(super) enum PlaceFound<'a> {
     Value(&'a mut Value),
-    /// Missing, but it could be created.
+    /// The field is missing, but could be created.
     Missing,
     /// A value on the path cannot contain the next part.
     Blocked(Blocked),

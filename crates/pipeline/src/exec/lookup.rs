@@ -52,7 +52,7 @@ pub struct UnionWith {
     pub database: Option<String>,
     /// The name of the other collection.
     pub collection: String,
-    /// The stages applied to its rows.
+    /// The stages applied to the rows of the other collection.
     pub stages: Arc<[Stage]>,
 }
 

@@ -37,7 +37,7 @@ struct Source {
     folder: PathBuf,
     hold: ReapHold,
     stopping: watch::Receiver<bool>,
-    /// Held until it is done: only one backup runs at a time.
+    /// Held until the backup is done: only one runs at a time.
     _turn: OwnedSemaphorePermit,
 }
 

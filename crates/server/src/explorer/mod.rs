@@ -20,7 +20,7 @@ use page::{Place, no_page, plain_text, redirect_to};
 
 /// Path of the settings that the explorer requests, both at the root and below its pages.
 pub(crate) const CONFIG: &str = "/config.json";
-/// Path of its pages.
+/// Path of the explorer's pages.
 pub(crate) const PAGES: &str = "/_explorer";
 /// The one file under [`PAGES`] that the NoSQL API itself serves: its certificate.
 const CERTIFICATE: &str = "emulator.pem";
@@ -44,7 +44,7 @@ pub(crate) struct Ports {
 /// The explorer of a server.
 #[derive(Debug)]
 pub(crate) struct Explorer {
-    /// Canonical path of its directory; `None` if not configured.
+    /// Canonical path of the explorer's directory; `None` if not configured.
     root: Option<PathBuf>,
     /// Set once all listeners are bound, which need the explorer before that.
     ports: OnceLock<Ports>,

@@ -20,7 +20,7 @@ use crate::failure::{Failure, failed};
 pub struct BackupChecked {
     /// Header of the backup.
     pub header: Header,
-    /// Clock at its end, milliseconds since 1970.
+    /// Clock at the end of the backup, milliseconds since 1970.
     pub clock_ms: i64,
     /// Number of rows and changes.
     pub rows: u64,

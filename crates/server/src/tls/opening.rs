@@ -61,7 +61,7 @@ struct Inner {
 pub(crate) struct Opened {
     /// The plain or TLS socket.
     pub(crate) socket: Socket,
-    /// Subject of its verified certificate, in the form of RFC 2253.
+    /// Subject of the client's verified certificate, in the form of RFC 2253.
     pub(crate) certificate_subject: Option<String>,
     /// Local address of the connection.
     pub(crate) reached_at: Option<IpAddr>,
@@ -89,7 +89,7 @@ fn own_address(stream: &TcpStream) -> Option<IpAddr> {
     stream.local_addr().ok().map(|own| own.ip().to_canonical())
 }
 
-/// A client's protocol by its first bytes.
+/// The protocol of a client, determined by its first bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Begins {
     WithHandshake,

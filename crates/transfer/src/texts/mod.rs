@@ -31,7 +31,7 @@ impl Place {
 /// The text of one document.
 #[derive(Debug)]
 pub(crate) struct Text {
-    /// Line number at its start, from 1.
+    /// Line number at the start of the text, from 1.
     pub(crate) line: u64,
     /// Start of the next text.
     pub(crate) next: Place,

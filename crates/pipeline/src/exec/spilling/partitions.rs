@@ -48,7 +48,7 @@ pub(in crate::exec) struct Partition {
     run: Run,
     /// The file of the run, which is deleted with the last of its partitions.
     file: TempFile,
-    /// The level at which it was written.
+    /// The level at which the partition was written.
     level: u32,
 }
 
@@ -60,7 +60,7 @@ pub(in crate::exec) struct Reading {
     memory: usize,
     /// The file for partitions of the next level.
     file: TempFile,
-    /// The level at which it was written.
+    /// The level at which the partition was written.
     level: u32,
 }
 

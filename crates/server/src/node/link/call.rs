@@ -83,7 +83,7 @@ pub(crate) struct Passed {
 pub(crate) struct Guest {
     /// The logged-in user.
     pub(crate) user: Option<User>,
-    /// Subject of its verified client certificate.
+    /// Subject of the client's verified certificate.
     pub(crate) certificate_subject: Option<String>,
     /// Address of the node on which it connected.
     pub(crate) reached_at: Option<IpAddr>,
