@@ -49,7 +49,7 @@ impl std::fmt::Debug for Accumulator {
 pub struct Field {
     /// The field's name in the result.
     pub name: String,
-    /// The accumulator that computes it.
+    /// The accumulator that computes the field.
     pub accumulator: &'static Accumulator,
     /// The arguments of the accumulator.
     pub taken: Taken,

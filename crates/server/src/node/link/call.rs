@@ -1,4 +1,4 @@
-//! The call message of a link and its verdict.
+//! The message with which a call on the link begins, and the verdict of the called node.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -85,7 +85,7 @@ pub(crate) struct Guest {
     pub(crate) user: Option<User>,
     /// Subject of the client's verified certificate.
     pub(crate) certificate_subject: Option<String>,
-    /// Address of the node on which it connected.
+    /// Address at which the client connected to the calling node.
     pub(crate) reached_at: Option<IpAddr>,
     /// Whether clients of that node have to log in.
     pub(crate) has_to_log_in: bool,
