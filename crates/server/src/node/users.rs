@@ -62,7 +62,7 @@ fn has_owner(route: &Route) -> bool {
 }
 
 async fn ask(route: &Route, seen: &[u8], waits: bool) -> io::Result<Vec<u8>> {
-    let off = || io::Error::new(io::ErrorKind::NotConnected, "the MongoDB API is off there");
+    let off = || io::Error::new(io::ErrorKind::NotConnected, "the MongoDB API is off on that node");
     let purpose = if waits { Purpose::UsersLater } else { Purpose::Users };
     match route.find(purpose, NOBODY, false).await {
         Some(Way::Here(term)) => {
