@@ -72,7 +72,7 @@ pub const MAX_ENTRIES_PER_ITEM: usize = 2_000_000;
 /// Bytes of a value that an index by path keeps; longer values are truncated and followed by a
 /// checksum. GUIDs and textual dates fit. Candidates are rechecked anyway.
 pub const KEPT_PATH_COMPONENT_BYTES: usize = 40;
-/// Maximum bytes of items that an index-order scan sorts itself.
+/// Maximum bytes of items with equal index keys, which a scan in index order has to sort itself.
 pub const MAX_ALIKE_BYTES: usize = 32 * 1024 * 1024;
 /// Bits of an item's creation stamp that distinguish items of one commit: a batch has at most 100
 /// actions.
