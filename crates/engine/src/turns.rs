@@ -24,8 +24,8 @@ pub(crate) struct Turns {
 /// Permits in use, which are returned when this is dropped.
 #[derive(Debug)]
 pub(crate) struct Turn<'a> {
-    /// The lock that is held during the turn; `None` once the turn has ended.
-    guard: Option<MutexGuard<'a, ()>>,
+    /// The permits; `None` once they are returned.
+    permit: Option<SemaphorePermit<'a>>,
     turns: &'a Turns,
 }
 

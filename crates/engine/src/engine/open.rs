@@ -41,6 +41,9 @@ pub struct Options {
     pub persist: Arc<dyn Persist>,
     /// Size of the row cache in bytes; 0 disables it.
     pub row_cache_bytes: usize,
+    /// Memory in bytes that writes of large documents together may hold, besides the accounts of
+    /// their operations. A single write may always proceed.
+    pub large_write_bytes: usize,
     /// Whether to open despite missing or orphaned rows, as accepted by an operator.
     pub accept_loss: bool,
     rules: Rules,

@@ -5,8 +5,10 @@
 //! statements of a group are evaluated in one view per collection, which does not show the group's
 //! earlier writes. A statement is therefore added only if these make no difference: no document
 //! written by the group matches its filter, before or after the write, and it uses no row key or
-//! unique value that the group writes, takes or releases. Any other statement goes into the next
-//! group or runs alone.
+//! unique value that the group writes, takes or releases. An update that selects by `_id` a document
+//! that an earlier update of the group has written is applied to the new version, and replaces the
+//! earlier write; the group is then a single commit. Any other statement goes into the next group
+//! or runs alone.
 //!
 //! ```text
 //!  statement    0        1        2 (matches what 0 writes)
@@ -47,6 +49,8 @@ pub struct WriteGroup<'e, S: Store> {
     /// One part for each collection involved.
     parts: Vec<Part<S>>,
     writes: Vec<StatementWrite>,
+    /// Positions of statements whose write replaces that of an earlier statement.
+    rewrites: Vec<usize>,
     /// Effects of all statements by position, including those that write nothing.
     effects: Vec<(usize, StatementEffect)>,
     /// Total bytes of its documents, before and after.
@@ -74,6 +78,7 @@ impl<S: Store> Engine<S> {
             most,
             parts: Vec::new(),
             writes: Vec::new(),
+            rewrites: Vec::new(),
             effects: Vec::new(),
             bytes: 0,
         }
@@ -83,7 +88,10 @@ impl<S: Store> Engine<S> {
 impl<S: Store> WriteGroup<'_, S> {
     /// Returns the positions of statements that write something, in ascending order.
     pub fn positions(&self) -> Vec<usize> {
-        self.writes.iter().map(|write| write.at).collect()
+        let writes = self.writes.iter().map(|write| write.at);
+        let mut positions: Vec<usize> = writes.chain(self.rewrites.iter().copied()).collect();
+        positions.sort_unstable();
+        positions
     }
 
     /// Adds an update at position `at`, which must exceed all earlier ones. Returns what the update
@@ -162,7 +170,7 @@ impl<S: Store> WriteGroup<'_, S> {
     ///
     /// Errors of the store. On [`Kind::Full`](crate::Kind::Full) no statement has written anything.
     pub async fn commit(self, receipts: Option<&dyn Receipts>) -> Result<Option<usize>, Error> {
-        let Self { engine, parts, writes, effects, .. } = self;
+        let Self { engine, parts, writes, rewrites, effects, .. } = self;
         // Views are closed first, so that reaping need not wait for these commits.
         drop(parts);
         let Some(first) = writes.first().map(|write| write.at) else { return Ok(None) };
@@ -174,6 +182,10 @@ impl<S: Store> WriteGroup<'_, S> {
         }
         let positions: Vec<usize> = writes.iter().map(|write| write.at).collect();
         let mut commits: Vec<Commit> = writes.into_iter().map(|write| write.commit).collect();
+        // A write with the effects of two statements must not be committed without those between.
+        if !rewrites.is_empty() {
+            commits = vec![as_one(commits)];
+        }
         for commit in commits.iter_mut().skip(1) {
             commit.conditions.push(Condition::AfterPrevious);
         }
@@ -185,7 +197,7 @@ impl<S: Store> WriteGroup<'_, S> {
     /// Returns the index of a collection's part, creating it if missing; `None` if the group
     /// accepts no more statements.
     async fn part(&mut self, collection: &Arc<Collection>) -> Result<Option<usize>, Error> {
-        if self.most <= self.writes.len() || UNIT_BYTES <= self.bytes {
+        if self.most <= self.writes.len() + self.rewrites.len() || UNIT_BYTES <= self.bytes {
             return Ok(None);
         }
         if let Some(part) = self.parts.iter().position(|p| p.view.collection.id == collection.id) {
@@ -205,19 +217,34 @@ impl<S: Store> WriteGroup<'_, S> {
 
     /// Adds the writes of a statement to the group.
     fn add(&mut self, at: usize, part: usize, drafted: Drafted, effect: StatementEffect) {
-        let Drafted { used, commits, documents, unique } = drafted;
+        let Drafted { used, commits, mut documents, unique, is_update, rewritten } = drafted;
         let Part { view, written } = &mut self.parts[part];
         used.count_deferred(&view.collection);
         self.effects.push((at, effect));
         if commits.is_empty() {
             return;
         }
+        let commit = as_one(commits);
+        if let Some(rewritten) = rewritten
+            && let Some(document) = documents.pop()
+        {
+            self.bytes += document.bytes();
+            if let Some(write) = self.writes.get_mut(rewritten.write) {
+                write.commit = commit;
+            }
+            written.replace(rewritten.document, document);
+            self.rewrites.push(at);
+            return;
+        }
+        if let [document] = &mut documents[..] {
+            document.write = is_update.then_some(self.writes.len());
+        }
         for document in documents {
             self.bytes += document.bytes();
             written.add(document);
         }
         written.claim(unique);
-        self.writes.push(StatementWrite { at, commit: as_one(commits) });
+        self.writes.push(StatementWrite { at, commit });
     }
 }
 

@@ -4,16 +4,16 @@
 use std::{collections::HashSet, sync::Arc};
 
 use bytes::Bytes;
-use document::{DocBuf, Value};
+use document::{DocBuf, DocRef, Value};
 use evaluation::Context;
-use expiry::Lifetime;
+use expiry::{DefaultTtl, Lifetime, Settings};
 use store::{Commit, Store};
 
 use super::{
     NewDocument, Update, Updated, WriteDraft,
     draft::row_key,
     insert::duplicate_id,
-    written::{WrittenDocument, WrittenDocuments},
+    written::{Rewritten, WrittenDocument, WrittenDocuments},
 };
 use crate::{
     engine::Engine,
@@ -41,6 +41,10 @@ pub(super) struct Drafted {
     pub(super) documents: Vec<WrittenDocument>,
     /// Unique keys that it takes or releases.
     pub(super) unique: HashSet<Bytes>,
+    /// Whether it is an update.
+    pub(super) is_update: bool,
+    /// The document whose write it replaces.
+    pub(super) rewritten: Option<Rewritten>,
 }
 
 /// The effect of an update on a document.
@@ -58,6 +62,10 @@ impl<S: Store> Part<S> {
     ) -> Result<Option<(Updated, Drafted)>, Halt> {
         let (find, context) = (&update.find, &*update.context);
         let (mut updated, mut drafted) = (Updated::default(), Drafted::new());
+        drafted.is_update = true;
+        if let Some(rewritten) = self.rewritable(update)? {
+            return self.draft_rewrite(rewritten, update, drafted).await;
+        }
         let used = &drafted.used;
         let Some(rows) = self.find_rows(engine, find, update.many, context, used).await? else {
             return Ok(None);
@@ -74,7 +82,9 @@ impl<S: Store> Part<S> {
         for row in rows {
             yield_if_due(context, ROW_WORK + row.body().len()).await?;
             updated.matched += 1;
-            let Edited::Changed(document) = edit_row(&row, update)? else { continue };
+            let Edited::Changed(document) = edit_document(row.document(), update)? else {
+                continue;
+            };
             let lifetime = update.writer.lifetime_of(&document)?;
             let key = row.key.clone();
             let put = (key, document, lifetime, None);
@@ -83,6 +93,49 @@ impl<S: Store> Part<S> {
             }
             updated.modified += 1;
         }
+        Ok(Some((updated, drafted)))
+    }
+
+    /// Returns the document that an update selects by `_id` if the group has written it and it is
+    /// certain that the document has not expired.
+    fn rewritable(&mut self, update: &Update<'_>) -> Result<Option<Rewritten>, Halt> {
+        let record = &self.view.state.record;
+        // The view does not tell which unique values the earlier write takes and releases.
+        if record.indexes.iter().any(|index| index.unique) {
+            return Ok(None);
+        }
+        let found = self.written.rewritable(&update.find.filter, &update.context);
+        let Some(rewritten) = found else { return Ok(None) };
+        let document = self.written.get(rewritten.document);
+        let Some(after) = document.and_then(|document| document.after.clone()) else {
+            return Ok(None);
+        };
+        let lifetime = update.writer.lifetime_of(&DocBuf::from_trusted(after))?;
+        let lives = lives_when_written(&record.settings, lifetime, self.view.instant.seconds());
+        Ok(lives.then_some(rewritten))
+    }
+
+    /// Drafts an update of a document that the group has written, to replace that write.
+    async fn draft_rewrite(
+        &self,
+        rewritten: Rewritten,
+        update: &Update<'_>,
+        mut drafted: Drafted,
+    ) -> Result<Option<(Updated, Drafted)>, Halt> {
+        let Some(held) = self.written.get(rewritten.document) else { return Ok(None) };
+        let Some(after) = &held.after else { return Ok(None) };
+        yield_if_due(&update.context, ROW_WORK + after.len()).await?;
+        let mut updated = Updated { matched: 1, ..Updated::default() };
+        let Edited::Changed(document) = edit_document(DocRef::Raw(after), update)? else {
+            return Ok(Some((updated, drafted)));
+        };
+        let lifetime = update.writer.lifetime_of(&document)?;
+        let put = (held.key.clone(), document, lifetime, None);
+        if !self.draft_put(put, held.before.clone(), &mut drafted).await? {
+            return Ok(None);
+        }
+        updated.modified = 1;
+        drafted.rewritten = Some(rewritten);
         Ok(Some((updated, drafted)))
     }
 
@@ -109,7 +162,7 @@ impl<S: Store> Part<S> {
                 return Ok(None);
             }
             drafted.commits.push(draft.remove_document(previous));
-            drafted.documents.push(WrittenDocument { key, before, after: None });
+            drafted.documents.push(WrittenDocument { key, before, after: None, write: None });
         }
         Ok(Some(drafted))
     }
@@ -157,7 +210,7 @@ impl<S: Store> Part<S> {
         let after = Bytes::copy_from_slice(document.bytes());
         let commit = draft.put_checked(key.clone(), document, lifetime, previous, entries, None)?;
         drafted.commits.push(commit);
-        drafted.documents.push(WrittenDocument { key, before, after: Some(after) });
+        drafted.documents.push(WrittenDocument { key, before, after: Some(after), write: None });
         Ok(true)
     }
 
@@ -215,10 +268,23 @@ impl Drafted {
     }
 }
 
-/// Applies an update to a row.
-fn edit_row(row: &Row, update: &Update<'_>) -> Result<Edited, Error> {
+/// Returns whether a document with this lifetime is live in the second of its write.
+fn lives_when_written(settings: &Settings, lifetime: Lifetime, ts: i64) -> bool {
+    let has_time = match (lifetime, settings.default) {
+        (Lifetime::After(seconds), _) | (Lifetime::Inherit, DefaultTtl::Seconds(seconds)) => {
+            0 < seconds
+        }
+        _ => true,
+    };
+    has_time
+        && settings.dates.is_empty()
+        && settings.expired_for_good(lifetime.class_at(ts), ts).is_none()
+}
+
+/// Applies an update to a document.
+fn edit_document(document: DocRef<'_>, update: &Update<'_>) -> Result<Edited, Error> {
     // The filter determines the array element that the edit refers to.
     let filter = update.edit.needs_filter().then_some(&*update.find.filter);
-    let outcome = update.edit.apply(row.document(), filter, &update.context)?;
+    let outcome = update.edit.apply(document, filter, &update.context)?;
     Ok(if outcome.changed { Edited::Changed(outcome.document) } else { Edited::Unchanged })
 }

@@ -30,6 +30,18 @@ pub(super) struct WrittenDocument {
     pub(super) before: Option<Row>,
     /// The document after the write; `None` if it is deleted.
     pub(super) after: Option<Bytes>,
+    /// Index of the group's write if an update wrote this document alone, so that a later update may
+    /// replace it.
+    pub(super) write: Option<usize>,
+}
+
+/// A document whose write a later update replaces.
+#[derive(Clone, Copy)]
+pub(super) struct Rewritten {
+    /// Index of the document.
+    pub(super) document: usize,
+    /// Index of the group's write.
+    pub(super) write: usize,
 }
 
 impl WrittenDocument {
@@ -37,6 +49,13 @@ impl WrittenDocument {
     pub(super) fn bytes(&self) -> usize {
         self.before.as_ref().map_or(0, |row| row.value.len())
             + self.after.as_ref().map_or(0, Bytes::len)
+    }
+
+    /// Returns whether the document may match the filter, before or after its write, or may make it
+    /// fail.
+    fn may_meet(&self, filter: &Filter, context: &Context) -> bool {
+        let mut versions = self.versions();
+        versions.any(|version| !matches!(filter.matches(version, context), Ok(false)))
     }
 
     /// Returns the document before and after the write.
@@ -82,6 +101,38 @@ impl WrittenDocuments {
         self.documents.push(document);
     }
 
+    /// Replaces the write of a document by a later one of the same document.
+    pub(super) fn replace(&mut self, at: usize, document: WrittenDocument) {
+        let Some(held) = self.documents.get_mut(at) else { return };
+        held.after = document.after;
+        for shape in self.shapes.iter_mut().filter(|shape| at < shape.seen) {
+            shape.add(at, held);
+        }
+    }
+
+    /// Returns the document at an index.
+    pub(super) fn get(&self, at: usize) -> Option<&WrittenDocument> {
+        self.documents.get(at)
+    }
+
+    /// Returns the only document that the filter can match, if the filter selects it by `_id` and an
+    /// update wrote it alone so that it matches.
+    pub(super) fn rewritable(&mut self, filter: &Filter, context: &Context) -> Option<Rewritten> {
+        let id = Path::new("_id");
+        if !equalities_of(filter).iter().any(|(path, _)| **path == id) {
+            return None;
+        }
+        let compared = self.compared_with(filter)?;
+        let mut met = compared.into_iter().filter(|at| {
+            self.documents.get(*at).is_some_and(|document| document.may_meet(filter, context))
+        });
+        let (at, None) = (met.next()?, met.next()) else { return None };
+        let document = self.documents.get(at)?;
+        let after = DocRef::Raw(document.after.as_ref()?);
+        let matches = matches!(filter.matches(after, context), Ok(true));
+        document.write.filter(|_| matches).map(|write| Rewritten { document: at, write })
+    }
+
     /// Adds unique keys.
     pub(super) fn claim(&mut self, unique: HashSet<Bytes>) {
         self.unique.extend(unique);
@@ -101,10 +152,8 @@ impl WrittenDocuments {
     /// filter fail.
     pub(super) fn may_meet(&mut self, filter: &Filter, context: &Context) -> bool {
         let Some(compared) = self.compared_with(filter) else { return true };
-        compared.into_iter().filter_map(|at| self.documents.get(at)).any(|document| {
-            let mut versions = document.versions();
-            versions.any(|version| !matches!(filter.matches(version, context), Ok(false)))
-        })
+        let mut compared = compared.into_iter().filter_map(|at| self.documents.get(at));
+        compared.any(|document| document.may_meet(filter, context))
     }
 
     /// Returns the documents to compare the filter with; `None` if too many.
@@ -152,15 +201,23 @@ impl Shape {
     /// Indexes documents added since the last call.
     fn add_new(&mut self, documents: &[WrittenDocument]) {
         for (at, document) in documents.iter().enumerate().skip(self.seen) {
-            for version in document.versions() {
-                match self.values_of(version) {
-                    Values::Missing => {}
-                    Values::Encoded(values) => self.by_values.entry(values).or_default().push(at),
-                    Values::Arrays => self.with_arrays.push(at),
-                }
-            }
+            self.add(at, document);
         }
         self.seen = documents.len();
+    }
+
+    /// Indexes the versions of the document with the index `at`, each value once.
+    fn add(&mut self, at: usize, document: &WrittenDocument) {
+        for version in document.versions() {
+            let indexes = match self.values_of(version) {
+                Values::Missing => continue,
+                Values::Encoded(values) => self.by_values.entry(values).or_default(),
+                Values::Arrays => &mut self.with_arrays,
+            };
+            if !indexes.contains(&at) {
+                indexes.push(at);
+            }
+        }
     }
 
     /// Returns the values of a document at the paths.

@@ -2,9 +2,9 @@
 //! all later ones unexecuted.
 
 use document::{Document, doc};
-use engine::{Find, Update, WriteGroup};
+use engine::{Find, Hint, Update, WriteGroup};
 use pipeline::edit::Edit;
-use test_kit::{Kit, PausingStore, TtlField, equal, ready, unique_index};
+use test_kit::{Kit, PausingStore, TtlField, date_index, equal, ready, unique_index};
 
 /// Adds an upsert that replaces the document with an id; returns whether it fits.
 fn put(kit: &Kit, group: &mut WriteGroup<'_, PausingStore>, at: usize, document: Document) -> bool {
@@ -73,6 +73,71 @@ fn a_statement_about_a_document_of_the_group_is_left() {
     assert_eq!(group.positions(), [0, 1, 3]);
     assert_eq!(ready(group.commit(None)).unwrap(), None);
     assert_eq!(kit.all_ids(), [1, 2, 4]);
+}
+
+#[test]
+fn updates_of_one_document_by_id_become_one_write() {
+    let kit = Kit::default();
+    kit.set_default(Some(-1));
+    kit.insert(doc! { "_id": 1, "a": 0 }).unwrap();
+    let mut group = kit.engine.write_group(1_000);
+    for a in 1..=300 {
+        let id = 1 + a % 2;
+        assert!(put(&kit, &mut group, a as usize, doc! { "_id": id, "a": a }), "{a}");
+    }
+    // Nothing changes: it is no write, and the next statement sees the document as it is.
+    assert!(put(&kit, &mut group, 301, doc! { "_id": 1, "a": 300 }));
+    assert_eq!(group.positions(), (1..=300).collect::<Vec<_>>());
+    // The document of the view and the last one are what other statements must not meet.
+    for a in [0, 300] {
+        let find = Find::new(equal("a", a));
+        assert!(!put_where(&kit, &mut group, 302, find, doc! { "_id": 9 }).unwrap(), "{a}");
+    }
+    let find = Find::new(equal("a", 298));
+    assert!(put_where(&kit, &mut group, 302, find, doc! { "_id": 3, "a": 3 }).unwrap());
+    assert_eq!(ready(group.commit(None)).unwrap(), None);
+    assert_eq!(kit.all_ids(), [1, 2, 3]);
+    for (id, a) in [(1, 300), (2, 299), (3, 3)] {
+        let found = kit.find_documents(equal("_id", id), Hint::None).unwrap();
+        assert_eq!(found, [doc! { "_id": id, "a": a }]);
+    }
+}
+
+#[test]
+fn a_group_with_replaced_writes_is_committed_as_a_whole() {
+    let kit = Kit::default();
+    let mut group = kit.engine.write_group(1_000);
+    for (at, id) in [1, 2, 1, 3].into_iter().enumerate() {
+        assert!(put(&kit, &mut group, 10 + at, doc! { "_id": id, "at": at as i32 }));
+    }
+    kit.insert(doc! { "_id": 2, "a": 7 }).unwrap();
+    assert_eq!(ready(group.commit(None)).unwrap(), Some(10));
+    assert_eq!(kit.all_ids(), [2]);
+}
+
+#[test]
+fn a_document_that_may_have_expired_or_takes_unique_values_is_not_written_again() {
+    let kit = Kit::default();
+    kit.set_default(Some(-1));
+    kit.insert(doc! { "_id": 1, "ttl": 100 }).unwrap();
+    let mut group = kit.engine.write_group(1_000);
+    assert!(put(&kit, &mut group, 0, doc! { "_id": 1, "ttl": 50 }));
+    assert!(put(&kit, &mut group, 1, doc! { "_id": 1, "ttl": 10 }));
+    assert_eq!(ready(group.commit(None)).unwrap(), None);
+    kit.move_to(10_000);
+    assert!(kit.all_ids().is_empty());
+
+    let kit = Kit::default();
+    kit.create_index(unique_index("u")).unwrap();
+    let mut group = kit.engine.write_group(1_000);
+    assert!(put(&kit, &mut group, 0, doc! { "_id": 1, "u": 1 }));
+    assert!(!put(&kit, &mut group, 1, doc! { "_id": 1, "u": 2 }));
+
+    let kit = Kit::default();
+    kit.create_index(date_index("at", 60)).unwrap();
+    let mut group = kit.engine.write_group(1_000);
+    assert!(put(&kit, &mut group, 0, doc! { "_id": 1, "a": 1 }));
+    assert!(!put(&kit, &mut group, 1, doc! { "_id": 1, "a": 2 }));
 }
 
 #[test]
