@@ -6,6 +6,13 @@ pytest.register_assert_rewrite("lib")
 
 from lib.report import Report  # noqa: E402
 from lib.seed import SEED, TORTURE  # noqa: E402
+from lib.skips import Skips  # noqa: E402
+from lib.timings import Timings  # noqa: E402
+
+
+def pytest_configure(config):
+    config.pluginmanager.register(Skips(), "skips")
+    config.pluginmanager.register(Timings(), "timings")
 
 
 def pytest_report_header():
