@@ -23,6 +23,7 @@ import threading
 import time
 
 from lib.report import line
+from lib.timings import tell
 
 #: Number of concurrent runs.
 BESIDE = int(os.environ.get("BESIDE", "8"))
@@ -59,7 +60,7 @@ ROWS = [
         "kill -9 at a random time",
         ("crash/test_kill.py",),
         180,
-        rounds(300),
+        rounds(120),
         rounds(3_000),
         parts=("system-0", "manual-0", "system-60"),
     ),
@@ -86,7 +87,7 @@ ROWS = [
         "kill -9 beside findAndModify $inc with j: true",
         ("crash/test_counters.py",),
         90,
-        rounds(200),
+        rounds(80),
         rounds(2_000),
         parts=("one", "several"),
     ),
@@ -95,7 +96,7 @@ ROWS = [
         "kill at the Nth write, sync and rename",
         ("crash/test_every_call.py",),
         60,
-        {"POINTS": "60"},
+        {"POINTS": "40"},
         {"POINTS": "0"},
         parts=("in_a_script or of_checks", "in_a_start_and_a_stop", "in_a_first_start"),
     ),
@@ -104,7 +105,7 @@ ROWS = [
         "power cuts, ext4",
         ("power/test_power.py",),
         150,
-        rounds(100),
+        rounds(40),
         rounds(1_000),
         parts=("ext4",),
     ),
@@ -113,7 +114,7 @@ ROWS = [
         "power cuts, xfs",
         ("power/test_power.py",),
         80,
-        rounds(50),
+        rounds(20),
         rounds(400),
         parts=("xfs",),
     ),
@@ -123,7 +124,7 @@ ROWS = [
         "torn and reordered writes",
         elsewhere="`cargo test -p journal -p store-tree` (every byte of batches and lists)",
     ),
-    Row("F6", "flipped bits", ("flips/test_flips.py",), 100, {"FLIPS": "500"}, {"FLIPS": "20000"}),
+    Row("F6", "flipped bits", ("flips/test_flips.py",), 100, {"FLIPS": "300"}, {"FLIPS": "20000"}),
     Row(
         "F7",
         "failing syncs",
@@ -162,7 +163,7 @@ ROWS = [
         "floods of connections",
         ("floods/test_connections.py",),
         100,
-        {"FLOOD_SECONDS": "20", "CONNECTIONS": "20000"},
+        {"FLOOD_SECONDS": "8", "CONNECTIONS": "20000"},
         {"FLOOD_SECONDS": "600", "CONNECTIONS": "20000"},
         alone=True,
     ),
@@ -171,7 +172,7 @@ ROWS = [
         "handshakes without end",
         ("floods/test_handshakes.py",),
         60,
-        {"FLOOD_SECONDS": "8"},
+        {"FLOOD_SECONDS": "5"},
         {"FLOOD_SECONDS": "60"},
         alone=True,
     ),
@@ -247,6 +248,10 @@ class Part:
         self.told, self.passed, self.output = [], False, ""
         self.seconds = self.processor = 0.0
 
+    @property
+    def name(self):
+        return self.row.what + (f" ({self.chosen})" if len(self.row.parts) > 1 else "")
+
     def run(self):
         began = time.monotonic()
         patience = PATIENCE_ALONE if self.row.alone else PATIENCE
@@ -256,9 +261,11 @@ class Part:
             tempfile.TemporaryFile("w+") as output,
         ):
             pytest = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider"]
+            # The row reports the times of its files.
+            own = {**self.sizes, "FAULTS_TOLD": told.name, "EBB_TIMINGS": ""}
             process = subprocess.Popen(
                 [*pytest, *self.row.tests, *chosen],
-                env={"PATIENCE": patience, **os.environ, **self.sizes, "FAULTS_TOLD": told.name},
+                env={"PATIENCE": patience, **os.environ, **own},
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=subprocess.STDOUT,
@@ -272,11 +279,11 @@ class Part:
         self.seconds = time.monotonic() - began
         self.processor = used.ru_utime + used.ru_stime
         self.passed = process.returncode == 0
+        tell(f"{self.row.fault} {self.name}", self.seconds, self.processor)
 
     def lines(self):
         """Returns its result: a line for each report, or the number of tests that passed."""
-        part = f" ({self.chosen})" if len(self.row.parts) > 1 else ""
-        fault, what = self.row.fault, self.row.what + part
+        fault, what = self.row.fault, self.name
         took = f"{self.seconds:.0f} s, {self.processor:.0f} of a processor"
         if not self.passed:
             return [f"{fault:<4} FAILED: {what}, {took}"]
