@@ -18,6 +18,12 @@ import (
 
 type m = bson.M
 
+// How long the driver may take to connect on a busy machine, and when a refused connection is given up.
+const (
+	patience = 30 * time.Second
+	refusal  = 2 * time.Second
+)
+
 var (
 	ctx     = context.Background()
 	client  *mongo.Client

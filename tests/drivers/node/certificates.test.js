@@ -5,7 +5,7 @@ const assert = require('node:assert/strict');
 const { after, before, test } = require('node:test');
 const path = require('node:path');
 const { MongoClient, MongoServerSelectionError } = require('mongodb');
-const { expected, refused, using } = require('./setup');
+const { PATIENCE_MS, REFUSAL_MS, expected, refused, using } = require('./setup');
 
 const uri = process.env.EBB_LOGIN_URI;
 const { wrongPassword, missingRight } = expected.logins;
@@ -19,8 +19,7 @@ function overTls(options = {}) {
 }
 
 function withCertificate(name) {
-  // The server refuses a stranger until this ends; a busy machine needs time for the others.
-  const serverSelectionTimeoutMS = name === 'stranger' ? 2000 : 30000;
+  const serverSelectionTimeoutMS = name === 'stranger' ? REFUSAL_MS : PATIENCE_MS;
   const shown = { tlsCertificateKeyFile: file(`${name}.pem`), serverSelectionTimeoutMS };
   return overTls({ ...shown, authMechanism: 'MONGODB-X509' });
 }
@@ -63,7 +62,7 @@ test('passwords and TLS, and a server that is not believed', async () => {
       assert.equal((await client.db('admin').command({ ping: 1 })).ok, 1),
     );
   }
-  const other = { tlsCAFile: file('other.pem'), serverSelectionTimeoutMS: 2000 };
+  const other = { tlsCAFile: file('other.pem'), serverSelectionTimeoutMS: REFUSAL_MS };
   await using(overTls(other), (client) =>
     assert.rejects(client.connect(), MongoServerSelectionError),
   );

@@ -11,6 +11,10 @@ const expected = BSON.EJSON.parse(readFileSync(process.env.EBB_EXPECTATIONS, 'ut
 });
 const plain = JSON.parse(readFileSync(process.env.EBB_EXPECTATIONS, 'utf8'));
 
+/** How long a driver may take to connect on a busy machine, and when a refused connection is given up. */
+const PATIENCE_MS = 30_000;
+const REFUSAL_MS = 2_000;
+
 /** The manual clock, moved through the driver. */
 class Clock {
   constructor(client) {
@@ -74,4 +78,14 @@ const refused = (code) => (error) => {
   return true;
 };
 
-module.exports = { setup, ids, later, refused, using, expected, matrix: plain.matrix };
+module.exports = {
+  PATIENCE_MS,
+  REFUSAL_MS,
+  setup,
+  ids,
+  later,
+  refused,
+  using,
+  expected,
+  matrix: plain.matrix,
+};

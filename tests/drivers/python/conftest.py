@@ -11,6 +11,9 @@ from pymongo import MongoClient
 from pymongo.monitoring import CommandListener
 
 URI = os.environ["EBB_URI"]
+#: Milliseconds in which a driver connects on a busy machine, and those after which a refused
+#: connection is given up.
+PATIENCE, REFUSAL = 30_000, 2_000
 
 
 class Replies(CommandListener):

@@ -4,6 +4,7 @@ import os
 import pathlib
 
 import pytest
+from conftest import PATIENCE, REFUSAL
 from pymongo import MongoClient
 from pymongo.errors import OperationFailure, ServerSelectionTimeoutError
 
@@ -13,8 +14,7 @@ SUBJECT = "CN=ann,OU=drivers,O=ebb"
 
 def over_tls(authority="ca", **options):
     """Returns a client that trusts an authority."""
-    # A refused connection is tried until the timeout; a busy machine needs time for the others.
-    patience = {"serverSelectionTimeoutMS": 2_000 if authority == "other" else 30_000}
+    patience = {"serverSelectionTimeoutMS": REFUSAL if authority == "other" else PATIENCE}
     options = patience | options | {"tls": True, "tlsCAFile": str(FILES / f"{authority}.pem")}
     return MongoClient(os.environ["EBB_LOGIN_URI"], **options)
 
@@ -62,7 +62,7 @@ def test_a_certificate_that_no_user_has_is_refused(expected):
 
 def test_a_certificate_of_another_authority_ends_the_handshake():
     with (
-        with_certificate("stranger", serverSelectionTimeoutMS=2_000) as client,
+        with_certificate("stranger", serverSelectionTimeoutMS=REFUSAL) as client,
         pytest.raises(ServerSelectionTimeoutError),
     ):
         client.tls.coll.find_one()

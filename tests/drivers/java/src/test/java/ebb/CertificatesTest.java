@@ -74,8 +74,7 @@ class CertificatesTest {
 
   static MongoClient overTls(String authority, String client, MongoCredential credential) throws Exception {
     SSLContext context = context(authority, client);
-    // A server that is not trusted is tried until this ends; a busy machine needs time for the others.
-    int patience = "other".equals(authority) ? 2 : 30;
+    int patience = "other".equals(authority) ? Ebb.REFUSAL : Ebb.PATIENCE;
     MongoClientSettings.Builder settings = MongoClientSettings.builder()
         .applyConnectionString(new ConnectionString(System.getenv("EBB_LOGIN_URI")))
         .applyToClusterSettings(it -> it.serverSelectionTimeout(patience, TimeUnit.SECONDS))

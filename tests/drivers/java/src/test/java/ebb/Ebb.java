@@ -35,6 +35,9 @@ import org.junit.jupiter.api.BeforeEach;
 
 /** What every test class inherits. */
 abstract class Ebb {
+  /** Seconds in which the driver connects on a busy machine, and after which a refused connection is given up. */
+  static final int PATIENCE = 30, REFUSAL = 2;
+
   /** The last reply of each command; helpers throw them away. */
   static final Map<String, BsonDocument> replies = new ConcurrentHashMap<>();
 
