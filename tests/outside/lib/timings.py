@@ -33,14 +33,12 @@ class Timings:
     def pytest_collection_finish(self):
         self.since = time.monotonic(), processor()
 
-    def pytest_runtest_logfinish(self, location):
+    def pytest_runtest_logfinish(self, nodeid):
         """Called after the teardown of each test. Time since the test before it counts."""
-        now = time.monotonic(), processor()
-        seconds, spent = self.files.get(location[0], (0.0, 0.0))
-        self.files[location[0]] = (
-            seconds + now[0] - self.since[0],
-            spent + now[1] - self.since[1],
-        )
+        # Its location would be the file of an inherited test.
+        name, now = nodeid.split("::")[0], (time.monotonic(), processor())
+        seconds, spent = self.files.get(name, (0.0, 0.0))
+        self.files[name] = seconds + now[0] - self.since[0], spent + now[1] - self.since[1]
         self.since = now
 
     def pytest_sessionfinish(self):
