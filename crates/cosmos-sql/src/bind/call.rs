@@ -7,7 +7,7 @@ use select::{
     plan::{Aggregate, Expr, Set},
 };
 
-use super::{Binder, scope::Phase};
+use super::{Binder, properties::Origin, scope::Phase};
 use crate::{
     ast::{Node, NodeKind},
     error::{Fault, Span},
@@ -29,28 +29,25 @@ impl<'q> Binder<'q> {
         if let Some(kind) = of_rows {
             return self.bind_aggregate(node, name, kind, args);
         }
-        let properties = self.properties;
         let args = self.bind_all(args)?;
+        // The arguments of what is only unsupported are kept, because a key is checked further.
         if udf {
-            let what = format!("the user-defined function 'udf.{name}'");
-            return Ok(self.report(Fault::Unsupported(what)));
+            self.note(Fault::Unsupported(format!("the user-defined function 'udf.{name}'")));
+            return Ok(Expr::Array(args));
         }
         // The service has these functions, so the error says "not supported" instead of "no such
         // function".
         if functions::is_later(name) {
-            let what = format!("the function '{}'", name.to_uppercase());
-            return Ok(self.report(Fault::Unsupported(what)));
+            self.note(Fault::Unsupported(format!("the function '{}'", name.to_uppercase())));
+            return Ok(Expr::Array(args));
         }
         let Some(function) = functions::find_function(name) else {
             let start = node.span().start;
             let at = Span { start, end: start + name.len() };
-            // An invalid call counts as without properties.
-            self.properties = properties;
             return Ok(self.report(Fault::Function(at, name.to_owned())));
         };
         if !function.args.contains(&args.len()) {
             let fault = Fault::Arguments(node.span(), name.to_owned(), function.args.clone());
-            self.properties = properties;
             return Ok(self.report(fault));
         }
         if is_search_in_constants(function.name, &args) {
@@ -79,12 +76,15 @@ impl<'q> Binder<'q> {
         let bound = self.bind_all(args);
         self.current_frame().phase = phase;
         let mut bound = bound?;
-        let (Some(of), true) = (bound.pop(), bound.is_empty()) else {
+        let (1, Some(of)) = (args.len(), bound.pop()) else {
             return Ok(self.report(Fault::Arguments(node.span(), name.to_owned(), 1..=1)));
         };
         match phase {
-            Phase::Rows => Ok(self.report(Fault::AggregateInWhere(node.span()))),
-            Phase::Key => Ok(self.report(Fault::AggregateInKey(node.span()))),
+            Phase::From | Phase::Rows => Ok(self.report(Fault::AggregateInWhere(node.span()))),
+            Phase::Key => {
+                self.note(Fault::AggregateInKey(node.span()));
+                Ok(of)
+            }
             _ if args.iter().any(has_aggregate) => Ok(self.report(Fault::Nested(node.span()))),
             Phase::Groups(_) => Ok(self.aggregate_of(kind, of)),
             // Reported for the enclosing aggregate.
@@ -95,6 +95,7 @@ impl<'q> Binder<'q> {
     /// Adds an aggregate to the current query and returns its slot.
     pub(super) fn aggregate_of(&mut self, kind: AggregateKind, of: Expr) -> Expr {
         let slot = self.next_slot();
+        self.origins.insert(slot, Origin::Whole(self.reads_property(&of)));
         self.current_frame().aggregates.push(Aggregate { kind, of, slot });
         Expr::Slot(slot)
     }

@@ -11,7 +11,7 @@ use select::{
 use super::{
     Binder,
     from::{constant_index, path_in, step_value, stepped, whole_path},
-    scope::Phase,
+    scope::{Elements, Phase, Start},
 };
 use crate::{
     ast::{Field, Node, NodeKind, Operator, PathStep, Query, Subquery, TextPlace, Unary},
@@ -124,13 +124,15 @@ impl<'q> Binder<'q> {
             return Ok(self.report(Fault::AggregateInKey(node.written_span())));
         }
         let (select, rows) = self.bind_inner_query(query)?;
-        self.current_frame().joins_elements |= rows.has_elements;
+        self.current_frame().joins_elements |= rows.elements != Elements::None;
         let fault = Fault::Cardinality(query.places.whole.0);
         match kind {
-            Subquery::Scalar if rows.has_many && !self.take_elements() => {
+            Subquery::Scalar if rows.elements == Elements::Joined && !self.take_elements() => {
                 self.note_about_rows(fault);
             }
-            Subquery::Scalar if rows.has_many_later => self.note_about_groups(fault),
+            // Only counts if groups of an outer query are at fault: those of this one are not
+            // checked then.
+            Subquery::Scalar if rows.has_many => self.note_about_groups(fault),
             _ => {}
         }
         Ok(Expr::Subquery(kind, Box::new(select)))
@@ -156,14 +158,13 @@ impl<'q> Binder<'q> {
         steps: &'q [PathStep],
     ) -> Result<Expr, Fault> {
         if let Some((index, end)) = steps.iter().rev().find_map(computed_index) {
-            let properties = self.properties;
             self.bind_expr(index)?;
-            self.properties = properties;
             return Ok(self.report(Fault::Indexer(node.span().up_to(end))));
         }
         // Keys come first: in a query with groups, `c.a` may be a key although `c` alone is an
         // error.
-        if let Some((key, length)) = self.key_of_path(base, steps, node.span()) {
+        let most = steps.len().saturating_sub(usize::from(self.is_key(node)));
+        if let Some((key, length)) = self.key_of_path(base, steps, most, node.span()) {
             return Ok(path_in(key, steps.get(length..).unwrap_or_default()));
         }
         if let NodeKind::Name(name) = &base.kind {
@@ -179,13 +180,17 @@ impl<'q> Binder<'q> {
     }
 
     /// Binds the `_rid` of a group or a row in a rewritten query of a client's plan: the smallest
-    /// one of the group's rows, or that of the row's document.
+    /// one of the group's rows, or that of the row's document. It is empty if there is no document.
     fn rid_of(&mut self, name: &str, steps: &[PathStep]) -> Option<Expr> {
         let [PathStep::Name(property, _)] = steps else { return None };
         let [frame] = self.frames.as_slice() else { return None };
         let is_first = frame.names.first().is_some_and(|(first, _)| first == name);
         if !frame.reads_rid || !is_first || property != "_rid" {
             return None;
+        }
+        // A value that comes from no document has the first place.
+        if frame.start == Start::OneForAll {
+            return Some(Expr::Constant(Value::String(String::new())));
         }
         let rid = Expr::Path(DOCUMENT, vec![property.clone()]);
         match frame.phase {

@@ -8,7 +8,10 @@ use std::sync::Arc;
 use document::Value;
 use select::plan::{DOCUMENT, Expr, Input, Select, Source, Window};
 
-use super::{Binder, Rows};
+use super::{
+    Binder, Rows,
+    scope::{Elements, Phase, QueryFrame, Start},
+};
 use crate::{
     ast::{self, Collection, NodeKind, PathStep},
     error::{Fault, Span},
@@ -20,12 +23,12 @@ impl<'q> Binder<'q> {
     /// values is ignored or hides it; the name of a subquery over elements hides others.
     pub(super) fn bind_from(&mut self, inputs: &'q [ast::Input]) -> Result<Vec<Source>, Fault> {
         let mut sources = Vec::with_capacity(inputs.len());
-        // Read by subqueries of FROM, which are bound meanwhile.
-        self.current_frame().enters = true;
         // Only in a FROM that is nested in FROM clauses alone does an unknown name denote the
         // document.
-        let of_documents = self.frames.iter().all(|frame| frame.enters && frame.names.is_empty());
-        self.current_frame().is_of_documents = of_documents;
+        let enters = |frame: &QueryFrame<'q>| frame.phase == Phase::From && frame.names.is_empty();
+        if self.frames.iter().all(enters) {
+            self.current_frame().start = Start::Documents;
+        }
         // The preceding name, in this FROM or an outer one.
         let before = self.frames.iter().rev().find_map(|frame| frame.names.last());
         let mut before = before.map(|(name, _)| name.clone());
@@ -48,7 +51,13 @@ impl<'q> Binder<'q> {
                 let value = self.value_of(of);
                 self.same_values.insert(source.slot, value);
             }
-            let hides = again.is_some() || (rows.has_elements && !input.iterates);
+            // The service replaces names of subqueries in expressions, up to the first elements.
+            let replaces = self.frames.iter().any(|frame| frame.phase != Phase::From)
+                && self.current_frame().elements.max(rows.elements) == Elements::None;
+            if replaces && !input.iterates {
+                self.keep_origin(&source);
+            }
+            let hides = again.is_some() || (rows.elements != Elements::None && !input.iterates);
             self.current_frame().taken_names.extend(rows.taken_names);
             if let Some((name, at)) = input.name() {
                 let is_taken = self.frames.last().is_some_and(|frame| frame.takes_name(name));
@@ -60,14 +69,15 @@ impl<'q> Binder<'q> {
                 }
             }
             let frame = self.current_frame();
-            frame.has_elements |= input.iterates || rows.has_elements;
-            frame.has_many |= input.iterates || rows.has_many;
-            frame.has_one_document |= rows.is_one_document && sources.is_empty();
-            frame.has_given_up |= !rows.open_names.is_empty();
+            let elements = if input.iterates { Elements::Joined } else { rows.elements };
+            frame.elements = frame.elements.max(elements);
+            if rows.is_one_for_all && sources.is_empty() {
+                frame.start = Start::OneForAll;
+            }
             frame.names.extend(rows.open_names);
             sources.push(source);
         }
-        self.current_frame().enters = false;
+        self.current_frame().phase = Phase::Rows;
         Ok(sources)
     }
 
@@ -128,7 +138,7 @@ impl<'q> Binder<'q> {
         input: &'q ast::Input,
         before: &mut Vec<Source>,
     ) -> Result<(Source, Rows), Fault> {
-        let outermost = before.is_empty() && self.current_frame().is_of_documents;
+        let outermost = before.is_empty() && self.current_frame().start == Start::Documents;
         let of = match &input.of {
             Collection::Query(query) => {
                 let (results, rows) = self.bind_results(query, outermost)?;

@@ -14,6 +14,7 @@ mod expression;
 mod from;
 mod parameters;
 mod paths;
+mod properties;
 mod scope;
 
 use std::collections::HashMap;
@@ -23,7 +24,10 @@ use select::plan::{Clauses, DOCUMENT, Expr, Group, Projection, Select, Source};
 
 use self::{
     parameters::is_within_depth,
-    scope::{Phase, QueryFrame, is_selected, left_names, place_of_name, reads_rid},
+    properties::Origin,
+    scope::{
+        Elements, Phase, QueryFrame, Start, is_selected, left_names, place_of_name, reads_rid,
+    },
 };
 use crate::{
     ast::{Item, Node, NodeKind, PathStep, Query, Selection, TextPlace},
@@ -32,6 +36,7 @@ use crate::{
 };
 
 pub(crate) use call::has_aggregate as aggregates;
+pub(crate) use paths::orders_one_count;
 
 /// The counts of TOP, and of OFFSET and LIMIT.
 pub(crate) type Counts = (Option<u64>, Option<(u64, u64)>);
@@ -95,15 +100,12 @@ fn keep_fault(faults: &mut Vec<Fault>, fault: Fault) {
 /// Properties of the rows and results of a bound query.
 #[derive(Default)]
 struct Rows {
-    /// Whether it iterates over elements, even if they are aggregated.
-    has_elements: bool,
-    /// Whether it may have several results for one row of its outer query.
+    /// Its elements: `Joined` if it may have several results for one row of its outer query.
+    elements: Elements,
+    /// Whether it may have several rows for one row of its outer query, even if they are aggregated.
     has_many: bool,
-    /// Whether it may have several results only because its groups were not checked after those of
-    /// its outer queries.
-    has_many_later: bool,
     /// Whether it has one result for all documents.
-    is_one_document: bool,
+    is_one_for_all: bool,
     /// Names that its outer query must not define.
     taken_names: Vec<String>,
     /// Names that remain visible in the outer query if the groups were not checked because of an
@@ -127,8 +129,11 @@ struct Binder<'q> {
     orders_by_no_path: bool,
     /// For slots that copy the values of another slot, that slot.
     same_values: HashMap<usize, usize>,
-    /// Number of uses of names of FROM so far.
-    properties: usize,
+    /// Origins of slots that the service replaces by their values, for keys of GROUP BY.
+    origins: HashMap<usize, Origin>,
+    /// The key of GROUP BY that is being bound. It does not denote an equal key of an outer query,
+    /// but its parts may.
+    key: Option<&'q Node>,
     /// Index of the frame, from the outermost one, whose groups hid the name that was hidden last.
     hidden_by: Option<usize>,
     /// Whether a parameter without a value is a fault.
@@ -147,7 +152,8 @@ impl<'q> Binder<'q> {
             faults: Vec::new(),
             orders_by_no_path: false,
             same_values: HashMap::new(),
-            properties: 0,
+            origins: HashMap::new(),
+            key: None,
             hidden_by: None,
             needs_values: true,
         }
@@ -190,13 +196,19 @@ impl<'q> Binder<'q> {
         let frame = self.frames.pop().unwrap_or_default();
         let (clauses, given_up) = bound?;
         let is_one = !given_up && !frame.has_keys && aggregates;
-        let is_wrong = self.frames.iter().any(|frame| !frame.group_faults.is_empty());
-        let of_documents = frame.is_of_documents && !frame.has_many;
+        let has_many = frame.elements == Elements::Joined;
         let rows = Rows {
-            has_elements: frame.has_elements,
-            has_many: frame.has_many_results || (frame.has_many && !is_one),
-            has_many_later: frame.has_many && is_wrong,
-            is_one_document: of_documents && (is_one || frame.has_one_document),
+            elements: match frame.elements {
+                _ if frame.has_many_results => Elements::Joined,
+                Elements::Joined if is_one => Elements::Aggregated,
+                elements => elements,
+            },
+            has_many,
+            is_one_for_all: match frame.start {
+                Start::OuterRow => false,
+                Start::Documents => is_one && !has_many,
+                Start::OneForAll => !has_many,
+            },
             taken_names: self.taken_names(&frame),
             open_names: if given_up { left_names(query, frame) } else { Vec::new() },
         };
@@ -212,8 +224,6 @@ impl<'q> Binder<'q> {
         let filter = query.filter.as_ref().map(|filter| self.bind_expr(filter)).transpose()?;
         let frame = self.current_frame();
         let grouped = frame.has_keys || frame.aggregates_rows;
-        let of_documents = frame.is_of_documents && !frame.has_one_document;
-        frame.has_one_row = !of_documents && !frame.has_many;
         let keys = self.bind_keys(&query.group)?;
         let places = &query.places;
         self.refuse_inside(!query.order.is_empty(), places.order, "SC2202", "'ORDER BY'");
@@ -231,7 +241,7 @@ impl<'q> Binder<'q> {
         if !given_up {
             of_groups.into_iter().for_each(|fault| self.note(fault));
         }
-        let limits_rows = !given_up || self.current_frame().has_one_row;
+        let limits_rows = !given_up || self.current_frame().has_one_row();
         self.refuse_inside(query.top.is_some() && limits_rows, places.top, "SC2203", "'TOP'");
         let clause = "'OFFSET LIMIT' clause";
         self.refuse_inside(query.window.is_some(), places.window, "SC2204", clause);
@@ -274,10 +284,12 @@ impl<'q> Binder<'q> {
         let mut keys = Vec::with_capacity(group.len());
         self.current_frame().phase = Phase::Key;
         for key in group {
-            let (faults, properties) = (self.faults.len(), self.properties);
+            let faults = self.faults.len();
             self.hidden_by = None;
+            self.key = Some(key);
             let expr = self.bind_expr(key)?;
-            if self.properties == properties {
+            self.key = None;
+            if !self.reads_property(&expr) {
                 let fault = Fault::ConstantKey(key.written_span());
                 // A property that is hidden by an outer query's groups does not count.
                 match self.hidden_by.and_then(|level| self.frames.get_mut(level)) {
@@ -312,11 +324,11 @@ impl<'q> Binder<'q> {
                 let only = match from {
                     [] => self.only_name(),
                     [source] => {
-                        Some(source.slot).filter(|_| !self.current_frame().has_open_names())
+                        Some(source.slot).filter(|slot| self.current_frame().has_only(*slot))
                     }
                     _ => self.current_frame().repeated,
                 };
-                let (phase, one) = (self.current_frame().phase, self.current_frame().has_one_row);
+                let (phase, one) = (self.current_frame().phase, self.current_frame().has_one_row());
                 // A group has no single document for `*`.
                 if phase != Phase::Rows && !one {
                     let groups = !query.group.is_empty();

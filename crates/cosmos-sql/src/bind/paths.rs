@@ -2,10 +2,19 @@
 //! orders by such paths only.
 
 use document::Value;
-use select::plan::{DOCUMENT, Expr, Input, Order, Projection, Select, Source, Subquery};
+use select::{
+    aggregate::AggregateKind,
+    plan::{DOCUMENT, Expr, Input, Order, Projection, Select, Source, Subquery},
+};
 
-use super::{Binder, scope::Phase};
-use crate::{ast::Query, error::Fault};
+use super::{
+    Binder, has_aggregate,
+    scope::{Phase, reads_rid},
+};
+use crate::{
+    ast::{Collection, Node, NodeKind, Query, Selection},
+    error::Fault,
+};
 
 impl<'q> Binder<'q> {
     /// Binds ORDER BY; `keys` are the group keys of a query with groups. If all rows make one
@@ -18,6 +27,10 @@ impl<'q> Binder<'q> {
         from: &[Source],
     ) -> Result<Vec<Order>, Fault> {
         let one = keys.is_some() && query.group.is_empty();
+        let any = orders_one_count(query);
+        // Without GROUP BY, one row for all documents is the only one that cannot be ordered.
+        self.orders_by_no_path |=
+            one && !any && !query.order.is_empty() && self.current_frame().is_one_for_all();
         let only_paths = query.order.iter().all(|item| item.node.is_path());
         let mut order = Vec::with_capacity(query.order.len());
         for item in &query.order {
@@ -25,12 +38,13 @@ impl<'q> Binder<'q> {
                 let phase = std::mem::replace(&mut self.current_frame().phase, Phase::Aggregate);
                 let checked = self.bind_expr(&item.node);
                 self.current_frame().phase = phase;
-                self.orders_by_no_path |= is_of_aggregates(&checked?, from);
+                checked?;
                 continue;
             }
             let by = self.bind_expr(&item.node)?;
             let is_path = |by: &Expr| is_document_path(by, &[from]);
             self.orders_by_no_path |= match keys {
+                _ if any => false,
                 Some(_) if one => false,
                 Some(keys) => {
                     let key = key_of(&by, keys).filter(|_| item.node.is_path());
@@ -101,19 +115,48 @@ fn is_path_first(values: &[Expr], from: &[&[Source]]) -> bool {
     }
 }
 
-/// Returns whether an expression starts with the first source, and that is an object made of
-/// aggregates over all rows, by which the service cannot order.
-fn is_of_aggregates(expr: &Expr, from: &[Source]) -> bool {
-    let slot = root_slot(expr);
-    let first = from.first().filter(|source| Some(source.slot) == slot);
-    let clauses = match first.map(|source| &source.input) {
-        Some(Input::Results(select)) => select.clauses(),
-        Some(Input::Collected(select)) => select.clauses(),
-        _ => return false,
+/// Returns whether FROM is a number or a list of all documents, which is always there: the service
+/// lets clients order it by any expression, after they have read it. The rewritten query of a
+/// client's plan has a filter.
+pub(crate) fn orders_one_count(query: &Query) -> bool {
+    let [input] = query.from.as_slice() else { return false };
+    let Collection::Query(of) = &input.of else { return false };
+    let is_true = |filter: &Node| matches!(filter.kind, NodeKind::Literal(Value::Bool(true)));
+    let is_plain = query.filter.as_ref().is_none_or(is_true) || reads_rid(query);
+    is_plain && !query.order.is_empty() && !input.iterates && counts_documents(of)
+}
+
+/// Returns whether a query selects one count or one list of all documents.
+fn counts_documents(query: &Query) -> bool {
+    let Selection::Value(Node { kind: NodeKind::Call { name, udf: false, args }, .. }) =
+        &query.selection
+    else {
+        return false;
     };
-    let is_object =
-        matches!(clauses.projection, Projection::Value(Expr::Object(_)) | Projection::Fields(_));
-    is_object && clauses.group.as_ref().is_some_and(|group| group.keys.is_empty())
+    let is_count = AggregateKind::find_by_name(name).is_some_and(|kind| {
+        use AggregateKind::{Count, CountIf, MakeList, MakeSet};
+        matches!(kind, Count | CountIf | MakeList | MakeSet)
+    });
+    let is_plain = !query.distinct && query.group.is_empty();
+    is_count && is_plain && has_no_elements(query) && !args.iter().any(has_subquery)
+}
+
+/// Returns whether FROM of a query has at most one row per document.
+fn has_no_elements(query: &Query) -> bool {
+    query.from.iter().all(|input| match &input.of {
+        _ if input.iterates => false,
+        Collection::Path { .. } => true,
+        Collection::Query(of) => {
+            (!has_aggregate(of) || !of.group.is_empty()) && has_no_elements(of)
+        }
+    })
+}
+
+/// Returns whether an expression has a subquery.
+fn has_subquery(node: &Node) -> bool {
+    let (mut inner, mut has) = (false, false);
+    node.visit_inner(&mut |node| inner = inner || has_subquery(node), &mut |_| has = true);
+    has || inner
 }
 
 /// Returns the GROUP BY key with which an expression starts; `None` if it starts with none.

@@ -6,18 +6,21 @@ use select::{
     plan::{Aggregate, DOCUMENT, Expr},
 };
 
-use super::{Binder, from::path_in, keep_fault};
+use super::{Binder, from::path_in, keep_fault, properties::Origin};
 use crate::{
     ast::{Item, Node, NodeKind, PathStep, Query, Selection},
     error::{Clause, Fault, Span},
     limits::MAX_MISTAKES,
 };
 
-/// What names in expressions currently refer to: rows or groups.
+/// The part of a query that is being bound, which determines whether names refer to rows or groups.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Phase {
-    /// Names of FROM, as in WHERE.
+    /// FROM: names of earlier sources. A subquery in FROM reads the documents itself only if all
+    /// outer queries are in this phase.
     #[default]
+    From,
+    /// Names of FROM, as in WHERE.
     Rows,
     /// Names of FROM, in a key of GROUP BY.
     Key,
@@ -27,21 +30,44 @@ pub(super) enum Phase {
     Aggregate,
 }
 
+/// The rows with which FROM starts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Start {
+    /// One row: that of the outer query, if there is one.
+    #[default]
+    OuterRow,
+    /// All documents.
+    Documents,
+    /// One row for all documents, such as an aggregate over them.
+    OneForAll,
+}
+
+/// Whether a row becomes several because it is combined with elements.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Elements {
+    /// There are no elements.
+    #[default]
+    None,
+    /// There are elements, but they are aggregated, which leaves one row.
+    Aggregated,
+    /// There is a row for each element.
+    Joined,
+}
+
 /// The names and the state of one query while it is bound. Slots allocated in it stay allocated
 /// afterwards.
 #[derive(Debug, Default)]
 pub(super) struct QueryFrame<'q> {
     /// Names of FROM with their slots.
     pub(super) names: Vec<(String, usize)>,
-    /// Whether FROM of the query is being bound. A subquery in FROM reads the documents itself only
-    /// if this is set in all frames.
-    pub(super) enters: bool,
-    /// Whether the query reads the documents, not a row of an outer query.
-    pub(super) is_of_documents: bool,
+    /// The rows with which FROM starts.
+    pub(super) start: Start,
+    /// The elements with which rows are combined, in FROM or by scalar subqueries.
+    pub(super) elements: Elements,
     /// Names that no other source of FROM may define although they are not visible: those of
     /// subqueries in FROM with one row for all documents.
     pub(super) taken_names: Vec<String>,
-    /// What names currently refer to.
+    /// The part of the query that is being bound.
     pub(super) phase: Phase,
     /// Keys of GROUP BY with their slots. They are compared as trees, so that `c.a` in SELECT is
     /// recognized as the key `c.a`.
@@ -57,22 +83,10 @@ pub(super) struct QueryFrame<'q> {
     pub(super) has_keys: bool,
     /// Whether the query has an aggregate.
     pub(super) aggregates_rows: bool,
-    /// Whether the query has a single row, which is its only group: clauses for groups may then use
-    /// names of rows.
-    pub(super) has_one_row: bool,
     /// Whether a subquery in an expression iterates over elements, which are joined to the rows.
     pub(super) joins_elements: bool,
-    /// Whether FROM, or a subquery in it, iterates over elements, even if they are aggregated.
-    pub(super) has_elements: bool,
-    /// Whether there are several rows for one document.
-    pub(super) has_many: bool,
-    /// Whether there are several results for one row.
+    /// Whether there are several results for one group.
     pub(super) has_many_results: bool,
-    /// Whether FROM has one row for all documents.
-    pub(super) has_one_document: bool,
-    /// Whether `names` contains names of a subquery in FROM whose binding was abandoned after a
-    /// fault.
-    pub(super) has_given_up: bool,
     /// The slot of a name that FROM repeats directly after itself, which `*` then denotes.
     pub(super) repeated: Option<usize>,
     /// Number of `group_faults` about arguments of aggregates, which are reported first.
@@ -88,9 +102,21 @@ impl QueryFrame<'_> {
         self.names.iter().any(|(known, _)| known == name)
     }
 
-    /// Returns whether sources of subqueries in FROM count as sources of the query.
-    pub(super) fn has_open_names(&self) -> bool {
-        self.has_given_up || !self.taken_names.is_empty()
+    /// Returns whether the query has a single row, which is its only group: clauses for groups may
+    /// then use names of rows.
+    pub(super) fn has_one_row(&self) -> bool {
+        self.start != Start::Documents && self.elements != Elements::Joined
+    }
+
+    /// Returns whether FROM has one row for all documents, which is not joined with elements.
+    pub(super) fn is_one_for_all(&self) -> bool {
+        self.start == Start::OneForAll && self.elements != Elements::Joined
+    }
+
+    /// Returns whether FROM, of which `slot` is the only source, has no other names. Names of a
+    /// subquery in FROM may be left by a fault or hidden in one row for all documents.
+    pub(super) fn has_only(&self, slot: usize) -> bool {
+        self.taken_names.is_empty() && self.names.iter().all(|(_, of)| *of == slot)
     }
 
     /// Returns whether FROM must not define a name although it is not visible.
@@ -100,7 +126,7 @@ impl QueryFrame<'_> {
 
     /// Returns whether a GROUP BY may make several groups.
     fn has_several_groups(&self) -> bool {
-        self.has_keys && !self.has_one_row
+        self.has_keys && !self.has_one_row()
     }
 
     /// Returns whether the current clause is evaluated for several groups.
@@ -147,7 +173,7 @@ impl<'q> Binder<'q> {
         };
         let innermost = self.frames.len();
         for (level, frame) in self.frames.iter_mut().enumerate().skip(outer).rev() {
-            let Some(clause) = frame.clause_of_groups().filter(|_| !frame.has_one_row) else {
+            let Some(clause) = frame.clause_of_groups().filter(|_| !frame.has_one_row()) else {
                 continue;
             };
             // A subquery in ORDER BY has a SELECT of its own.
@@ -156,7 +182,6 @@ impl<'q> Binder<'q> {
             self.hidden_by = Some(level);
             return None;
         }
-        self.properties += 1;
         Some(self.of_only_rows(outer, Expr::Slot(slot)))
     }
 
@@ -168,9 +193,10 @@ impl<'q> Binder<'q> {
     /// Returns the value of an expression for the only row of a query in a clause for groups: the
     /// first element of a list of all rows' values.
     pub(super) fn of_only_row(&mut self, level: usize, of: Expr) -> Expr {
-        let slot = self.slots;
+        let (slot, origin) = (self.slots, self.origin_of(&of));
         match self.frames.get_mut(level) {
             Some(frame) if frame.clause_of_groups().is_some() => {
+                self.origins.insert(slot, Origin::OnlyRow(Box::new(origin)));
                 frame.aggregates.push(Aggregate { kind: AggregateKind::MakeList, of, slot });
                 self.slots += 1;
                 let first = Expr::Constant(Value::Int64(0));
@@ -209,14 +235,14 @@ impl<'q> Binder<'q> {
     /// row otherwise. Returns whether it did.
     pub(super) fn take_elements(&mut self) -> bool {
         let frame = self.current_frame();
-        if frame.is_of_documents || frame.has_many || frame.has_many_results {
+        let joins = frame.elements == Elements::Joined || frame.has_many_results;
+        if frame.start != Start::OuterRow || joins {
             return false;
         }
-        frame.has_elements = true;
         match frame.phase {
             // The rows have already been combined to one group.
             Phase::Groups(_) => frame.has_many_results = true,
-            _ => frame.has_many = true,
+            _ => frame.elements = Elements::Joined,
         }
         true
     }
@@ -236,8 +262,7 @@ impl<'q> Binder<'q> {
     /// Returns the names that the outer query must not define: those of a query with one row for
     /// all documents.
     pub(super) fn taken_names(&self, frame: &QueryFrame<'q>) -> Vec<String> {
-        let is_one = |frame: &QueryFrame<'q>| frame.has_one_document && !frame.has_many;
-        if !is_one(frame) && !self.frames.iter().any(is_one) {
+        if !frame.is_one_for_all() && !self.frames.iter().any(QueryFrame::is_one_for_all) {
             return Vec::new();
         }
         let names = frame.names.iter().map(|(name, _)| name);
@@ -247,6 +272,9 @@ impl<'q> Binder<'q> {
     /// Returns the value of the group key that equals an expression. A query's own keys are not
     /// visible while its names refer to rows, as in WHERE and inside an aggregate.
     pub(super) fn group_key(&mut self, node: &Node) -> Option<Expr> {
+        if self.is_key(node) {
+            return None;
+        }
         if self.takes_hidden_key(node.written_span(), |key| key == node) {
             return Some(Expr::Undefined);
         }
@@ -254,12 +282,19 @@ impl<'q> Binder<'q> {
         found.map(|(level, _, slot)| self.of_only_rows(level + 1, Expr::Slot(slot)))
     }
 
-    /// Returns the value of the longest group key that is a prefix of a path, and the number of
-    /// steps in it: with `GROUP BY c.a`, `c.a.b` is `.b` of the key. `at` is the span of the path.
+    /// Returns whether a node is the key of GROUP BY that is being bound.
+    pub(super) fn is_key(&self, node: &Node) -> bool {
+        self.key.is_some_and(|key| std::ptr::eq(key, node))
+    }
+
+    /// Returns the value of the longest group key that is a prefix of a path of at most `most`
+    /// steps, and the number of steps in it: with `GROUP BY c.a`, `c.a.b` is `.b` of the key. `at`
+    /// is the span of the path.
     pub(super) fn key_of_path(
         &mut self,
         base: &Node,
         steps: &[PathStep],
+        most: usize,
         at: Span,
     ) -> Option<(Expr, usize)> {
         if self.takes_hidden_key(at, |key| length_of_key(key, base, steps).is_some()) {
@@ -267,7 +302,8 @@ impl<'q> Binder<'q> {
         }
         let is_property = base.is_path() && matches!(steps.last(), Some(PathStep::Name(..)));
         let found = self.visible_keys(is_property).filter_map(|(level, key, slot)| {
-            length_of_key(key, base, steps).map(|length| (level, slot, length))
+            let length = length_of_key(key, base, steps).filter(|length| *length <= most)?;
+            Some((level, slot, length))
         });
         // The longest key leaves the fewest steps to evaluate.
         let (level, slot, length) = found.max_by_key(|(_, _, length)| *length)?;
@@ -298,7 +334,7 @@ impl<'q> Binder<'q> {
     ) -> Option<Expr> {
         let base = Node::new(NodeKind::Name(root.to_owned()), Span::default());
         let (value, length) =
-            self.key_of_path(&base, steps, at).filter(|(_, length)| 0 < *length)?;
+            self.key_of_path(&base, steps, steps.len(), at).filter(|(_, length)| 0 < *length)?;
         Some(path_in(value, steps.get(length..).unwrap_or_default()))
     }
 
@@ -307,7 +343,7 @@ impl<'q> Binder<'q> {
     /// unless it has groups itself. ORDER BY can use only keys and paths that are properties.
     fn visible_keys(&self, is_property: bool) -> impl Iterator<Item = (usize, &'q Node, usize)> {
         let hides = |frame: &QueryFrame<'q>| match frame.phase {
-            Phase::Groups(_) | Phase::Key => !frame.has_one_row,
+            Phase::Groups(_) | Phase::Key => !frame.has_one_row(),
             _ => false,
         };
         let last = self.frames.iter().rposition(hides).unwrap_or_default();

@@ -65,10 +65,11 @@ pub(super) fn plan_aggregate(query: &Query, mut plan: ClientPlan) -> Option<Clie
             format!("{{{}}}", fields.join(", "))
         }
     };
-    if !query.order.is_empty() && !bind::has_aggregate(query) {
+    if !query.order.is_empty() && !selects_aggregate(query) {
         return order::plan_order(query, plan);
     }
-    plan.non_streaming = one && !query.order.iter().all(|item| item.node.is_path());
+    let by_path = query.order.iter().all(|item| item.node.is_path());
+    plan.non_streaming = (one && !by_path) || bind::orders_one_count(query);
     plan.rewritten = rewritten(query, &plan, &payload);
     Some(plan)
 }

@@ -19,6 +19,7 @@ pub(super) fn plan_order(query: &Query, mut plan: ClientPlan) -> Option<ClientPl
         plan.order_by.push(if item.descending { "Descending" } else { "Ascending" });
         plan.order_by_expressions.push(printer::print_expression(&item.node));
     }
+    plan.non_streaming = bind::orders_one_count(query);
     let (root, from) = root_and_from(query)?;
     // The client removes duplicates across partitions before it counts results.
     let top = if query.distinct { String::new() } else { printer::print_top(query) };

@@ -57,6 +57,7 @@ fn sorted_results_come_with_their_keys() {
         "SELECT VALUE t FROM t IN c.t ORDER BY t DESC",
         "SELECT c.id, t FROM c JOIN t IN c.t ORDER BY c.id DESC",
         "SELECT TOP 2 * FROM c ORDER BY c.b",
+        "SELECT VALUE x FROM (SELECT VALUE COUNT(1) FROM c) x ORDER BY x + 1",
     ] {
         let (info, results) = rewritten(query);
         let keys = info.get("orderBy").and_then(|keys| keys.as_ref().as_array()).unwrap();
