@@ -1,19 +1,19 @@
 //! Queries: shapes, parameters, paging with tokens across clients, plans of the gateway, and errors.
 
-use std::num::NonZeroU32;
+use std::{collections::HashSet, num::NonZeroU32};
 
 use azure_data_cosmos::feed::FeedScope;
 use azure_data_cosmos::models::{
-    CompositeIndex, CompositeIndexOrder, CompositeIndexProperty, IndexingPolicy,
+    CompositeIndex, CompositeIndexOrder, CompositeIndexProperty, IndexingPolicy, TimeToLive,
 };
 use azure_data_cosmos::options::{MaxItemCountHint, QueryOptions, QueryPlanMode};
-use azure_data_cosmos::{ContainerClient, Query};
+use azure_data_cosmos::{ContainerClient, DatabaseClient, Query};
 use futures::{StreamExt, TryStreamExt};
 use serde_json::Value;
 
 use crate::kit::{
-    anywhere, by_paths, client, container, create, fresh, json, put, query, refused, try_query,
-    within,
+    advance, anywhere, by_paths, client, container, create, expected, fresh, json, put, query,
+    refused, try_query, within,
 };
 
 async fn shelf(name: &str) -> ContainerClient {
@@ -165,6 +165,89 @@ async fn pages() {
         assert_eq!(found, want, "{sql}");
         assert!(pages >= 7, "{pages} pages");
     }
+}
+
+/// Reads a query page by page, each by a new iterator from the token of the page before. `between`
+/// is called after each page with the number of pages so far.
+async fn tied_pages(
+    container: &ContainerClient,
+    sql: &str,
+    size: u32,
+    between: impl Fn(usize),
+) -> Vec<Vec<Value>> {
+    let (mut pages, mut token) = (Vec::new(), None);
+    loop {
+        let mut options = QueryOptions::default()
+            .with_max_item_count(MaxItemCountHint::Limit(NonZeroU32::new(size).unwrap()));
+        if let Some(token) = token {
+            options = options.with_continuation_token(token);
+        }
+        let items = container.query_items::<Value>(sql, anywhere(), Some(options)).await.unwrap();
+        let mut stream = items.into_pages();
+        // The token of the last page leads to an iterator without pages.
+        let Some(page) = stream.next().await else { return pages };
+        let page = page.unwrap().into_items();
+        assert!(page.len() <= size as usize, "{} items on a page of {size}", page.len());
+        pages.push(page);
+        assert!(pages.len() < 30, "the pages do not end");
+        between(pages.len());
+        token = Some(stream.to_continuation_token().unwrap());
+    }
+}
+
+#[tokio::test]
+async fn pages_over_ties() {
+    let table = &expected()["tiedPages"];
+    let number = |name: &str| u32::try_from(table[name].as_u64().unwrap()).unwrap();
+    let (size, dies_after) = (number("pageSize"), number("diesAfter"));
+    let dies = |n: &Value| n.as_u64().unwrap() % 5 == 4;
+    let database = fresh("pages_over_ties").await;
+    for (at, sql) in table["queries"].as_array().unwrap().iter().enumerate() {
+        let sql = sql.as_str().unwrap();
+        let container = tied(&database, &format!("c{at}"), table).await;
+        let pages = tied_pages(&container, sql, size, |_| ()).await;
+        assert_eq!(pages.concat(), query(&container, anywhere(), sql).await, "{sql}");
+        let pages = tied_pages(&container, sql, size, |count| {
+            if count == 2 {
+                advance(dies_after);
+            }
+        });
+        let pages = pages.await;
+        let mut found = pages.concat();
+        let seen: HashSet<u64> = found.iter().filter_map(Value::as_u64).collect();
+        assert_eq!(seen.len(), found.len(), "an item is on two pages: {sql}");
+        found.retain(|n| !dies(n));
+        assert_eq!(found, query(&container, anywhere(), sql).await, "an item is lost: {sql}");
+        assert!(!pages[2..].concat().iter().any(dies), "an expired item is on a page: {sql}");
+    }
+}
+
+/// A container with the items of `tiedPages`, many of which have equal values to sort by.
+async fn tied(database: &DatabaseClient, id: &str, table: &Value) -> ContainerClient {
+    let mut index = CompositeIndex::default();
+    for part in table["compositeIndex"].as_array().unwrap() {
+        let order = match part["order"].as_str() {
+            Some("descending") => CompositeIndexOrder::Descending,
+            _ => CompositeIndexOrder::Ascending,
+        };
+        let path = part["path"].as_str().unwrap().to_owned();
+        index = index.with_property(CompositeIndexProperty::new(path, order));
+    }
+    let policy = IndexingPolicy::default().with_included_path("/*").with_composite_index(index);
+    let properties = by_paths(id, &["/pk"])
+        .with_default_ttl(TimeToLive::NoDefault)
+        .with_indexing_policy(policy);
+    let container = create(database, properties).await;
+    let item = |n: u64| {
+        let ttl = if n % 5 == 4 { table["diesAfter"].clone() } else { json!(-1) };
+        json!({
+            "id": n.to_string(), "pk": format!("k{}", n % 7), "n": n, "same": n % 3, "odd": n % 2,
+            "ttl": ttl,
+        })
+    };
+    let items: Vec<Value> = (0..table["items"].as_u64().unwrap()).map(item).collect();
+    put(&container, &items).await;
+    container
 }
 
 #[tokio::test]
