@@ -13,10 +13,10 @@ import './styles/base.css';
 showTheme();
 askForFirstPage();
 refuseLongInput((characters) => {
-  const most = `This field takes at most ${bytes(MOST_AT_ONCE)} at once`;
+  const most = `This field accepts at most ${bytes(MOST_AT_ONCE)} per paste`;
   say({
     kind: 'failed',
-    text: `That text is ${bytes(characters)}. ${most}, so it was not put in.`,
+    text: `The pasted text is ${bytes(characters)}. ${most}, so it was not inserted.`,
   });
 });
 window.addEventListener('pagehide', () => void closeAll());

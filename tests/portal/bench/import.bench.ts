@@ -71,7 +71,7 @@ for (const door of ['mongo', 'nosql'] as const) {
     await expect(dialog.getByRole('table')).toContainText('n0000004');
     const began = Date.now();
     await dialog.getByRole('button', { name: 'Import', exact: true }).click();
-    await expect(dialog).toContainText('The import has ended.', { timeout: 1_500_000 });
+    await expect(dialog).toContainText('Import finished.', { timeout: 1_500_000 });
     console.log(`${door}: imported in ${(Date.now() - began) / 1000} s; ${await seen()}`);
     await expect(dialog).toContainText('1,000,000 new');
     const { most } = memory(server.pid);

@@ -25,7 +25,7 @@ test('the time that charts show', async ({ page }) => {
   await page.goBack();
   await expect(page).toHaveURL(/from=2026-11-27T03:00:00Z/);
 
-  await page.getByLabel('Latencies of').selectOption('all since the start');
+  await page.getByLabel('Latencies of').selectOption('since server start');
   await expect(page).toHaveURL(/latencies=all/);
   await page.reload();
   await expect(page.getByLabel('Latencies of')).toHaveValue('all');

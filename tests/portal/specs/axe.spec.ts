@@ -58,7 +58,7 @@ async function transfers(page: Page, door: string) {
   await look(page, `${door}: import`);
   await main.getByRole('button', { name: 'Import', exact: true }).click();
   await dialog.getByRole('textbox').fill('id,n\na,1\nb,x\n');
-  await dialog.getByRole('button', { name: /^Go on/ }).click();
+  await dialog.getByRole('button', { name: /^Continue/ }).click();
   await look(page, `${door}: preview of an import`);
   await main.getByRole('button', { name: 'Export', exact: true }).click();
   await dialog.getByRole('radio', { name: /^CSV/ }).check();
@@ -222,8 +222,8 @@ test('every other page', async ({ page, server }) => {
     ['/features', /Per-document TTL/],
     ['/monitor', /Operations/],
     ['/nosql/app', 'log'],
-    ['/no/such', 'There is no such page'],
-    ['/nosql/none/none/items', /not there|no database/i],
+    ['/no/such', 'Page not found'],
+    ['/nosql/none/none/items', /no longer exists|no database/i],
   ];
   for (const [path, shown] of pages) {
     await page.goto(path);

@@ -34,8 +34,8 @@ for (const door of DOORS) {
     await typeOver(page, 'abc');
     await page.keyboard.press('Enter');
     const alert = grid(page).getByRole('alert');
-    await expect(alert).toHaveText(/^Type a number/);
-    await expect(field(page, 'balance')).toHaveAccessibleDescription(/^Type a number/);
+    await expect(alert).toHaveText(/^Enter a number/);
+    await expect(field(page, 'balance')).toHaveAccessibleDescription(/^Enter a number/);
     // It is neither covered nor clipped at any corner.
     const isRead = () =>
       alert.evaluate((one) => {
@@ -129,19 +129,19 @@ for (const door of DOORS) {
     await cell(page, door, 'n').dblclick();
     await typeOver(page, 'five');
     await aside.click();
-    await expect(toasts(page)).toContainText(/^.*n of .*one.* was not changed: .*Typed was: five/);
+    await expect(toasts(page)).toContainText(/^.*n of .*one.* was not changed: .*Your input: five/);
     await expect(field(page, 'n')).toHaveCount(0);
     // A concurrent change, after the cell was left.
     await cell(page, door, 'n').dblclick();
     await typeOver(page, '6');
     await door.put(server, 'one', { n: 7 });
     await aside.click();
-    await expect(toasts(page)).toContainText(/Somebody else has changed it.*Typed was: 6/);
+    await expect(toasts(page)).toContainText(/Someone else changed it.*Your input: 6/);
     await expect(cell(page, door, 'n')).toHaveText('7');
     expect(await door.get(server, 'one')).toEqual({ n: 7 });
   });
 
-  test(`${door.noun}s: a change of a cell is undone, unless somebody else has changed it`, async ({
+  test(`${door.noun}s: a change of a cell is undone, unless someone else has changed it`, async ({
     page,
     server,
   }) => {
@@ -164,7 +164,7 @@ for (const door of DOORS) {
     await change('3');
     await door.put(server, 'one', { n: 8, user: 'grace' });
     await undo(page).click();
-    await expect(toasts(page)).toContainText('Not put back: n of');
+    await expect(toasts(page)).toContainText('Not restored: n of');
     await expect(cell(page, door, 'n')).toHaveText('8');
     expect(await door.get(server, 'one')).toEqual({ n: 8, user: 'grace' });
   });

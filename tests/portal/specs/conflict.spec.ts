@@ -51,14 +51,14 @@ for (const door of DOORS) {
     await expect(heads).toHaveText(['n', 'at.city', 'at.zip', 'tags', 'old', 'by']);
     for (const [at, text] of ['1', '2', '3'].entries())
       await expect(cell(conflict, 'n', at)).toContainText(text);
-    await expect(cell(conflict, 'at.city', 1)).toContainText('"Kiel" is taken');
-    await expect(cell(conflict, 'at.zip', 2)).toContainText('9 is taken');
-    await expect(cell(conflict, 'old', 2)).toContainText('not there is taken');
-    await expect(cell(conflict, 'by', 0)).toHaveText('not there');
-    await expect(conflict).toContainText('Both have changed 1 field: 1 to choose.');
+    await expect(cell(conflict, 'at.city', 1)).toContainText('"Kiel" will be kept');
+    await expect(cell(conflict, 'at.zip', 2)).toContainText('9 will be kept');
+    await expect(cell(conflict, 'old', 2)).toContainText('missing will be kept');
+    await expect(cell(conflict, 'by', 0)).toHaveText('missing');
+    await expect(conflict).toContainText('1 field changed on both sides: 1 to resolve.');
     await expect(saveMerged(conflict)).toBeDisabled();
-    await conflict.getByRole('radio', { name: 'Theirs now, n: 2' }).check();
-    await expect(conflict).toContainText('all are chosen');
+    await conflict.getByRole('radio', { name: 'Theirs, n: 2' }).check();
+    await expect(conflict).toContainText('all resolved');
     await saveMerged(conflict).click();
     await noted(page, /Successfully updated/);
     await expect(conflict).toHaveCount(0);
@@ -70,7 +70,7 @@ for (const door of DOORS) {
 
   test(`${door.name}: who goes on editing is asked again`, async ({ page, server }) => {
     const { pane, conflict } = await collide(page, server, door, BOTH);
-    await conflict.getByRole('button', { name: 'Go on editing' }).click();
+    await conflict.getByRole('button', { name: 'Keep editing' }).click();
     await expect(conflict).toHaveCount(0);
     await expect(editor(pane)).toBeFocused();
     // Once with the known change, and once after a further one.
@@ -80,7 +80,7 @@ for (const door of DOORS) {
       await expect(conflict).toContainText('changed by someone else');
       await expect(cell(conflict, 'n', 1)).toContainText(String(n));
       expect(await door.get(server, 'one')).toEqual({ ...BOTH.theirs, n });
-      await conflict.getByRole('button', { name: 'Go on editing' }).click();
+      await conflict.getByRole('button', { name: 'Keep editing' }).click();
     }
   });
 
@@ -90,18 +90,18 @@ for (const door of DOORS) {
       theirs: { ...BEFORE, n: 2, user: 'bob' },
       mine: '"user": "eve", "n": 3, "at": { "city": "Bonn", "zip": 1 }, "tags": ["a"], "old": true',
     });
-    await expect(conflict).toContainText('2 to choose');
+    await expect(conflict).toContainText('2 to resolve');
     await expect
       .poll(() => page.evaluate(() => document.documentElement.scrollWidth))
       .toBeLessThanOrEqual(390);
-    const table = conflict.getByRole('region', { name: 'What differs' });
+    const table = conflict.getByRole('region', { name: 'Differences' });
     await expect
       .poll(() => table.evaluate((one) => one.scrollWidth - one.clientWidth))
       .toBeLessThanOrEqual(0);
     await table.focus();
     await page.keyboard.press('Tab');
     await page.keyboard.press('Space');
-    await expect(conflict.getByRole('radio', { name: 'Theirs now, user: "bob"' })).toBeChecked();
+    await expect(conflict.getByRole('radio', { name: 'Theirs, user: "bob"' })).toBeChecked();
     await page.keyboard.press('Tab');
     await page.keyboard.press('ArrowRight');
     await expect(conflict.getByRole('radio', { name: 'Mine, n: 3' })).toBeChecked();
@@ -118,9 +118,9 @@ for (const door of DOORS) {
     await saveMerged(conflict).click();
     // The choice was made for another value, so it is asked again.
     await expect(cell(conflict, 'n', 1)).toContainText('7');
-    await expect(conflict).toContainText('1 to choose');
+    await expect(conflict).toContainText('1 to resolve');
     expect(await door.get(server, 'one')).toMatchObject({ n: 7 });
-    await conflict.getByRole('button', { name: 'Take theirs' }).click();
+    await conflict.getByRole('button', { name: 'Use theirs' }).click();
     await expect(editor(page)).toContainText('7');
     await expect(conflict).toHaveCount(0);
   });
@@ -129,11 +129,11 @@ for (const door of DOORS) {
     const { pane, conflict } = await collide(page, server, door, BOTH);
     await conflict.getByRole('radio', { name: 'Mine, n: 3' }).check();
     await write(page, editor(pane), '{ "n":\n }');
-    await expect(conflict).toContainText('Yours cannot be merged: line 2:');
+    await expect(conflict).toContainText('Your text cannot be merged: line 2:');
     await expect(saveMerged(conflict)).toBeDisabled();
     await expect(conflict.getByRole('row')).toHaveCount(0);
     await write(page, editor(pane), door.text('one', '"n": 4'));
-    await expect(row(conflict, 'user')).toContainText('not there');
+    await expect(row(conflict, 'user')).toContainText('missing');
   });
 
   test(`${door.name}: the conflict has no fault that axe finds`, async ({ page, server }) => {
@@ -148,7 +148,7 @@ test('mongo: types of BSON are kept by a merge', async ({ page, server }) => {
     theirs: { ...BEFORE, user: 'bob' },
     mine: '"user": "ada", "n": NumberLong("5"), "at": { "city": "Bonn", "zip": 1 }, "tags": ["a"], "old": true, "when": { "$date": "2026-01-01T00:00:00Z" }',
   });
-  await expect(conflict).toContainText('Nobody has changed the same field');
+  await expect(conflict).toContainText('No conflicts: all changes can be merged');
   await saveMerged(conflict).click();
   await noted(page, /Successfully updated/);
   const log = (await server.mongo()).db('app').collection<{ _id: string }>('log');

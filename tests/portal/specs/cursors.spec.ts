@@ -65,7 +65,7 @@ test('of the list of documents', async ({ page, server }) => {
   }
   await expect.poll(() => cursors(server)).toBe(1);
   await page.getByRole('button', { name: 'Load all' }).click();
-  await expect(page.getByText('200 documents fit')).toBeVisible();
+  await expect(page.getByText('200 documents match')).toBeVisible();
   await expect.poll(() => cursors(server)).toBe(0);
 });
 
@@ -75,7 +75,7 @@ test('of a query, and of a page that is closed', async ({ page, server }) => {
   const execute = page.getByRole('button', { name: 'Execute query' });
   for (let turn = 0; turn < 3; turn += 1) {
     await execute.click();
-    await expect(page.locator('.query-summary')).toContainText('more follow');
+    await expect(page.locator('.query-summary')).toContainText('more available');
     await expect(execute).not.toHaveAttribute('aria-busy');
   }
   await expect.poll(() => cursors(server)).toBe(1);
@@ -87,7 +87,7 @@ test('a page of a query that was lost is not passed over', async ({ page, server
   await fill(server);
   await page.goto('/mongo/app/log/query');
   await page.getByRole('button', { name: 'Execute query' }).click();
-  await expect(page.locator('.query-summary')).toContainText('more follow');
+  await expect(page.locator('.query-summary')).toContainText('more available');
   let isLost = false;
   await page.route('**/_portal/api/mongo/app', async (route) => {
     if (isLost) return route.fallback();
@@ -98,9 +98,9 @@ test('a page of a query that was lost is not passed over', async ({ page, server
   });
   const next = page.getByRole('button', { name: 'Next', exact: true });
   await next.click();
-  await expect(page.getByText('The server does not answer.').first()).toBeVisible();
+  await expect(page.getByText('The server is not responding.').first()).toBeVisible();
   await next.click();
-  await expect(page.getByText(/Execute it again/).first()).toBeVisible();
+  await expect(page.getByText(/Execute the query again/).first()).toBeVisible();
   await expect.poll(() => cursors(server)).toBe(0);
 });
 

@@ -48,14 +48,13 @@ test('of collections, with what disappears at once', async ({ page, server }) =>
   await page.keyboard.press('Enter');
   await expect(field).toBeFocused();
   await field.fill('500');
-  const said =
-    '3 of 4 documents in 2 of 3 collections are already older than this and will disappear';
+  const said = '3 of 4 documents in 2 of 3 collections are already older than this and will expire';
   await expect(dialog(page).getByRole('status')).toContainText(said);
   await expect(line(page, 'a').getByRole('cell')).toHaveText(['Off', '2']);
   await expect(line(page, 'b').getByRole('cell')).toHaveText(['86400 s = 1 day', '1']);
   await expect(line(page, 'c').getByRole('cell')).toHaveText(['Off', '0']);
   await innocent(page, 'the default of several collections');
-  const go = dialog(page).getByRole('button', { name: 'Set it and let documents disappear' });
+  const go = dialog(page).getByRole('button', { name: 'Set and expire documents' });
   await expect(go).toBeDisabled();
   // The number changes before the confirmation.
   await dialog(page)
@@ -96,7 +95,7 @@ test('of containers, one of which refuses', async ({ page, server }) => {
   await dialog(page)
     .getByRole('textbox', { name: /^Time to live/ })
     .fill('90d');
-  await expect(dialog(page).getByRole('status')).toContainText('Nothing disappears at once.');
+  await expect(dialog(page).getByRole('status')).toContainText('Nothing expires immediately.');
   await page.keyboard.press('Enter');
   await expect(dialog(page)).toContainText('2 containers have the new default, 1 failed.');
   await expect(line(page, 'unindexed')).toContainText(/Failed: .*[Ii]ndexing ?[Mm]ode/);

@@ -46,7 +46,7 @@ for (const door of [mongo, nosql]) {
     for (const id of await door.ids(server))
       expect(await door.get(server, id)).toMatchObject({ ttl: 90 * 3600 });
 
-    const all = button(page, 'All that fit…');
+    const all = button(page, 'All matching…');
     await all.focus();
     await page.keyboard.press('Enter');
     await page.keyboard.press('Enter');
@@ -95,7 +95,7 @@ test('of settings, indexes and queries', async ({ page, server }) => {
   await server.advance(100);
   await page.goto('/mongo/app/log/settings');
   await chooseTtl(page, 'On', '5');
-  await thereAndBack(page, 'Save', 'Documents will disappear');
+  await thereAndBack(page, 'Save', 'Documents will expire');
   await page.goto('/mongo/app/log/query');
   await thereAndBack(page, 'Save query', /./);
 });

@@ -65,11 +65,11 @@ test('of items', async ({ page, server }) => {
   await page.goto('/mongo/app/log/items');
   await page.getByRole('button', { name: 'Import' }).click();
   await expect(dialog(page).getByLabel('Or paste documents')).toBeFocused();
-  expect(await foot(page)).toEqual(['Go on with this text', 'Cancel']);
+  expect(await foot(page)).toEqual(['Continue', 'Cancel']);
   await page.keyboard.insertText('{"a":1}');
-  await dialog(page).getByRole('button', { name: 'Go on with this text' }).click();
+  await dialog(page).getByRole('button', { name: 'Continue' }).click();
   await expect(dialog(page).getByRole('button', { name: 'Import', exact: true })).toBeVisible();
-  expect(await foot(page)).toEqual(['Import', 'Another file', 'Cancel']);
+  expect(await foot(page)).toEqual(['Import', 'Choose another file', 'Cancel']);
   await dialog(page).getByRole('button', { name: 'Cancel' }).click();
   await expect(dialog(page)).toHaveCount(0);
 

@@ -34,10 +34,10 @@ test('containers with every time to live', async ({ page, server }) => {
   const dialog = page.getByRole('dialog');
   await dialog.getByRole('radio', { name: 'NoSQL' }).check();
   await create(page);
-  await expect(dialog.getByText('Give the name of the database.')).toBeVisible();
+  await expect(dialog.getByText('Enter the name of the database.')).toBeVisible();
   await dialog.getByLabel('Database name').fill('app');
   // The corrected field has no error any more.
-  await expect(dialog.getByText('Give the name of the database.')).toHaveCount(0);
+  await expect(dialog.getByText('Enter the name of the database.')).toHaveCount(0);
   await create(page);
   await expect(page).toHaveURL(/\/nosql\/app$/);
   for (const [at, [option, seconds, value]] of CHOICES.entries()) {
@@ -92,7 +92,7 @@ test('what cannot be made says why and keeps what was typed', async ({ page, ser
   await dialog.getByLabel('Container id').fill('there');
   await dialog.getByLabel('Partition key').fill('/user');
   for (const [seconds, why] of [
-    ['0', '0 would end everything at once'],
+    ['0', '0 would expire everything immediately'],
     ['-1', '-1 means On (no default)'],
     ['1.5', '1.5 is not a whole number'],
     ['2147483648', 'are too many'],
@@ -128,7 +128,7 @@ test('each wrong field says what is wrong with it until it is right', async ({ p
   await create(page);
   await expect(name).toBeFocused();
   await expect(name).toHaveAccessibleDescription(/A name cannot contain/);
-  await expect(key).toHaveAccessibleDescription(/Give the path/);
+  await expect(key).toHaveAccessibleDescription(/Enter the path/);
   await expect(dialog.getByLabel(/^Time to live in/)).toHaveAccessibleDescription(/Enter a number/);
   await dialog.getByLabel(/^Time to live in/).fill('45');
   await expect(dialog.getByText('45 s = 45 seconds')).toBeVisible();

@@ -13,7 +13,7 @@ for (const door of DOORS) {
     await page.getByRole('button', { name: 'Import a file' }).click();
     await expect(page.getByRole('dialog')).toContainText('Import into app › log');
     await page.keyboard.press('Escape');
-    await page.getByRole('button', { name: `Make the first ${door.noun}` }).click();
+    await page.getByRole('button', { name: `Create the first ${door.noun}` }).click();
     await expect(editor(page)).toBeFocused();
   });
 }
@@ -28,15 +28,15 @@ test('what nothing fits can be given up, and the choice stands in the address', 
   await expect(rows(page)).toHaveCount(1);
   await page.locator('.items-quick select').selectOption('never expires');
   await expect(page).toHaveURL(/[?&]show=never/);
-  await expect(page.getByText('No document fits.')).toBeVisible();
+  await expect(page.getByText('No matching documents.')).toBeVisible();
   await page.reload();
-  await expect(page.getByText('No document fits.')).toBeVisible();
+  await expect(page.getByText('No matching documents.')).toBeVisible();
   await expect(page.locator('.items-quick select')).toHaveValue('never');
   await page.getByRole('button', { name: 'Show all documents' }).click();
   await expect(rows(page)).toHaveCount(1);
   await expect(page).not.toHaveURL(/show=/);
   await page.goBack();
-  await expect(page.getByText('No document fits.')).toBeVisible();
+  await expect(page.getByText('No matching documents.')).toBeVisible();
 });
 
 test('loading all can be stopped, and gone on with', async ({ page, server }) => {

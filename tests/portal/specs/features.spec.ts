@@ -19,7 +19,7 @@ test('off and on again', async ({ page, server }) => {
   const dialog = page.getByRole('dialog');
   await control.focus();
   await page.keyboard.press('Space');
-  await expect(dialog).toContainText('everybody who writes to this server through the MongoDB API');
+  await expect(dialog).toContainText('all writes through the MongoDB API');
   await innocent(page, 'the question of a switch');
   await page.keyboard.press('Escape');
   await expect(dialog).toHaveCount(0);

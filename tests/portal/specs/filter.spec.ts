@@ -28,7 +28,7 @@ const FILTERS: Filters[] = [
     wrong: [
       ['{ user:', /character \d+/, true],
       ['{ n: { $nope: 1 } }', /\$nope/, false],
-      ['[]', /A filter is an object/, true],
+      ['[]', /A filter must be an object/, true],
     ],
   },
 ];
@@ -51,7 +51,7 @@ for (const { door, right, wrong } of FILTERS) {
     // Every tenth has user ada.
     await expect(rows(page)).toHaveCount(3);
     // The total of the collection is not shown beside a filter.
-    await expect(page.getByText(`3 ${door.noun}s fit`, { exact: true })).toBeVisible();
+    await expect(page.getByText(`3 ${door.noun}s match`, { exact: true })).toBeVisible();
     await expect(page.getByText(`${MANY} live`)).toHaveCount(0);
     await expect(page).toHaveURL(/[?&]filter=/);
     const ids = await rows(page).evaluateAll((found) =>
@@ -74,7 +74,7 @@ for (const { door, right, wrong } of FILTERS) {
       // Count, export and bulk changes refer to the listed rows.
       await page.getByRole('button', { name: 'Export' }).click();
       const dialog = page.getByRole('dialog');
-      await expect(dialog).toContainText('that fit the filter');
+      await expect(dialog).toContainText('that match the filter');
       await dialog.getByRole('button', { name: 'Cancel' }).click();
       await expect(search.getByRole('textbox')).toHaveText(text);
       await expect(rows(page)).toHaveCount(3);
@@ -136,18 +136,18 @@ for (const [door, filter] of COUNTED) {
     await expect(count).toHaveCount(0);
     await apply(page, filter);
     await expect(
-      page.getByText(`100 ${door.noun}s loaded, more may fit`, { exact: true }),
+      page.getByText(`100 ${door.noun}s loaded, more may match`, { exact: true }),
     ).toBeVisible();
     await count.click();
     await expect(
-      page.getByText(`100 ${door.noun}s loaded, 225 fit`, { exact: true }),
+      page.getByText(`100 ${door.noun}s loaded, 225 match`, { exact: true }),
     ).toBeVisible();
     await page.getByRole('main').getByRole('button', { name: 'Refresh', exact: true }).click();
     await expect(
-      page.getByText(`100 ${door.noun}s loaded, more may fit`, { exact: true }),
+      page.getByText(`100 ${door.noun}s loaded, more may match`, { exact: true }),
     ).toBeVisible();
     await page.getByRole('button', { name: 'Load all' }).click();
-    await expect(page.getByText(`225 ${door.noun}s fit`, { exact: true })).toBeVisible();
+    await expect(page.getByText(`225 ${door.noun}s match`, { exact: true })).toBeVisible();
     await expect(count).toHaveCount(0);
   });
 }
@@ -172,7 +172,7 @@ for (const width of [1024, 1440, 1920]) {
     await expect(count).not.toHaveAttribute('aria-busy');
     expect(await top()).toBe(before);
     await page.getByRole('combobox', { name: 'Show' }).selectOption('expires within an hour');
-    await expect(page.getByText('0 of those loaded')).toBeVisible();
+    await expect(page.getByText('0 of the loaded rows')).toBeVisible();
     expect(await top()).toBe(before);
     await apply(page, '{ user: "ada" }');
     await expect(page.getByRole('button', { name: 'Load all' })).toHaveCount(0);

@@ -41,7 +41,7 @@ test('latencies are there at once, with when they were measured', async ({ page,
   await expect(cells.nth(6)).toHaveText('now');
   await expect(cells.nth(4)).toHaveText(/\d (µs|ms|s)$/);
   await expect(page.getByText(/^Per second: over the last minute/)).toBeVisible();
-  await page.getByLabel('Latencies of').selectOption('all since the start');
+  await page.getByLabel('Latencies of').selectOption('since server start');
   await expect(table.getByRole('columnheader', { name: /^Measured/ })).toHaveCount(0);
 });
 
@@ -67,13 +67,13 @@ test.describe('with a folder', () => {
     await expect(figure(page, 'On disk')).toContainText('0 bytes');
     await fillWith(server, mongo, 20);
     await page.reload();
-    await expect(figure(page, 'On disk')).toContainText('In the journal so far');
-    await expect(figure(page, 'On disk')).toContainText('All of it: 20 documents');
-    await expect(figure(page, 'Indexes')).toContainText('In the journal so far');
+    await expect(figure(page, 'On disk')).toContainText('In the journal only');
+    await expect(figure(page, 'On disk')).toContainText('Size: 20 documents');
+    await expect(figure(page, 'Indexes')).toContainText('In the journal only');
     await nosql.create(server, null);
     await fillWith(server, nosql, 20);
     await page.goto('/nosql/app/log/metrics');
     await expect(figure(page, 'On disk')).toContainText(/20 items, \d+(\.\d)? KB/);
-    await expect(figure(page, 'On disk')).toContainText('in the journal so far');
+    await expect(figure(page, 'On disk')).toContainText('in the journal');
   });
 });

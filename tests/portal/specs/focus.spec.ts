@@ -79,7 +79,7 @@ test('a red button never has the focus at the beginning', async ({ page, server 
   await grid(page).focus();
   await page.keyboard.press('Control+A');
   await page.keyboard.press('Delete');
-  await expect(dialog(page)).toContainText('they are gone at once');
+  await expect(dialog(page)).toContainText('they are deleted immediately');
   await expect(dialog(page).getByRole('button', { name: 'Cancel' })).toBeFocused();
   await page.keyboard.press('Enter');
   await expect(dialog(page)).toHaveCount(0);
@@ -147,7 +147,7 @@ test('an import ends', async ({ page, server }) => {
   await dialog(page)
     .getByRole('button', { name: /^Import/ })
     .click();
-  await expect(dialog(page)).toContainText('The import has ended.');
+  await expect(dialog(page)).toContainText('Import finished.');
   await expect(dialog(page).getByRole('button', { name: 'Close' })).toBeFocused();
   await page.keyboard.press('Enter');
   await expect(rows(page)).toHaveCount(2);

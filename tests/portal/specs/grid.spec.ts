@@ -104,12 +104,12 @@ for (const door of DOORS) {
     for (const key of ['ArrowLeft', 'F2']) await page.keyboard.press(key);
     await page.keyboard.type('many');
     await page.keyboard.press('Enter');
-    await expect(page.getByRole('grid').getByRole('alert')).toHaveText(/Type a number/);
+    await expect(page.getByRole('grid').getByRole('alert')).toHaveText(/Enter a number/);
     await page.keyboard.press('Control+A');
     await page.keyboard.type('42');
     await door.put(server, 'one', { n: 7, user: 'grace' });
     await page.keyboard.press('Enter');
-    await expect(page.getByRole('grid').getByRole('alert')).toHaveText(/Somebody else/);
+    await expect(page.getByRole('grid').getByRole('alert')).toHaveText(/Someone else/);
     expect(await door.get(server, 'one')).toEqual({ n: 7, user: 'grace' });
     await page.keyboard.press('Enter');
     await expect(cell(page, 'one', 'n', door)).toHaveText('42');
@@ -233,7 +233,7 @@ for (const door of DOORS) {
     await page.goto(`/${door.name}/app/log/items?sort=-user`);
     await expect(rows(page).first()).toContainText('short');
     await expect(page.getByText(/^Sorted by user descending/)).toContainText(
-      door === mongo ? 'no index serves' : 'index /user/? serves',
+      door === mongo ? 'no index for this sort' : 'index /user/? serves',
     );
     // Sorted by expiry, the server lists what expires next, and not everything is loaded.
     const expires = page.getByRole('columnheader', { name: 'Expires' });
@@ -244,8 +244,8 @@ for (const door of DOORS) {
     ).toBeVisible();
     // In descending order only the loaded rows are sorted.
     await expires.click();
-    await expect(page.getByText(/loaded alone, since the server lists/)).toBeVisible();
-    await page.getByRole('button', { name: 'Do not sort' }).click();
+    await expect(page.getByText(/loaded rows, since the server sorts/)).toBeVisible();
+    await page.getByRole('button', { name: 'Clear sort' }).click();
     await expect(page).not.toHaveURL(/sort=/);
   });
 }
@@ -278,7 +278,7 @@ test.describe('others', () => {
         await door.put(server, 'one', { n: 2, at: Date.now() });
         await expect(told).toContainText('changed 1', { timeout: 4000 });
       }).toPass();
-      await expect(told).toContainText(`Meanwhile others have added 1 ${door.noun} and changed 1.`);
+      await expect(told).toContainText(`Other clients have added 1 ${door.noun} and changed 1.`);
       await told.getByRole('button', { name: 'Show' }).click();
       await expect(rows(page)).toHaveCount(3);
       await expect(cell(page, 'one', 'n', door)).toHaveText('2');

@@ -43,7 +43,7 @@ test('connection strings work as they stand', async ({ page, server, context }) 
 
 test('the sample dies within a minute', async ({ page, server }) => {
   await page.goto('/');
-  await page.getByRole('button', { name: 'Load the sample' }).click();
+  await page.getByRole('button', { name: 'Load sample data' }).click();
   const collection = (await server.mongo()).db('quickstart').collection('sessions');
   await expect.poll(() => collection.countDocuments()).toBeGreaterThan(10);
   const born = await collection.countDocuments();

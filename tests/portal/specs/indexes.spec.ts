@@ -92,7 +92,7 @@ test('an index is made, hidden, shown and dropped', async ({ page, server }) => 
   expect(await indexOf(server, 'city_-1_n_1')).not.toHaveProperty('hidden', true);
 
   await page.getByRole('button', { name: 'Drop city_-1_n_1' }).click();
-  await expect(dialog(page)).toContainText('Queries that use it look at 3 documents instead.');
+  await expect(dialog(page)).toContainText('Queries that use it will scan 3 documents instead.');
   await dialog(page).getByRole('button', { name: 'Cancel' }).click();
   expect(await indexOf(server, 'city_-1_n_1')).toBeDefined();
   await page.getByRole('button', { name: 'Drop city_-1_n_1' }).click();
@@ -113,7 +113,7 @@ test('an index that makes documents expire, with the keyboard alone', async ({ p
   await page.keyboard.press('Space');
   await tabTo(page, dialog(page).locator('#indexSeconds'));
   await page.keyboard.type('60');
-  await expect(dialog(page).getByRole('status')).toContainText('nothing disappears at once');
+  await expect(dialog(page).getByRole('status')).toContainText('nothing expires immediately');
   await page.keyboard.press('Enter');
   await noted(page, 'Successfully created index until_1');
   expect(await indexOf(server, 'until_1')).toMatchObject({ expireAfterSeconds: 60 });
@@ -177,7 +177,7 @@ test('how far an index is that this page has made', async ({ page, server }) => 
   await dialog(page).getByRole('textbox', { name: 'Field 1' }).fill('n');
   build.operations = [operation('n_1')];
   await dialog(page).getByRole('button', { name: 'Create index' }).click();
-  const bar = dialog(page).getByRole('progressbar', { name: 'Progress of the build' });
+  const bar = dialog(page).getByRole('progressbar', { name: 'Build progress' });
   await expect(bar).not.toHaveAttribute('value');
   build.operations = [operation('n_1', 42, 100)];
   await expect(bar).toHaveAttribute('value', '42');
@@ -238,7 +238,7 @@ test('how far indexed paths of a container are', async ({ page, server }) => {
   });
   await page.goto('/nosql/app/log/settings?section=indexing');
   const paths = page.getByRole('region', { name: 'Indexed paths' });
-  const bar = paths.getByRole('progressbar', { name: 'Progress of the indexed paths' });
+  const bar = paths.getByRole('progressbar', { name: 'Progress of indexed paths' });
   await expect(bar).toHaveAttribute('value', '40');
   progress = 99;
   await expect(bar).toHaveAttribute('value', '99');

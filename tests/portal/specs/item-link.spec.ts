@@ -59,7 +59,7 @@ for (const door of DOORS) {
     await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
     await expect(page).toHaveURL(/items$/);
     await page.goto(address);
-    await expect(page.getByText(`This ${door.noun} is not there any more`)).toBeVisible();
+    await expect(page.getByText(`This ${door.noun} no longer exists`)).toBeVisible();
     await page.goto(`/${door.name}/app/log/items?item=%7B%5B`);
     await expect(page.getByText(`There are no ${door.noun}s.`)).toBeVisible();
   });

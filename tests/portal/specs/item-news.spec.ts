@@ -15,7 +15,7 @@ for (const door of DOORS) {
     const pane = await openItem(page, door, 'one');
     await expect(editor(pane)).toContainText('red');
     await door.put(server, 'one', { color: 'blue' });
-    await expect(pane.getByText(/Changed elsewhere a moment ago/)).toBeVisible();
+    await expect(pane.getByText(/Just changed by another client/)).toBeVisible();
     await expect(editor(pane)).toContainText('blue');
     await expect(pane.getByText('unsaved')).toHaveCount(0);
     // The list shows the same and reports no further change.
@@ -27,7 +27,7 @@ for (const door of DOORS) {
     await pane.getByRole('button', { name: 'Save', exact: true }).click();
     await noted(page, /Successfully updated/);
     expect(await door.get(server, 'one')).toEqual({ color: 'green' });
-    await expect(pane.getByText(/Changed elsewhere/)).toHaveCount(0);
+    await expect(pane.getByText(/Just changed by/)).toHaveCount(0);
   });
 
   test(`${door.noun}: what was typed is merged with what is new`, async ({ page, server }) => {
@@ -37,13 +37,13 @@ for (const door of DOORS) {
     const pane = await openItem(page, door, 'one');
     await write(page, editor(pane), door.text('one', '"color": "red", "n": 2'));
     await door.put(server, 'one', { color: 'blue', n: 1 });
-    const banner = pane.getByRole('status').filter({ hasText: /was changed elsewhere/ });
+    const banner = pane.getByRole('status').filter({ hasText: /has changed since you opened it/ });
     await expect(banner).toBeVisible();
     await expect(editor(pane)).toContainText('red');
     await innocent(page, `${door.name}: a draft of an item that was changed elsewhere`);
     await banner.getByRole('button', { name: 'Compare and merge' }).press('Enter');
     const conflict = pane.getByRole('region', { name: 'Conflict' });
-    await expect(conflict).toContainText('Nobody has changed the same field');
+    await expect(conflict).toContainText('No conflicts: all changes can be merged');
     await conflict.getByRole('button', { name: 'Save merged', exact: true }).click();
     await noted(page, /Successfully updated/);
     expect(await door.get(server, 'one')).toEqual({ color: 'blue', n: 2 });
@@ -65,11 +65,11 @@ for (const door of DOORS) {
     await page.goto(list);
     await openItem(page, door, 'one');
     await expect(editor(pane)).toContainText('red');
-    await expect(pane.getByText(/was changed elsewhere/)).toBeVisible();
+    await expect(pane.getByText(/has changed since you opened it/)).toBeVisible();
     // Nor is the change lost by an immediate save.
     await pane.getByRole('button', { name: 'Save', exact: true }).click();
     const conflict = pane.getByRole('region', { name: 'Conflict' });
-    await expect(conflict).toContainText('Nobody has changed the same field');
+    await expect(conflict).toContainText('No conflicts: all changes can be merged');
     expect(await door.get(server, 'one')).toEqual({ color: 'blue', n: 1 });
     await conflict.getByRole('button', { name: 'Save merged', exact: true }).click();
     await noted(page, /Successfully updated/);
@@ -90,10 +90,10 @@ for (const door of DOORS) {
     const pane = await openItem(page, door, 'one');
     await write(page, editor(pane), door.text('one', '"color": "green"'));
     await door.put(server, 'one', { color: 'blue' });
-    await expect(pane.getByText(/was changed elsewhere/)).toBeVisible();
+    await expect(pane.getByText(/has changed since you opened it/)).toBeVisible();
     await pane.getByRole('button', { name: 'Discard' }).click();
     await expect(editor(pane)).toContainText('blue');
-    await expect(pane.getByText(/was changed elsewhere/)).toHaveCount(0);
+    await expect(pane.getByText(/has changed since you opened it/)).toHaveCount(0);
   });
 
   test(`${door.noun}: it was deleted while it is open`, async ({ page, server }) => {
@@ -103,10 +103,10 @@ for (const door of DOORS) {
     const pane = await openItem(page, door, 'one');
     await write(page, editor(pane), door.text('one', '"color": "kept"'));
     await door.remove(server, 'one');
-    await expect(pane.getByRole('alert')).toContainText('is not there any more');
+    await expect(pane.getByRole('alert')).toContainText('no longer exists');
     await expect(editor(pane)).toContainText('kept');
     await expect(rows(page)).toHaveCount(1);
-    await pane.getByRole('button', { name: 'Create it anew' }).click();
+    await pane.getByRole('button', { name: 'Create again' }).click();
     await noted(page, /Successfully created/);
     expect(await door.get(server, 'one')).toEqual({ color: 'kept' });
   });

@@ -94,7 +94,7 @@ test('a row whose text was changed and not saved is marked', async ({ page, serv
   for (const turn of ['at once', 'after a reload']) {
     await expect(marks, turn).toHaveCount(1);
     await expect(row(page, nosql, 'one').getByText('●'), turn).toBeVisible();
-    await expect(row(page, nosql, 'one')).toHaveAccessibleDescription(/a draft is kept/);
+    await expect(row(page, nosql, 'one')).toHaveAccessibleDescription(/kept as a draft/);
     await expect(row(page, nosql, 'two')).toHaveAccessibleDescription('');
     await page.reload();
   }
@@ -184,7 +184,7 @@ test('what a container held is not shown when it is not there any more', async (
   await expect(row(page, nosql, 'one')).toBeVisible();
   await server.cosmos.database('app').delete();
   await page.getByRole('main').getByRole('button', { name: 'Refresh', exact: true }).click();
-  await expect(page.getByText(/is not there any more/)).toBeVisible();
+  await expect(page.getByText(/no longer exists/)).toBeVisible();
   await expect(rows(page)).toHaveCount(0);
   await expect(page.getByRole('main').getByText(/Resource Not Found|aka\.ms/)).toHaveCount(0);
 });
@@ -198,7 +198,7 @@ test('the front page counts the sample as soon as it is loaded', async ({ page }
     .locator('dd');
   await expect(live).toContainText('0');
   const asked = page.waitForResponse((response) => response.url().includes('/_ebb/quickstart'));
-  await page.getByRole('button', { name: 'Load the sample' }).click();
+  await page.getByRole('button', { name: 'Load sample data' }).click();
   await asked;
   await expect(live).not.toContainText(/^0/, { timeout: 3000 });
 });
@@ -241,7 +241,7 @@ test('what is wrong with a text is said once', async ({ page, server }) => {
   await page.goto('/mongo/app/log/items');
   const pane = await openItem(page, mongo, 'one');
   await write(page, editor(pane), '[1]');
-  await expect(pane.locator('.items-error')).toContainText('A document is an object.');
+  await expect(pane.locator('.items-error')).toContainText('A document must be an object.');
   await pane.getByRole('button', { name: 'Save', exact: true }).click();
   await expect(pane.locator('.items-error')).toHaveCount(1);
   await expect(pane.getByRole('alert')).toHaveCount(0);

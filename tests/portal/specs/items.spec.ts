@@ -60,7 +60,7 @@ for (const door of DOORS) {
     await expect(conflict.getByRole('table')).toContainText('"theirs"');
     await expect(editor(pane)).toContainText('mine');
     expect(await door.get(server, 'one')).toEqual({ n: 'theirs' });
-    await conflict.getByRole('button', { name: 'Take theirs' }).click();
+    await conflict.getByRole('button', { name: 'Use theirs' }).click();
     await expect(conflict).toHaveCount(0);
     await expect(editor(pane)).toContainText('theirs');
     await expect(save).toBeDisabled();
@@ -88,7 +88,7 @@ for (const door of DOORS) {
     for (let at = 0; at < 3; at += 1) await page.keyboard.press('ArrowLeft');
     await page.keyboard.type('ght');
     expect(await door.ids(server)).toEqual([]);
-    await pane.getByRole('button', { name: 'Create it anew' }).click();
+    await pane.getByRole('button', { name: 'Create again' }).click();
     await expect(row(page, door, 'one')).toHaveCount(1);
     expect(await door.get(server, 'one')).toEqual({ n: 'half a thought' });
   });

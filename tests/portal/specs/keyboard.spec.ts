@@ -115,7 +115,7 @@ async function confirmDeaths(page: Page) {
   await tabTo(page, saveButton(page));
   await page.keyboard.press('Enter');
   await expect(field).toBeFocused();
-  const confirm = dialog.getByRole('button', { name: /^Save and let/ });
+  const confirm = dialog.getByRole('button', { name: /^Save and expire/ });
   await expect(confirm).toBeDisabled();
   // Tab cycles within the dialog.
   for (let at = 0; at < 4; at += 1) {

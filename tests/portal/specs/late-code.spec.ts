@@ -20,8 +20,8 @@ test.use({
 
 /** Chunks separate from the items page. */
 const APART = /\/assets\/(editor|codemirror|pages)/;
-const silent = (page: Page) => page.getByText(/The server has not answered since/);
-const back = (page: Page) => page.getByText('The server answers again.');
+const silent = (page: Page) => page.getByText(/The server has not responded since/);
+const back = (page: Page) => page.getByText('The server is responding again.');
 const anew = (page: Page) => page.getByRole('button', { name: 'New item' });
 
 /** Opens the items page of an empty container while the routes of the other chunks fail. */
@@ -43,7 +43,7 @@ for (const noticed of [true, false]) {
     if (noticed) await expect(silent(page)).toBeVisible();
     await anew(page).click();
     const pane = page.getByRole('region', { name: 'New item' });
-    await expect(pane.getByText(/The editor “Item” comes when the server answers/)).toBeVisible();
+    await expect(pane.getByText(/The editor “Item” loads when the server responds/)).toBeVisible();
     const again = await Server.start(server.sameAgain());
     try {
       await page.unroute(APART);
@@ -91,7 +91,7 @@ test('code that a newer server has no more', async ({ page, server }) => {
   await anew(page).click();
   const pane = page.getByRole('region', { name: 'New item' });
   const failure = pane.getByRole('alert').filter({ hasText: 'could not be loaded' });
-  await expect(failure.getByRole('button', { name: 'Load the portal anew' })).toBeVisible();
+  await expect(failure.getByRole('button', { name: 'Reload the portal' })).toBeVisible();
   await failure.getByRole('button', { name: 'Try again' }).click();
   await expect(failure).toBeVisible();
   await page.unroute(APART);

@@ -82,12 +82,12 @@ for (const door of DOORS) {
     for (const name of ['Extend', 'Restart countdown', 'Never']) {
       await expect(pane.getByRole('button', { name, exact: true })).toBeDisabled();
     }
-    await expect(pane.getByText('Save or discard the text first.').first()).toBeVisible();
+    await expect(pane.getByText('Save or discard your changes first.').first()).toBeVisible();
     await pane.getByRole('button', { name: 'Discard' }).click();
     await pane.getByRole('button', { name: 'Never' }).click();
     await noted(page, `Successfully updated ${noun} ${door.label('endless')}`);
     await expect(expires(page, door, 'endless')).toHaveText('never (ttl = -1)');
-    await expect(pane.getByText('It has ttl = -1 already.')).toBeVisible();
+    await expect(pane.getByText('ttl is already -1.')).toBeVisible();
     expect(await door.get(server, 'endless')).toEqual({ n: 1, ttl: -1 });
 
     await server.advance(59);

@@ -56,7 +56,7 @@ test('names with separators and a filter survive', async ({ page, server }) => {
 test('what is not there says so', async ({ page, server }) => {
   await server.mongo();
   await page.goto('/no/such/page');
-  await expect(page.getByText('There is no such page')).toBeVisible();
+  await expect(page.getByText('Page not found')).toBeVisible();
   await page.goto('/nosql/none/none/items');
   await expect(page.getByText('There is no database none.')).toBeVisible();
 });

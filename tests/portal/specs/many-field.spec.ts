@@ -10,7 +10,7 @@ const toast = (page: Page) => page.getByRole('region', { name: 'Notifications' }
 const example = (page: Page) => dialog(page).getByLabel('Example');
 
 async function askOfAll(page: Page) {
-  await page.getByRole('button', { name: 'All that fit…' }).click();
+  await page.getByRole('button', { name: 'All matching…' }).click();
   await page.getByRole('menuitem', { name: 'Change a field of all…' }).click();
 }
 
@@ -54,19 +54,19 @@ for (const door of DOORS) {
     await expect(dialog(page).getByLabel('Value', { exact: true })).toBeFocused();
     await page.keyboard.type('Jena');
     await expect(dialog(page)).toContainText(
-      'Of 4: 2 will change; 1 is so already and will not be written; 1 cannot be changed: address',
+      'Of 4: 2 will change; 1 is unchanged and will not be written; 1 cannot be changed: address',
     );
-    await expect(dialog(page)).toContainText('in 1: 1 have no such field');
+    await expect(dialog(page)).toContainText('1 currently have another type: 1 have no such field');
     await expect(example(page)).toContainText('address.city: "Bonn"');
     await expect(example(page)).toContainText('address.city: "Jena"');
     await expect(dialog(page)).toContainText(
-      'the time to live begins anew with it. They expire: 1 by the default, 2 hours after it; ' +
-        '1 by a ttl of their own, 1 hour after it.',
+      'restarts the TTL. They expire: 1 by the default, 2 hours after it; ' +
+        '1 by their own ttl, 1 hour after it.',
     );
     await server.advance(600);
     await page.keyboard.press('Enter');
     await expect(toast(page)).toContainText(
-      `Changed a field of 2 ${noun}s; 1 was so already; 1 failed: address holds a value of type`,
+      `Changed a field of 2 ${noun}s; 1 was unchanged; 1 failed: address holds a value of type`,
     );
     expect(await door.get(server, 'a')).toEqual({ address: { city: 'Jena' }, ttl: 3600 });
     expect(await door.get(server, 'c')).toEqual({ n: 1, address: { city: 'Jena' } });
@@ -74,7 +74,7 @@ for (const door of DOORS) {
     // A concurrent change of one of them.
     await door.put(server, 'a', { address: { city: 'Kiel' } });
     await toast(page).getByRole('button', { name: /^Undo/ }).click();
-    await expect(toast(page)).toContainText(`Put back 1 ${noun}; 1 changed by others meanwhile`);
+    await expect(toast(page)).toContainText(`Restored 1 ${noun}; 1 changed by others`);
     expect(await door.get(server, 'a')).toEqual({ address: { city: 'Kiel' } });
     expect(await door.get(server, 'c')).toEqual({ n: 1 });
     // The countdown of written items restarted; that of the others continued.
@@ -94,7 +94,7 @@ for (const door of DOORS) {
     const begin = dialog(page).getByRole('button', { name: `Change 1 ${noun}` });
     const field = dialog(page).getByLabel('Field', { exact: true });
     const wrong = [
-      [door === nosql ? 'id' : '_id', /never changes/],
+      [door === nosql ? 'id' : '_id', /cannot be changed/],
       ['_ts', /set by the server/],
       ['ttl', /Set ttl/],
       ['a..b', /empty/],
@@ -110,7 +110,7 @@ for (const door of DOORS) {
     const type = dialog(page).getByLabel('Type');
     await expect(type).toHaveValue(door === nosql ? 'number' : 'int');
     await dialog(page).getByLabel('Value', { exact: true }).fill('one');
-    await expect(dialog(page).getByRole('alert')).toHaveText(/digits/);
+    await expect(dialog(page).getByRole('alert')).toHaveText(/Enter a number/);
     await dialog(page).getByRole('radio', { name: 'Rename the field' }).check();
     await dialog(page).getByLabel('New name').fill('n.m');
     await expect(dialog(page).getByRole('alert')).toHaveText(/itself/);
@@ -125,7 +125,7 @@ for (const door of DOORS) {
     await door.put(server, numbered(20), { n: 20, user: 'ada', who: 'old' });
     const filter = door === mongo ? '{ user: "ada" }' : 'WHERE c.user = "ada"';
     await page.goto(`/${door.name}/app/log/items?filter=${encodeURIComponent(filter)}`);
-    await expect(page.getByText(`25 ${noun}s fit`, { exact: true })).toBeVisible();
+    await expect(page.getByText(`25 ${noun}s match`, { exact: true })).toBeVisible();
     await askOfAll(page);
     await dialog(page).getByLabel('Field', { exact: true }).fill('n');
     await dialog(page).getByRole('radio', { name: 'Rename the field' }).check();
@@ -142,14 +142,14 @@ for (const door of DOORS) {
     await dialog(page).getByLabel('Field', { exact: true }).fill('user');
     await dialog(page).getByRole('radio', { name: 'Rename the field' }).check();
     await dialog(page).getByLabel('New name').fill('who');
-    await expect(dialog(page)).toContainText('1 have a field of the new name already');
+    await expect(dialog(page)).toContainText('1 already have a field with the new name');
     await page.keyboard.press('Enter');
     await expect
       .poll(() => door.get(server, numbered(20)))
       .toEqual({ who: 'ada', facts: { count: 20 } });
     await expect(dialog(page)).toHaveCount(0);
     await toast(page).getByRole('button', { name: /^Undo/ }).last().click();
-    await expect(toast(page)).toContainText(`Put back 25 ${noun}s`);
+    await expect(toast(page)).toContainText(`Restored 25 ${noun}s`);
     expect(await door.get(server, numbered(20))).toEqual({
       ...{ user: 'ada', who: 'old', facts: { count: 20 } },
     });
@@ -201,7 +201,7 @@ test('all that fit are changed beyond the first thousand, while they leave the f
   await fillWith(server, nosql, 1150);
   const filter = encodeURIComponent('WHERE c.user = "bob"');
   await page.goto(`/nosql/app/log/items?filter=${filter}`);
-  await expect(page.getByText('more may fit')).toBeVisible();
+  await expect(page.getByText('more may match')).toBeVisible();
   await askOfAll(page);
   await dialog(page).getByLabel('Field', { exact: true }).fill('user');
   await dialog(page).getByLabel('Value', { exact: true }).fill('eve');
@@ -232,8 +232,8 @@ test('a change of a field is stopped', async ({ page, server }) => {
   await askOfAll(page);
   await dialog(page).getByLabel('Field', { exact: true }).fill('user');
   await dialog(page).getByLabel('Value', { exact: true }).fill('eve');
-  await expect(dialog(page)).toContainText('More than 500 documents at once cannot be put back');
-  await expect(dialog(page)).toContainText('Of the 100 that are loaded: 100 will change');
+  await expect(dialog(page)).toContainText('Undo is available for up to 500 documents');
+  await expect(dialog(page)).toContainText('Of the 100 loaded: 100 will change');
   await dialog(page).getByRole('button', { name: 'Change 1,200 documents' }).click();
   await expect.poll(() => asked).toBe(1);
   await dialog(page).getByRole('button', { name: 'Stop' }).click();

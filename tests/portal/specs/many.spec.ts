@@ -26,7 +26,7 @@ for (const door of DOORS) {
     await page.keyboard.press('Shift+ArrowDown');
     await expect(bar(page)).toContainText(`3 ${noun}s selected`);
     await page.keyboard.press('Delete');
-    await expect(dialog(page)).toContainText('Until then Undo puts them back');
+    await expect(dialog(page)).toContainText('Until then Undo restores them');
     await dialog(page)
       .getByRole('button', { name: `Delete 3 ${noun}s` })
       .click();
@@ -37,7 +37,7 @@ for (const door of DOORS) {
     await door.put(server, 'never', { ttl: 60, n: 2 });
     await toast(page).getByRole('button', { name: /^Undo/ }).click();
     await expect(rows(page)).toHaveCount(2);
-    await expect(toast(page)).toContainText('1 changed by others meanwhile');
+    await expect(toast(page)).toContainText('1 changed by others');
     expect(await door.get(server, 'keeps')).toEqual({ ttl: 3600 });
     expect(await door.get(server, 'inherits')).toEqual({ n: 1 });
     expect(await door.get(server, 'never')).toEqual({ ttl: 60, n: 2 });
@@ -66,7 +66,7 @@ for (const door of DOORS) {
     await row(page, door, 'a').getByRole('checkbox').click();
     await row(page, door, 'b').getByRole('checkbox').click();
     await bar(page).getByRole('button', { name: 'Delete…' }).click();
-    await expect(dialog(page)).toContainText('TTL is off here: they are gone at once');
+    await expect(dialog(page)).toContainText('TTL is off here: they are deleted immediately');
     await dialog(page)
       .getByRole('button', { name: `Delete 2 ${noun}s` })
       .click();
@@ -79,8 +79,8 @@ for (const door of DOORS) {
     await fillWith(server, door, 250);
     const filter = door === mongo ? '{ user: "ada" }' : 'WHERE c.user = "ada"';
     await page.goto(`/${door.name}/app/log/items?filter=${encodeURIComponent(filter)}`);
-    await expect(page.getByText(`25 ${noun}s fit`, { exact: true })).toBeVisible();
-    const all = page.getByRole('button', { name: 'All that fit…' });
+    await expect(page.getByText(`25 ${noun}s match`, { exact: true })).toBeVisible();
+    const all = page.getByRole('button', { name: 'All matching…' });
     await all.click();
     await page.getByRole('menuitem', { name: 'Set ttl of all…' }).click();
     await expect(dialog(page)).toContainText(`25 ${noun}s`);
@@ -106,7 +106,7 @@ for (const door of DOORS) {
       .getByRole('button', { name: `Delete 25 ${noun}s` })
       .click();
     await expect(rows(page)).toHaveCount(0);
-    await expect(page.getByText(`No other ${noun} fits.`)).toBeVisible();
+    await expect(page.getByText(`No matching other ${noun}s.`)).toBeVisible();
     await server.advance(60);
     expect((await door.ids(server)).length).toBe(225);
   });
@@ -143,7 +143,7 @@ test('a change of many is stopped', async ({ page, server }) => {
     }
     await route.continue().catch(() => {});
   });
-  await page.getByRole('button', { name: 'All that fit…' }).click();
+  await page.getByRole('button', { name: 'All matching…' }).click();
   await page.getByRole('menuitem', { name: 'Delete all…' }).click();
   // Undo is impossible for so many: needs a typed confirmation.
   const begin = dialog(page).getByRole('button', { name: 'Delete 600 documents' });
@@ -165,12 +165,12 @@ test('nothing is done to all that fit while rows are left out', async ({ page, s
   await mongo.create(server, 7200);
   await mongo.put(server, 'kept', { n: 1 });
   await page.goto('/mongo/app/log/items');
-  const all = page.getByRole('button', { name: 'All that fit…' });
+  const all = page.getByRole('button', { name: 'All matching…' });
   await expect(all).toBeEnabled();
   const show = page.getByRole('combobox', { name: 'Show' });
   await show.selectOption('never');
   await expect(rows(page)).toHaveCount(0);
-  await expect(page.getByText('0 of those loaded')).toBeVisible();
+  await expect(page.getByText('0 of the loaded rows')).toBeVisible();
   await expect(all).toBeDisabled();
   await show.selectOption('all');
   await expect(all).toBeEnabled();

@@ -103,7 +103,7 @@ test('the clock moves by the page, and never back', async ({ page, server }) => 
   await expect(moves.getByRole('status')).toContainText('4 documents of both APIs expire by');
   await moves.getByRole('button', { name: '+1 min' }).click();
   await moved(60_000);
-  const told = page.getByText('The clock was moved: 0 documents of both APIs expired.');
+  const told = page.getByText('Clock advanced: 0 documents of both APIs expired.');
   await expect(told.first()).toBeVisible();
   await moves.getByLabel('Forward by').fill('1.5');
   await moves.getByLabel('Unit').selectOption('minutes');
@@ -152,7 +152,7 @@ test('what the doors do is counted', async ({ page, server }) => {
   await expect.poll(() => total('MongoDB inserts')).toBe(inserts + 7);
   await expect.poll(() => total('NoSQL requests')).toBeGreaterThanOrEqual(requests + 5);
 
-  await page.getByLabel('Latencies of').selectOption('all since the start');
+  await page.getByLabel('Latencies of').selectOption('since server start');
   const latencies = page.getByRole('region', { name: 'Latencies' }).getByRole('row');
   const insert = latencies.filter({
     has: page.getByRole('rowheader', { name: 'insert', exact: true }),
@@ -170,7 +170,7 @@ test('what a collection takes, and what runs on it now', async ({ page, server }
   await page.goto('/mongo/app/log/metrics');
   await expect(figure(page, 'On disk')).toContainText(/\d (bytes|KB)/);
   await expect(figure(page, 'Indexes')).toContainText('2 indexes');
-  await expect(figure(page, 'A document on average')).toContainText(/[1-9]\d* bytes/);
+  await expect(figure(page, 'Average document size')).toContainText(/[1-9]\d* bytes/);
   await expect(figure(page, 'Open cursors')).toContainText('0');
   await expect(figure(page, 'Running operations')).toContainText('0');
 

@@ -91,7 +91,7 @@ test('dots alone lead nowhere else', async ({ page, server }) => {
   await database.containers.create({ id: '..', partitionKey: { paths: ['/id'] } });
   await page.goto('/nosql/app/log/items');
   await page.getByRole('grid').getByRole('row').nth(1).click();
-  await expect(page.getByText(/A browser cannot ask for something named/)).toBeVisible();
+  await expect(page.getByText(/A browser cannot request a resource named/)).toBeVisible();
   await page
     .getByRole('tree')
     .getByRole('treeitem', { name: '..', exact: true })
@@ -100,7 +100,7 @@ test('dots alone lead nowhere else', async ({ page, server }) => {
   const dialog = page.getByRole('dialog');
   await dialog.getByRole('textbox').fill('..');
   await dialog.getByRole('button', { name: 'Delete' }).click();
-  await expect(dialog.getByText(/A browser cannot ask for something named/)).toBeVisible();
+  await expect(dialog.getByText(/A browser cannot request a resource named/)).toBeVisible();
   const { resources } = await database.containers.readAll().fetchAll();
   expect(resources.map(({ id }) => id).sort()).toEqual(['..', 'log']);
 });

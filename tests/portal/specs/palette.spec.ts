@@ -116,7 +116,7 @@ test('actions: make, change the theme, copy a link', async ({ page, server, cont
 
   await find(page, 'load sample');
   await page.keyboard.press('Enter');
-  await noted(page, /Successfully loaded the sample/);
+  await noted(page, /Successfully loaded sample data/);
   await expect(page).toHaveURL(/\/$/);
   await expect(page.getByText(/40 of 40 sessions left/).first()).toBeVisible();
 });

@@ -27,7 +27,7 @@ test.beforeEach(async ({ page, server }) => {
 async function paste(page: Page, into: Locator, next: () => Promise<void>) {
   await into.focus();
   await page.keyboard.press('Control+V');
-  await expect(page.getByText(/That text is 20 MB/).first()).toBeVisible();
+  await expect(page.getByText(/The pasted text is 20 MB/).first()).toBeVisible();
   const began = Date.now();
   await next();
   expect(Date.now() - began).toBeLessThan(ALIVE_MS);
@@ -84,7 +84,7 @@ test('into the filter', async ({ page }) => {
     await expect(field).toHaveText(filter);
     await page.getByRole('button', { name: 'Apply filter' }).click();
     await expect(page.getByRole('grid').getByText('one').first()).toBeVisible();
-    await expect(page.getByText(/That text is/)).toHaveCount(0);
+    await expect(page.getByText(/The pasted text is/)).toHaveCount(0);
   }
 });
 

@@ -38,14 +38,14 @@ async function check(page: Page, door: string, count: () => Promise<number>) {
     await expect(impact(page)).toContainText(said);
     // The table includes the number in the sentence.
     const atOnce = impact(page)
-      .getByRole('row', { name: /^At once/ })
+      .getByRole('row', { name: /^Immediately/ })
       .getByRole('cell')
       .last();
     await expect(atOnce).toHaveText(new RegExp(`^${dying}\\b`));
   }
   await chooseTtl(page, 'On', '200');
   await expect(impact(page)).toContainText(`${deadAt(200)} of ${COUNT} `);
-  await expect(impact(page)).toContainText(/What is written now expires \d{4}-\d\d-\d\d .* UTC\./);
+  await expect(impact(page)).toContainText(/written now would expire \d{4}-\d\d-\d\d .* UTC\./);
   expect(await count()).toBe(COUNT);
   await page.getByRole('button', { name: 'Save', exact: true }).click();
   await confirmWith(page, 'log');

@@ -147,7 +147,7 @@ test('mistakes are underlined where they are', async ({ page, server }) => {
   await page.goto('/nosql/app/log/query');
   const query = box(page, 'Query');
   await write(page, query, 'SELECT NOPE(c.n) FROM c');
-  await expect(page.locator('.query-bar').getByRole('status')).toContainText('Not run yet');
+  await expect(page.locator('.query-bar').getByRole('status')).toContainText('Press Ctrl+Enter');
   await page.keyboard.press('Control+Enter');
   const mark = page.locator('.cm-lintRange-error');
   await expect(mark).toHaveText(/NOPE/);

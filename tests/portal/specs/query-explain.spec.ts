@@ -33,12 +33,12 @@ test('MongoDB: a scan, the advice, the index', async ({ page, server }) => {
   expect(await figure(page, 'Documents returned')).toBe('1');
   expect(await figure(page, 'Index used')).toBe('none');
   await expect(
-    page.getByText('This query walked 500 documents and returned 1: create { n: 1 }.'),
+    page.getByText('This query scanned 500 documents to return 1. Suggested index: { n: 1 }.'),
   ).toBeVisible();
 
   await create(page).focus();
   await page.keyboard.press('Enter');
-  await noted(page, 'Created the index n_1 of app.log.');
+  await noted(page, 'Created index n_1 on app.log.');
   await expect(plan).toContainText('IXSCAN n_1 { n: 1 } 1 key examined');
   expect(await figure(page, 'Documents examined')).toBe('1');
   expect(await figure(page, 'Index used')).toBe('n_1');
@@ -54,7 +54,7 @@ test('a pipeline that writes is not explained', async ({ page, server }) => {
   await page.getByRole('radio', { name: 'Pipeline' }).check();
   await run(page, 'Pipeline', '[{ $match: { n: 1 } }, { $out: "other" }]');
   await page.getByRole('tab', { name: 'Explain' }).click();
-  await expect(page.getByRole('alert').first()).toContainText(/would run what writes again|\$out/);
+  await expect(page.getByRole('alert').first()).toContainText(/would repeat the writes|\$out/);
 });
 
 test('NoSQL: what the policy lacks', async ({ page, server }) => {
@@ -69,10 +69,12 @@ test('NoSQL: what the policy lacks', async ({ page, server }) => {
   await page.goto('/nosql/app/log/query');
   await run(page, 'Query', 'SELECT * FROM c WHERE c.n = 7');
   await expect(
-    page.getByText('This query walked 300 documents and returned 1: include /n/?.'),
+    page.getByText(
+      'This query scanned 300 documents to return 1. Suggested paths to include: /n/?.',
+    ),
   ).toBeVisible();
   await create(page).click();
-  await noted(page, 'The indexing policy of log has /n/? now.');
+  await noted(page, 'The indexing policy of log now includes /n/?.');
   await expect(create(page)).toHaveCount(0);
   await page.getByRole('tab', { name: 'Explain' }).click();
   const plan = page.getByRole('list', { name: 'Plan' });

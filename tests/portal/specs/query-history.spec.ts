@@ -77,6 +77,6 @@ test('where nothing failed that is said, and a history from before outcomes is k
   await page.getByRole('tab', { name: 'History' }).click();
   await expect(past(page)).toHaveText(/SELECT VALUE 7.*1970-01-01/);
   await onlyFailed(page).check();
-  await expect(page.getByText('None of them failed.')).toBeVisible();
+  await expect(page.getByText('No failed queries.')).toBeVisible();
   await expect(past(page)).toHaveCount(0);
 });

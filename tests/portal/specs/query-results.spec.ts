@@ -14,7 +14,7 @@ const table = (page: Page) => page.getByRole('region', { name: 'Results as a tab
 
 async function open(page: Page, door: Door) {
   await page.goto(`/${door.name}/app/log/query`);
-  await expect(summary(page)).toContainText('Not run yet');
+  await expect(summary(page)).toContainText('Press Ctrl+Enter');
 }
 
 /** All fields, by their index from above. */
@@ -171,7 +171,7 @@ for (const door of DOORS) {
       await expect(page.getByRole('alert').filter({ hasText: said })).toBeVisible();
       await expect(summary(page)).toHaveText('');
     }
-    const before = page.getByText(/^Results of the execution before: Page 2 of 2 read/);
+    const before = page.getByText(/^Results of the previous execution: Page 2 of 2 read/);
     await expect(before).toBeVisible();
     await expect(table(page).getByRole('cell', { name: '149', exact: true })).toBeVisible();
     await expect(button(page, 'Next')).toBeDisabled();
@@ -186,7 +186,7 @@ for (const door of DOORS) {
     await expect(summary(page)).toContainText('Page 1 of 2 read');
     await run(page, door, door === nosql ? 'WHERE c.n = 3' : '{ n: 3 }');
     await expect(summary(page)).toContainText('1 result,');
-    await expect(page.getByText('Results of the execution before')).toHaveCount(0);
+    await expect(page.getByText('Results of the previous execution')).toHaveCount(0);
   });
 }
 
@@ -229,9 +229,9 @@ test('a query that was not run, or returned nothing, says what to do', async ({ 
   await nosql.create(server, null);
   await nosql.put(server, 'one', {});
   await page.goto('/nosql/app/log/query?q=SELECT%20*%20FROM%20c%20WHERE%20c.nothing%20%3D%201');
-  await expect(page.getByText('Execute query shows the results here')).toBeVisible();
+  await expect(page.getByText('Execute a query to see its results')).toBeVisible();
   await page.getByRole('button', { name: 'Execute query' }).click();
-  await expect(page.getByText('The query returned nothing.')).toBeVisible();
+  await expect(page.getByText('The query returned no results.')).toBeVisible();
   await page.getByRole('link', { name: 'what is in log' }).click();
   await expect(page).toHaveURL(/\/nosql\/app\/log\/items$/);
 });

@@ -36,7 +36,9 @@ test('a pasted find is taken apart, run, and undone', async ({ page, server }) =
   await open(page, server);
   await write(page, box(page, 'Filter'), LINE);
   await find(page, '{ n: { $gte: 10 } }', ['{ n: 1 }', '{ n: -1 }', '3', '2']);
-  await expect(toast(page, 'taken apart: filter, projection, sort, limit and skip.')).toBeVisible();
+  await expect(
+    toast(page, 'Converted the shell command: filter, projection, sort, limit and skip.'),
+  ).toBeVisible();
   await page.keyboard.press('Control+Enter');
   await expect(summary(page)).toContainText('3 results');
   await page.getByRole('button', { name: 'JSON', exact: true }).click();
@@ -51,7 +53,7 @@ test('a typed line is taken apart when it is executed', async ({ page, server })
   const filter = box(page, 'Filter');
   await write(page, filter, '');
   await filter.pressSequentially('db.log.find({ n: 3 }).limit(1)');
-  await expect(page.getByText('Execute query takes it apart first.')).toBeVisible();
+  await expect(page.getByText('Execute query converts it first.')).toBeVisible();
   await page.keyboard.press('Control+Enter');
   await expect(summary(page)).toContainText('1 result');
   await find(page, '{ n: 3 }', ['', '', '1', '']);
@@ -99,7 +101,7 @@ test('a line about another collection is asked there', async ({ page, server }) 
   await (await server.mongo()).db('app').collection('orders').insertOne({ n: 7 });
   await page.reload();
   await write(page, box(page, 'Filter'), 'db.orders.find({ n: 7 }).limit(5)');
-  await expect(page.getByText('This line asks orders, not log.')).toBeVisible();
+  await expect(page.getByText('This command is for orders, not log.')).toBeVisible();
   await innocent(page, 'a line about another collection');
   await page.getByRole('button', { name: 'Open Query of orders' }).click();
   await expect(page).toHaveURL(/\/mongo\/app\/orders\/query/);
@@ -108,7 +110,7 @@ test('a line about another collection is asked there', async ({ page, server }) 
   await expect(summary(page)).toContainText('1 result');
   await page.goBack();
   await page.getByRole('button', { name: 'Execute query' }).click();
-  await page.getByRole('button', { name: 'Ask log this' }).click();
+  await page.getByRole('button', { name: 'Run it on log' }).click();
   await find(page, '{ n: 7 }', ['', '', '5', '']);
 });
 
@@ -116,10 +118,12 @@ test('what is not known is named, with what is', async ({ page, server }) => {
   await open(page, server);
   await write(page, box(page, 'Filter'), 'db.log.find({ n: 1 }).hint({ n: 1 })');
   const problem = page.getByRole('main').getByRole('alert');
-  await expect(problem).toContainText('Filter, line 1, column 23: "hint" is not known after find');
+  await expect(problem).toContainText(
+    'Filter, line 1, column 23: unknown method "hint" after find',
+  );
   await expect(problem).toContainText('sort, limit, skip');
   await page.keyboard.press('Control+Enter');
-  await expect(summary(page)).toContainText('Not run yet');
+  await expect(summary(page)).toContainText('Press Ctrl+Enter');
   await write(page, box(page, 'Filter'), '{ n: 1 }');
   await expect(problem).toHaveCount(0);
 });
@@ -144,6 +148,6 @@ test('from Find to Pipeline and back', async ({ page, server }) => {
   await find(page, '{ n: 5 }', ['', '', '1', '']);
   await page.getByRole('radio', { name: 'Pipeline' }).check();
   await expect(pipeline).toHaveText('[{ $group: { _id: "$user" } }]');
-  await page.getByRole('button', { name: 'Take the filter instead' }).click();
+  await page.getByRole('button', { name: 'Use the filter instead' }).click();
   await expect(pipeline).toHaveText('[  { $match: { n: 5 } },  { $limit: 1 }]');
 });

@@ -93,8 +93,8 @@ test('what is there after a stage', async ({ page, server }) => {
   await expect(documents(stage(page, 2))).toHaveAttribute('aria-expanded', 'false');
   // The shown documents belong to another pipeline now.
   await stage(page, 1).getByRole('checkbox').uncheck();
-  await expect(stage(page, 3)).toContainText('is another one now');
-  await stage(page, 3).getByRole('button', { name: 'Show anew' }).click();
+  await expect(stage(page, 3)).toContainText('has changed');
+  await stage(page, 3).getByRole('button', { name: 'Run again' }).click();
   await expect(stage(page, 3)).toContainText('7 documents');
   await documents(stage(page, 1)).click();
   await expect(stage(page, 1)).toContainText('30 documents');

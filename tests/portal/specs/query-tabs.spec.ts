@@ -60,7 +60,7 @@ for (const door of DOORS) {
     await page.keyboard.press('ArrowRight');
     await expect(tab(page, 'second')).toBeFocused();
     await expect(box(page, door)).toHaveText(two);
-    await expect(summary(page)).toContainText('Not run yet');
+    await expect(summary(page)).toContainText('Press Ctrl+Enter');
 
     await page.reload();
     await expect(tab(page, 'second')).toHaveAttribute('aria-selected', 'true');
@@ -96,7 +96,7 @@ for (const door of DOORS) {
     await name(page, 'other', 'Rename');
     await button(page, 'Delete other').click();
     await expect(
-      page.getByRole('tabpanel', { name: 'Saved' }).getByText('No query of this'),
+      page.getByRole('tabpanel', { name: 'Saved' }).getByText('No saved queries'),
     ).toBeVisible();
     await page.getByRole('button', { name: /^Undo/ }).click();
     await expect(page.getByRole('button', { name: /^other/ })).toBeVisible();
@@ -116,7 +116,7 @@ for (const door of DOORS) {
     const other = await context.newPage();
     await other.goto(link);
     await expect(box(other, door)).toHaveText(one);
-    await expect(summary(other)).toContainText('Not run yet');
+    await expect(summary(other)).toContainText('Press Ctrl+Enter');
     await write(other, box(other, door), two);
     await expect.poll(() => new URL(other.url()).searchParams.get('q')).toBe(two);
     await other.goto(link);
@@ -160,6 +160,6 @@ test('a query that no address holds', async ({ page, server }) => {
   await nosql.create(server, null);
   await page.goto('/nosql/app/log/query');
   await write(page, box(page, nosql), `SELECT * FROM c WHERE c.a = "${'x'.repeat(2000)}"`);
-  await expect(page.getByText('Too long for an address')).toBeVisible();
+  await expect(page.getByText('Too long for a link')).toBeVisible();
   expect(new URL(page.url()).search).toBe('');
 });

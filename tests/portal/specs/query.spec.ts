@@ -28,7 +28,7 @@ async function figure(page: Page, name: string): Promise<string> {
 
 async function start(page: Page, door: Door) {
   await page.goto(`/${door.name}/app/log/query`);
-  await expect(summary(page)).toContainText('Not run yet');
+  await expect(summary(page)).toContainText('Press Ctrl+Enter');
 }
 
 /** Three pages forward and two back. */
@@ -40,7 +40,7 @@ async function turnPages(page: Page) {
   await expect(box(page, 'Results')).toContainText('100');
   await button(page, 'Next').click();
   await expect(summary(page)).toContainText('Page 3 of 3 read: 201 to 250');
-  await expect(summary(page)).not.toContainText('more follow');
+  await expect(summary(page)).not.toContainText('more available');
   await expect(button(page, 'Next')).toBeDisabled();
   await button(page, 'Previous').click();
   await button(page, 'Previous').click();
@@ -138,12 +138,12 @@ test('find and pipeline: results, pages, figures', async ({ page, server }) => {
 const MISTAKES: [door: Door, field: string, text: string, said: RegExp][] = [
   [nosql, 'Query', 'SELECT * FROM c WHERE c.n ==', /line 1, column \d+.*syntax|syntax/i],
   [nosql, 'Query', 'SELECT NOPE(c.n) FROM c', /NOPE/],
-  [nosql, 'Query', ' ', /Type a query/],
+  [nosql, 'Query', ' ', /Enter a query/],
   [mongo, 'Filter', '{ n: ', /Filter, line 1, column \d+: /],
   [mongo, 'Filter', '{ n: { $nope: 1 } }', /\$nope/],
   [mongo, 'Filter', '{ $where: "true" }', /\$where/],
-  [mongo, 'Sort', '[1]', /Sort, line 1, column 1: This is no document/],
-  [mongo, 'Limit', '1.5', /Limit: This is no whole number/],
+  [mongo, 'Sort', '[1]', /Sort, line 1, column 1: Not a document/],
+  [mongo, 'Limit', '1.5', /Limit: Not a whole number/],
 ];
 
 for (const door of DOORS) {
@@ -205,8 +205,8 @@ for (const door of DOORS) {
     await expect(summary(page)).toContainText('1 result,');
 
     await server.advance(5);
-    await expect(page.getByText('These results are of one instant.')).toBeVisible();
+    await expect(page.getByText('These results are a snapshot.')).toBeVisible();
     await button(page, 'Execute query').click();
-    await expect(page.getByText('These results are of one instant.')).toHaveCount(0);
+    await expect(page.getByText('These results are a snapshot.')).toHaveCount(0);
   });
 }

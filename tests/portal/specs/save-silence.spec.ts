@@ -11,7 +11,7 @@ import { editor, openItem, rows, write } from '../lib/items';
 import { noted } from '../lib/pane';
 import { Server } from '../lib/server';
 
-const NO_ANSWER = 'The server has not answered yet.';
+const NO_ANSWER = 'The server has not responded yet.';
 const save = (pane: Locator) => pane.getByRole('button', { name: 'Save', exact: true });
 const stop = (pane: Locator) => pane.getByRole('button', { name: 'Stop', exact: true });
 
@@ -49,7 +49,7 @@ for (const door of DOORS) {
     server.signal('SIGSTOP');
     await save(pane).click();
     await stop(pane).press('Enter');
-    await expect(pane.getByText(/may have been done or not/)).toBeVisible();
+    await expect(pane.getByText(/may or may not have been applied/)).toBeVisible();
     await expect(save(pane)).toBeEnabled();
     await expect(save(pane)).toBeFocused();
     await expect(editor(pane)).toContainText('2');
@@ -57,7 +57,7 @@ for (const door of DOORS) {
     // As if the cancelled save had succeeded.
     await door.put(server, 'one', { n: 2 });
     await noted(page, `Successfully updated ${door.noun} ${door.label('one')}`);
-    await expect(pane.getByText(/may have been done|is back/)).toHaveCount(0);
+    await expect(pane.getByText(/may not have been applied|is back/)).toHaveCount(0);
     await expect(pane.getByText('unsaved')).toHaveCount(0);
     expect(await door.get(server, 'one')).toEqual({ n: 2 });
   });
@@ -113,9 +113,9 @@ test('a save that a server refuses while it is being opened is done again by a b
   const refused = { status: 503, json: { code: 'ServiceUnavailable', message: why } };
   for (const path of ['**/status', '**/_ebb/clock', '**/docs/one'])
     await page.route(path, (route) => route.fulfill(refused));
-  await expect(page.getByText(/The server does not serve requests yet/)).toBeVisible();
+  await expect(page.getByText(/The server is not ready yet/)).toBeVisible();
   await save(pane).click();
-  await expect(pane.getByText('No answer came to the save')).toBeVisible();
+  await expect(pane.getByText('The server did not respond to the save')).toBeVisible();
   await page.unrouteAll();
   await expect(pane.getByText('The server is back: save again.')).toBeVisible();
   await innocent(page, 'a save that is to be done again');
@@ -137,13 +137,13 @@ test.describe('killed', () => {
     );
     await server.kill();
     await save(pane).click();
-    await expect(pane.getByText('No answer came to the save')).toBeVisible();
-    await expect(page.getByText(/The server has not answered since/)).toBeVisible();
-    await expect(pane.getByText('What was typed is kept.')).toBeVisible();
+    await expect(pane.getByText('The server did not respond to the save')).toBeVisible();
+    await expect(page.getByText(/The server has not responded since/)).toBeVisible();
+    await expect(pane.getByText('Your text is kept.')).toBeVisible();
     const back = await Server.start(server.sameAgain());
     try {
       await expect(pane.getByText('The server is back: save again.')).toBeVisible();
-      await expect(pane.getByText('No answer came')).toHaveCount(0);
+      await expect(pane.getByText('The server did not respond')).toHaveCount(0);
       // As if the save had succeeded without its response.
       await door.put(back, 'one', { n: 2 });
       await pane.getByRole('button', { name: 'Save again' }).press('Enter');

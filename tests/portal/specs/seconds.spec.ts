@@ -17,7 +17,7 @@ const SHORT = [
 const WRONG = [
   ['1.5h', '1.5 is not a whole number: a decimal point is not allowed.'],
   ['ten', '“ten” is not a number: use the digits 0 to 9 only.'],
-  ['3551w', '3551 weeks are too many: the most is 3,550 weeks (about 68 years 35 days).'],
+  ['3551w', '3551 weeks are too many: the maximum is 3,550 weeks (about 68 years 35 days).'],
 ] as const;
 
 const dialog = (page: Page) => page.getByRole('dialog');
@@ -117,7 +117,7 @@ test('a document is extended by what is typed in the same way', async ({ page, s
   await expect(extend).toBeDisabled();
   await expect(field).toHaveAccessibleDescription(/not a whole number/);
   await field.fill('0');
-  await expect(field).toHaveAccessibleDescription('The time to add must be above 0.');
+  await expect(field).toHaveAccessibleDescription('The time to add must be greater than 0.');
   await field.fill('2m');
   await expect(pane.getByRole('combobox', { name: 'Unit' })).toHaveValue('minute');
   await extend.click();

@@ -57,7 +57,7 @@ test('the section that was asked for comes after signing in', async ({ page }) =
 
 test('too many wrong keys', async ({ page, server }) => {
   await page.goto('/features');
-  const refusal = page.getByText('This is not a key of the account.');
+  const refusal = page.getByText('Invalid account key.');
   for (let tries = 0; tries < 10; tries += 1) {
     const answered = page.waitForResponse((response) => response.request().method() === 'POST');
     await signIn(page, `wrong ${tries}`);

@@ -76,8 +76,8 @@ test('throughput and change feed', async ({ page, server }) => {
   const units = page.getByLabel(/request units per second \(RU\/s\)/i);
   await expect(units).toHaveValue('400');
   for (const [text, said] of [
-    ['300', /too little/],
-    ['450', /steps of 100/],
+    ['300', /too low/],
+    ['450', /multiple of 100/],
     ['x', /whole number/],
   ] as const) {
     await units.fill(text);
@@ -86,17 +86,17 @@ test('throughput and change feed', async ({ page, server }) => {
   }
   await units.fill('1000');
   await section(page, 'Change feed');
-  await page.getByRole('radio', { name: 'Kept for a time' }).check();
-  const minutes = page.getByLabel('Minutes that versions are kept');
+  await page.getByRole('radio', { name: 'Retained' }).check();
+  const minutes = page.getByLabel('Retention in minutes');
   await minutes.fill('10081');
-  await expect(page.getByText(/Minutes are 1 to 10080/)).toBeVisible();
+  await expect(page.getByText(/Minutes must be from 1 to 10080/)).toBeVisible();
   await minutes.fill('90');
   await expect(page.getByText('Unsaved changes: Throughput, Change feed.')).toBeVisible();
   await save(page, 'Successfully updated container log');
   expect(await offer()).toMatchObject({ offerThroughput: 1000 });
   expect(await record(server)).toMatchObject({ changeFeedPolicy: { retentionDuration: 90 } });
 
-  await page.getByRole('radio', { name: 'Not kept' }).check();
+  await page.getByRole('radio', { name: 'Not retained' }).check();
   await section(page, 'Throughput');
   await page.getByRole('radio', { name: 'Autoscale' }).check();
   await units.fill('4000');
@@ -111,17 +111,17 @@ test('throughput and change feed', async ({ page, server }) => {
   await expect(units).toHaveValue('4000');
 });
 
-test('a container that somebody else has changed', async ({ page, server }) => {
+test('a container that someone else has changed', async ({ page, server }) => {
   await open(page, server);
   const theirs = async (change: object) => {
     const { resource } = await container(server).read();
     await container(server).replace({ ...resource, ...change } as never);
   };
-  const dialog = page.getByRole('dialog', { name: 'Changed by somebody else' });
+  const dialog = page.getByRole('dialog', { name: 'Changed by someone else' });
   await chooseTtl(page, 'On', '100');
   await theirs({ indexingPolicy: JSON.parse(PICKED) as object });
   await saveButton(page).click();
-  const rows = dialog.getByRole('table', { name: 'What differs' }).getByRole('row');
+  const rows = dialog.getByRole('table', { name: 'Differences' }).getByRole('row');
   await expect(rows.filter({ hasText: 'Indexing policy' })).toContainText('/user/?');
   // Base, theirs (unchanged), and mine.
   await expect(rows.filter({ hasText: 'Time to live' })).toContainText(/OffOff.*100/);
@@ -139,12 +139,12 @@ test('a container that somebody else has changed', async ({ page, server }) => {
   for (const _ of [1, 2]) {
     await saveButton(page).click();
     await expect(rows.filter({ hasText: 'Time to live' })).toContainText(/100.*300.*200/);
-    await dialog.getByRole('button', { name: 'Go on editing' }).click();
+    await dialog.getByRole('button', { name: 'Keep editing' }).click();
     await expect(page.locator('#timeToLiveSeconds')).toHaveValue('200');
     expect(await record(server)).toMatchObject({ defaultTtl: 300 });
   }
   await saveButton(page).click();
-  await dialog.getByRole('button', { name: 'Take theirs' }).click();
+  await dialog.getByRole('button', { name: 'Use theirs' }).click();
   await expect(page.locator('#timeToLiveSeconds')).toHaveValue('300');
   await expect(saveButton(page)).toBeDisabled();
   expect(await record(server)).toMatchObject({ defaultTtl: 300 });
@@ -172,7 +172,7 @@ test('date TTL indexes of a collection', async ({ page, server }) => {
   }
   // Errors that only the server finds.
   await dialog.getByLabel('Field').fill('$at');
-  await expect(dialog.getByRole('status')).toContainText('could not be worked out');
+  await expect(dialog.getByRole('status')).toContainText('could not be calculated');
   const name = dialog.getByLabel(/^Type the name of the collection/);
   await name.fill('log');
   await create.click();
@@ -188,7 +188,7 @@ test('date TTL indexes of a collection', async ({ page, server }) => {
   await server.advance(1);
   expect(await mongo.ids(server)).toEqual(['at 50']);
 
-  await page.getByRole('button', { name: 'Change seconds of at_1' }).click();
+  await page.getByRole('button', { name: 'Edit retention of at_1' }).click();
   // A typed number keeps its digits in another unit; an untouched one is converted.
   const time = dialog.locator('#dateIndexSeconds');
   const unit = dialog.getByRole('combobox', { name: 'Unit' });
@@ -198,7 +198,7 @@ test('date TTL indexes of a collection', async ({ page, server }) => {
   await dialog.getByRole('button', { name: 'Change', exact: true }).click();
   await noted(page, 'Successfully changed index at_1');
   expect(await indexes()).toEqual([120]);
-  await page.getByRole('button', { name: 'Change seconds of at_1' }).click();
+  await page.getByRole('button', { name: 'Edit retention of at_1' }).click();
   await expect(time).toHaveValue('120');
   await unit.selectOption('minute');
   await expect(time).toHaveValue('2');
@@ -248,9 +248,9 @@ test('a date TTL index says how many it makes expire, and asks before', async ({
   await dialog.getByLabel('Field').fill('at');
   await dialog.locator('#dateIndexSeconds').fill('60');
   await expect(dialog.getByRole('status')).toHaveText(
-    '2 documents have expired by this and will disappear at once.',
+    '2 documents are past this deadline and will expire immediately.',
   );
-  const create = dialog.getByRole('button', { name: 'Create index, and let 2 expire' });
+  const create = dialog.getByRole('button', { name: 'Create index and expire 2 documents' });
   await expect(create).toBeDisabled();
   await dialog.getByLabel(/^Type the name of the collection, log/).fill('lo');
   await expect(create).toBeDisabled();
@@ -268,10 +268,10 @@ test('a date TTL index says how many it makes expire, and asks before', async ({
   // The same for another duration, and for an index that has further options.
   const { now } = (await log.db.admin().command({ ebbClock: 1 })) as { now: Date };
   await mongo.put(server, 'soon', { at: new Date(now.getTime() - 30_000) });
-  await page.getByRole('button', { name: 'Change seconds of at_1' }).click();
+  await page.getByRole('button', { name: 'Edit retention of at_1' }).click();
   await dialog.locator('#dateIndexSeconds').fill('10');
   await expect(dialog.getByRole('status')).toHaveText(
-    '1 document has expired by this and will disappear at once.',
+    '1 document is past this deadline and will expire immediately.',
   );
   await page.keyboard.press('Escape');
   await section(page, 'Indexes');
@@ -280,9 +280,9 @@ test('a date TTL index says how many it makes expire, and asks before', async ({
   await dialog.getByLabel('Partial filter').fill('{ _id: "later" }');
   await dialog.getByRole('checkbox', { name: /^Documents expire/ }).check();
   await dialog.locator('#indexSeconds').fill('0');
-  await expect(dialog.getByRole('status')).toContainText('nothing disappears at once');
+  await expect(dialog.getByRole('status')).toContainText('nothing expires immediately');
   await dialog.getByLabel('Partial filter').fill('{ _id: "soon" }');
-  await expect(dialog.getByRole('status')).toContainText('1 document has expired by this');
+  await expect(dialog.getByRole('status')).toContainText('1 document is past this deadline');
   await expect(dialog.getByRole('button', { name: /^Create index/ })).toBeDisabled();
 });
 
@@ -298,11 +298,11 @@ test('a date TTL index is not made over more than was told', async ({ page, serv
   await expect(dialog.getByRole('alert')).toHaveCount(0);
   await dialog.getByLabel('Field').fill('at');
   await dialog.locator('#dateIndexSeconds').fill('60');
-  await expect(dialog.getByRole('status')).toContainText('nothing disappears at once');
+  await expect(dialog.getByRole('status')).toContainText('nothing expires immediately');
   for (const id of ['a', 'b', 'c']) await mongo.put(server, id, { at: past });
   await dialog.getByRole('button', { name: 'Create index', exact: true }).click();
   await expect(dialog.getByRole('status')).toContainText('3 documents have expired by this');
-  const create = dialog.getByRole('button', { name: 'Create index, and let 3 expire' });
+  const create = dialog.getByRole('button', { name: 'Create index and expire 3 documents' });
   await expect(create).toBeDisabled();
   expect(await mongo.ids(server)).toHaveLength(3);
   expect((await log.indexes()).map(({ name }) => name)).not.toContain('at_1');
@@ -314,17 +314,17 @@ test('a date TTL index is not made over more than was told', async ({ page, serv
   expect(await mongo.ids(server)).toEqual([]);
 });
 
-test('a collection that somebody else has changed', async ({ page, server }) => {
+test('a collection that someone else has changed', async ({ page, server }) => {
   await mongo.create(server, 100);
   await page.goto('/mongo/app/log/settings');
   await chooseTtl(page, 'On', '200');
   await mongo.setDefault(server, 300);
   await saveButton(page).click();
-  const dialog = page.getByRole('dialog', { name: 'Changed by somebody else' });
+  const dialog = page.getByRole('dialog', { name: 'Changed by someone else' });
   await expect(
-    dialog.getByRole('table', { name: 'What differs' }).getByRole('row').nth(1),
+    dialog.getByRole('table', { name: 'Differences' }).getByRole('row').nth(1),
   ).toContainText(/100.*300.*200/);
-  await dialog.getByRole('button', { name: 'Go on editing' }).click();
+  await dialog.getByRole('button', { name: 'Keep editing' }).click();
   await expect(page.locator('#timeToLiveSeconds')).toHaveValue('200');
   // The next save asks again.
   await chooseTtl(page, 'On', '201');
@@ -355,5 +355,5 @@ test('settings of a container that are only shown', async ({ page, server }) => 
   await expect(panel).toContainText('/mail');
   await expect(panel).toContainText('/name');
   await section(page, 'Throughput');
-  await expect(panel).toContainText(/no throughput of its own|RU\/s/);
+  await expect(panel).toContainText(/has provisioned throughput|RU\/s/);
 });

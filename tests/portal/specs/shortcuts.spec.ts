@@ -71,13 +71,13 @@ test('the sheet lists them, and turns letters off', async ({ page, server }) => 
   }
   const ofTree = sheet.getByRole('region', { name: 'Tree' });
   await expect(ofTree.getByRole('definition')).toHaveText([
-    'From line to line',
-    'To the first or the last line',
+    'Move between rows',
+    'Go to the first or the last row',
     'Open or close a database',
-    'Show the database or the collection of a line',
-    'Find a line; after a click the letters above act',
-    'Actions of a line',
-    'Delete, after a question',
+    'Open the database or collection',
+    'Jump to a name',
+    'Actions of a row',
+    'Delete (asks first)',
   ]);
   // All are visible: in a large window at once, in a small one by vertical scrolling only.
   await expect(ofTree).toBeInViewport({ ratio: 1 });
@@ -88,7 +88,7 @@ test('the sheet lists them, and turns letters off', async ({ page, server }) => 
   // The page below does not react.
   await page.keyboard.type('gq');
   await expect(page).toHaveURL(/items$/);
-  await sheet.getByRole('checkbox', { name: /^Letters are shortcuts/ }).uncheck();
+  await sheet.getByRole('checkbox', { name: /^Enable single-letter shortcuts/ }).uncheck();
   await page.keyboard.press('Escape');
   await expect(sheet).toHaveCount(0);
   await page.keyboard.type('gq?n');
@@ -99,7 +99,7 @@ test('the sheet lists them, and turns letters off', async ({ page, server }) => 
   await expect(page.getByRole('combobox', { name: /^Find/ })).toBeFocused();
   await page.keyboard.type('shortcuts');
   await page.keyboard.press('Enter');
-  await sheet.getByRole('checkbox', { name: /^Letters are shortcuts/ }).check();
+  await sheet.getByRole('checkbox', { name: /^Enable single-letter shortcuts/ }).check();
   await page.keyboard.press('Escape');
   await expect(sheet).toHaveCount(0);
   await page.keyboard.type('gq');
@@ -129,5 +129,5 @@ test('after a click in the tree letters are shortcuts; after a key there they fi
   await page.keyboard.press('n');
   await expect(page.locator('.tree-row.active')).toHaveText(/notes/);
   await page.keyboard.press('?');
-  await expect(page.getByRole('dialog')).toContainText('Find a line');
+  await expect(page.getByRole('dialog')).toContainText('Jump to a name');
 });

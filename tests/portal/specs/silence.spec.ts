@@ -18,8 +18,8 @@ async function fill(server: Server) {
   await container.items.create({ id: 'one' });
 }
 
-const silent = (page: Page) => page.getByText(/The server has not answered since/);
-const back = (page: Page) => page.getByText('The server answers again.');
+const silent = (page: Page) => page.getByText(/The server has not responded since/);
+const back = (page: Page) => page.getByText('The server is responding again.');
 const saveItem = (page: Page) =>
   page.locator('.items-commands').getByRole('button', { name: 'Save' });
 
@@ -64,14 +64,16 @@ test.describe('killed', () => {
     await saveItem(page).click();
     // A single banner reports it.
     await expect(silent(page)).toBeVisible();
-    await expect(page.getByRole('main').getByText('The server does not answer.')).toHaveCount(0);
+    await expect(page.getByRole('main').getByText('The server is not responding.')).toHaveCount(0);
     await expect(editor(page)).toContainText('"kept": 1');
 
     const again = await Server.start(server.sameAgain());
     try {
       await expect(back(page)).toBeVisible();
       // The item does not report the outage any more.
-      await expect(page.getByRole('main').getByText('The server does not answer.')).toHaveCount(0);
+      await expect(page.getByRole('main').getByText('The server is not responding.')).toHaveCount(
+        0,
+      );
       await saveItem(page).click();
       await noted(page, 'Successfully updated item one');
       expect(await itemOf(again)).toMatchObject({ kept: 1 });
@@ -92,7 +94,7 @@ test('a page that is loaded before its server is there', async ({ page, server }
   await page.goto('/nosql/app/log/items');
   await page.route('**/_portal/api/session', (route) => route.abort());
   await page.reload();
-  await expect(page.getByText(/asked again every second/)).toBeVisible();
+  await expect(page.getByText(/Retrying every second/)).toBeVisible();
   await page.unroute('**/_portal/api/session');
   await expect(page.getByRole('grid').getByText('one')).toBeVisible();
 });
@@ -106,7 +108,7 @@ test('a server that is being opened, as after a restart', async ({ page, server 
   const opening = { status: 'unavailable', reason: why, version: '0', checks: { replay: why } };
   await page.route('**/status', (route) => route.fulfill({ status: 503, json: opening }));
   await page.route('**/_ebb/clock', (route) => route.fulfill({ status: 503, body: `${why}\n` }));
-  await expect(page.getByText(`The server does not serve requests yet (${why}).`)).toBeVisible();
+  await expect(page.getByText(`The server is not ready yet (${why}).`)).toBeVisible();
   await expect(editor(page)).toContainText('"kept": 1');
   await page.unrouteAll();
   await expect(back(page)).toBeVisible();

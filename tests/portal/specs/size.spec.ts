@@ -41,12 +41,12 @@ test('an item of nearly 2 MB, and one beyond', async ({ page, server, context })
   await page.keyboard.press('ArrowRight');
   await page.keyboard.press('Control+V');
   await expect(page.getByText('unsaved', { exact: true })).toBeVisible();
-  await expect(page.getByText(/takes at most 2 MB/).first()).toBeVisible();
+  await expect(page.getByText(/accepts at most 2 MB/).first()).toBeVisible();
   await saveItem(page).click();
   await expect(
     page
       .getByRole('alert')
-      .filter({ hasText: /takes at most 2 MB/ })
+      .filter({ hasText: /accepts at most 2 MB/ })
       .first(),
   ).toBeVisible();
   await expect(page.getByText('unsaved', { exact: true })).toBeVisible();

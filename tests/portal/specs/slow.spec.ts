@@ -54,7 +54,7 @@ test('each leads to its query', async ({ page, server }) => {
   await expect(rows.nth(1)).toContainText('1,234 ms');
   await expect(rows.nth(3)).toContainText('SELECT * FROM c WHERE c.n = 3');
   await expect(rows.nth(1)).toContainText('{ n: 7 }, sort { n: -1 }');
-  await expect(rows.nth(2)).toContainText('not told');
+  await expect(rows.nth(2)).toContainText('not recorded');
   await expect(rows.nth(2).getByRole('link')).toHaveCount(0);
   // After a reload the drafts have precedence over the URL, so follow the link again.
   await page.reload();
@@ -79,12 +79,12 @@ test('none, none noted, and a server that has no such list', async ({ page }) =>
   await answer(page, { threshold_ms: 100, operations: [] });
   await page.goto('/monitor');
   await expect(
-    page.getByText('Nothing took 100 ms or more within the last day.', { exact: true }),
+    page.getByText('Nothing took 100 ms or more in the last day.', { exact: true }),
   ).toBeVisible();
   await page.unroute('**/_ebb/slow');
   await answer(page, { threshold_ms: null, operations: [] });
   await page.reload();
-  await expect(page.getByText('The server was told to note none')).toBeVisible();
+  await expect(page.getByText('Recording of slow operations is off')).toBeVisible();
   await page.unroute('**/_ebb/slow');
   await answer(page, { error: { code: 'NotFound', message: 'There is no such path.' } }, 404);
   await page.reload();
@@ -100,7 +100,7 @@ test("the portal's own are shown on demand", async ({ page }) => {
   const rows = table(page).getByRole('row');
   await expect(rows).toHaveCount(2);
   await expect(page.getByText('1 operation of the last day took')).toBeVisible();
-  const also = page.getByRole('checkbox', { name: 'Also those of the portal (2)' });
+  const also = page.getByRole('checkbox', { name: 'Include operations of the portal (2)' });
   await also.focus();
   await page.keyboard.press('Space');
   await expect(rows).toHaveCount(4);
@@ -126,9 +126,7 @@ test('those of one shape are one line, which unfolds', async ({ page, server }) 
   ];
   await answer(page, { threshold_ms: 100, operations });
   await page.goto('/monitor');
-  await expect(
-    page.getByText('Those that differ in their values alone are one line.'),
-  ).toBeVisible();
+  await expect(page.getByText('Operations that differ only in values are grouped.')).toBeVisible();
   const fold = (name: string) => page.getByRole('button', { name, exact: true });
   const line = table(page)
     .getByRole('row')

@@ -37,7 +37,7 @@ for (const door of DOORS) {
     await edit(page, '"kept": 1');
     await drop(door, server);
     await page.getByRole('button', { name: 'Refresh', exact: true }).last().click();
-    await expect(page.getByText(/is not there any more|There is no/).first()).toBeVisible();
+    await expect(page.getByText(/no longer exists|There is no/).first()).toBeVisible();
     await page.locator('.items-commands').getByRole('button', { name: 'Save' }).click();
     await expect(page.getByRole('main').getByRole('alert').first()).toBeVisible();
     await expect(editor(page)).toContainText('"kept": 1');
@@ -49,7 +49,7 @@ for (const door of DOORS) {
     await chooseTtl(page, 'On (no default)');
     await drop(door, server);
     await page.getByRole('button', { name: 'Save', exact: true }).click();
-    await expect(page.getByText(/is not there any more/).first()).toBeVisible();
+    await expect(page.getByText(/no longer exists/).first()).toBeVisible();
     await expect(page.getByRole('radio', { name: 'On (no default)' })).toBeChecked();
     await page.getByRole('button', { name: 'Reload the tree' }).first().click();
     await expect(
@@ -124,7 +124,7 @@ for (const door of DOORS) {
     const dialog = page.getByRole('dialog');
     await expect(dialog).toContainText('was changed after you opened it');
     await expect(dialog).toContainText(/9,?000/);
-    await dialog.getByRole('button', { name: 'Take theirs' }).click();
+    await dialog.getByRole('button', { name: 'Use theirs' }).click();
     await expect(page.locator('#timeToLiveSeconds')).toHaveValue('9000');
   });
 }
@@ -137,9 +137,9 @@ for (const view of ['items', 'query', 'settings', 'metrics']) {
     await expect(main.getByText('There is no container never.')).toBeVisible();
     await expect(main.getByRole('button', { name: /Delete/ })).toHaveCount(0);
     await expect(main.getByRole('tab')).toHaveCount(0);
-    await expect(
-      main.getByText(/not there any more|Not Found|may have been deleted\./),
-    ).toHaveCount(0);
+    await expect(main.getByText(/no longer exists|Not Found|may have been deleted\./)).toHaveCount(
+      0,
+    );
     // A collection created meanwhile is shown after the tree was reloaded.
     const { database } = await server.cosmos.databases.createIfNotExists({ id: 'app' });
     await database.containers.create({ id: 'never', partitionKey: { paths: ['/id'] } });
@@ -160,7 +160,7 @@ test('the clock moves while an item is typed', async ({ page, server }) => {
   await server.advance(60);
   await expect(page.getByText(/This item expired at/)).toBeVisible();
   await expect(editor(page)).toContainText('"kept": 1');
-  await page.getByRole('button', { name: 'Create it anew' }).click();
+  await page.getByRole('button', { name: 'Create again' }).click();
   await noted(page, /Successfully created item one/);
   expect((await container.item('one', 'one').read()).resource).toMatchObject({ kept: 1 });
 });

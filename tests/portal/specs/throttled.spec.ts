@@ -7,7 +7,7 @@ import { editor, openItem, row, saveItem, write } from '../lib/items';
 import { WELL_KNOWN_KEY } from '../lib/server';
 
 const LIST = '**/_portal/api/nosql/dbs/app/colls/log/docs';
-const banner = (page: Page) => page.getByText(/Requests wait, and are sent again/);
+const banner = (page: Page) => page.getByText(/Requests are retried automatically/);
 
 /** Excludes background polling for changes by others. */
 const asksForList = (route: Route) => route.request().method() === 'POST';
@@ -122,7 +122,7 @@ test.describe('of few request units', () => {
     for (let turn = 0; turn < 40 && refused === 0; turn += 1) {
       await useUp();
       await page.getByRole('main').getByRole('button', { name: 'Refresh', exact: true }).click();
-      await expect(page.getByText('1 item fits')).toBeVisible();
+      await expect(page.getByText('1 item matches')).toBeVisible();
       await expect(page.getByText(/loading…/)).toHaveCount(0);
     }
     expect(refused).toBeGreaterThan(0);

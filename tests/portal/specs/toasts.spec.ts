@@ -121,7 +121,7 @@ for (const door of DOORS) {
     await undo.press('Enter');
     await expect.poll(() => door.get(server, 'one')).toEqual({ n: 4 });
     // A second press hits another button, so nothing else is undone.
-    await expect(corner(page)).toContainText('Put back n of');
+    await expect(corner(page)).toContainText('Restored n of');
     await expect(dismiss).toHaveCount(1);
     await expect(undo).toHaveCount(0);
     const earlier = corner(page).getByRole('button', { name: '3 earlier can be undone' });

@@ -37,7 +37,7 @@ async function begin(page: Page): Promise<void> {
 }
 
 async function ended(page: Page, said: string, timeout = 20_000): Promise<void> {
-  await expect(dialog(page).getByRole('status')).toContainText('The import has ended.', {
+  await expect(dialog(page).getByRole('status')).toContainText('Import finished.', {
     timeout,
   });
   await expect(dialog(page)).toContainText(said);
@@ -97,14 +97,12 @@ for (const door of DOORS) {
     await begin(page);
     await ended(page, '1 new, 1 refused');
     const refused = dialog(page).getByRole('region', { name: 'Refused' }).getByRole('row').nth(1);
-    await expect(refused).toHaveText(/^3\s*The id "two" is taken\.$/);
+    await expect(refused).toHaveText(/^3\s*The id "two" already exists\.$/);
     expect(await door.get(server, 'two')).toEqual({ n: 2 });
     await close(page);
 
     await choose(page, 'two.json', text);
-    await dialog(page)
-      .getByRole('radio', { name: /^Leave it out/ })
-      .check();
+    await dialog(page).getByRole('radio', { name: /^Skip/ }).check();
     await begin(page);
     await ended(page, '0 new, 2 left out');
     expect(await door.get(server, 'two')).toEqual({ n: 2 });
@@ -164,7 +162,7 @@ for (const door of DOORS) {
     await close(page);
     expect(await door.get(server, 'b')).toEqual(b);
     const array = await exported(page, async (form) => {
-      await form.getByRole('radio', { name: /^JSON: one array/ }).check();
+      await form.getByRole('radio', { name: /^JSON: an array/ }).check();
     });
     const found = JSON.parse(array) as Record<string, unknown>[];
     expect(found).toContainEqual({ [id]: 'b', ...b });
@@ -221,7 +219,7 @@ test('types of Extended JSON come back exactly', async ({ page, server }) => {
     '"t":{"$date":{"$numberLong":"-1"}},"r":{"$regularExpression":{"pattern":"a","options":"i"}}}';
   await page.getByRole('button', { name: 'Import', exact: true }).click();
   await dialog(page).getByRole('textbox', { name: 'Or paste documents' }).fill(line);
-  await dialog(page).getByRole('button', { name: 'Go on with this text' }).click();
+  await dialog(page).getByRole('button', { name: 'Continue' }).click();
   await expect(dialog(page).getByRole('table')).toContainText('decimal');
   await begin(page);
   await ended(page, '1 new');
@@ -249,7 +247,7 @@ test('a file that is dropped on the list, and what fits a filter', async ({ page
   await ended(page, '2 new');
   await close(page);
   await page.goto(`/mongo/app/log/items?filter=${encodeURIComponent('{ u: "b" }')}`);
-  await expect(page.getByText('1 document fits')).toBeVisible();
+  await expect(page.getByText('1 document matches')).toBeVisible();
   expect(await exported(page, async () => undefined)).toBe('{"_id":2,"u":"b"}\n');
 });
 
@@ -276,7 +274,9 @@ test('an import that is stopped keeps what was written', async ({ page, server }
   await expect(dialog(page)).toBeVisible();
   await dialog(page).getByRole('button', { name: 'Stop' }).click();
   giveOne();
-  await expect(dialog(page).getByRole('status')).toContainText('Stopped. What was written stays.');
+  await expect(dialog(page).getByRole('status')).toContainText(
+    'Stopped. Imported documents are kept.',
+  );
   const written = (await nosql.ids(server)).length;
   expect(written).toBeGreaterThanOrEqual(300);
   expect(written).toBeLessThan(5000);

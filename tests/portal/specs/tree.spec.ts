@@ -78,7 +78,7 @@ test('New opens a menu, by keyboard too', async ({ page, server }) => {
   await mongo.create(server, null);
   await page.goto('/mongo/app/log/items');
   const button = page.getByRole('button', { name: 'New', exact: true });
-  const items = page.getByRole('menu', { name: 'What to make' }).getByRole('menuitem');
+  const items = page.getByRole('menu', { name: 'What to create' }).getByRole('menuitem');
   await button.focus();
   await page.keyboard.press('Enter');
   await expect(items).toHaveText([

@@ -4,7 +4,7 @@ import { chooseTtl } from '../lib/pane';
 
 const WRONG: [typed: string, why: RegExp][] = [
   ['', /seconds/i],
-  ['0', /least is 1/],
+  ['0', /minimum is 1/],
   ['-5', /negative|least/i],
   ['-1', /On \(no default\)/],
   ['1.5', /whole/i],

@@ -17,7 +17,7 @@ for (const door of DOORS) {
     await door.create(server, 86_400);
     await fillWith(server, door, N);
     await page.goto(`/${door.name}/app/log/items`);
-    await page.getByRole('button', { name: 'All that fit…' }).click();
+    await page.getByRole('button', { name: 'All matching…' }).click();
     await page.getByRole('menuitem', { name: 'Delete all…' }).click();
     await dialog(page)
       .getByRole('button', { name: `Delete ${N} ${noun}s` })
@@ -55,13 +55,13 @@ for (const door of DOORS) {
     await expect(corner(page)).toContainText(`${first} of ${N}`);
     release();
 
-    const said = `Put back ${N - 1} ${noun}s; 1 changed by others meanwhile, left as they are`;
+    const said = `Restored ${N - 1} ${noun}s; 1 changed by others, left unchanged`;
     await expect(corner(page)).toContainText(said, { timeout: 30_000 });
     await expect(bar).toHaveCount(0);
     const log = page.getByRole('region', { name: 'Console' });
     await expect(log.locator('[aria-live]')).toHaveText(said);
     await log.getByRole('button', { name: /^Console/ }).click();
-    await expect(log.getByRole('listitem').filter({ hasText: /Put back/ })).toHaveCount(1);
+    await expect(log.getByRole('listitem').filter({ hasText: /Restored/ })).toHaveCount(1);
     expect(await door.get(server, numbered(0))).not.toHaveProperty('ttl');
     expect(await door.get(server, numbered(N - 2))).not.toHaveProperty('ttl');
     expect(await door.get(server, numbered(N - 1))).toMatchObject({ n: 'theirs' });

@@ -26,7 +26,7 @@ for (const door of DOORS) {
     await change(page, pane, door, 'blue');
     expect(await door.get(server, 'one')).toEqual({ color: 'blue' });
     await undo(page).press('Enter');
-    await expect(toasts(page)).toContainText(`Put back ${door.noun} ${door.label('one')}`);
+    await expect(toasts(page)).toContainText(`Restored ${door.noun} ${door.label('one')}`);
     expect(await door.get(server, 'one')).toEqual({ color: 'red', more: [1, { a: 2 }] });
     await expect(editor(pane)).toContainText('red');
     await expect(pane.getByText('unsaved')).toHaveCount(0);
@@ -41,9 +41,7 @@ for (const door of DOORS) {
     await change(page, pane, door, 'blue');
     await door.put(server, 'one', { color: 'theirs' });
     await undo(page).click();
-    await expect(toasts(page)).toContainText(
-      'It has been changed since, and the newest is shown now.',
-    );
+    await expect(toasts(page)).toContainText('It has changed since; showing the latest version.');
     expect(await door.get(server, 'one')).toEqual({ color: 'theirs' });
     await expect(editor(pane)).toContainText('theirs');
   });
@@ -81,7 +79,7 @@ for (const door of DOORS) {
     await pane.getByRole('button', { name: 'Close' }).click();
     await door.remove(server, 'one');
     await undo(page).click();
-    await expect(toasts(page)).toContainText(`The ${door.noun} is not there any more.`);
+    await expect(toasts(page)).toContainText(`The ${door.noun} no longer exists.`);
     expect(await door.get(server, 'one')).toBeNull();
     await expect(page.getByRole('gridcell', { name: 'blue' })).toHaveCount(0);
   });

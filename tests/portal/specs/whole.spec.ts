@@ -117,13 +117,13 @@ test('a copy of a collection has its documents, indexes and Time to live; times 
   await chooseInPalette(page, 'duplicate', 'Duplicate…');
   await expect(dialog(page)).toContainText('1,201 documents');
   await expect(dialog(page)).toContainText('Time to live stays “1 hour”');
-  await expect(dialog(page)).toContainText('begin anew');
+  await expect(dialog(page)).toContainText('countdowns restart');
   await innocent(page, 'duplicate');
   const name = dialog(page).getByLabel('Name of the copy');
   await expect(name).toHaveValue('log-copy');
   await name.fill('log');
   await page.keyboard.press('Enter');
-  await expect(dialog(page)).toContainText('Give the copy another name.');
+  await expect(dialog(page)).toContainText('The copy needs a different name.');
   await name.fill('second');
   await page.keyboard.press('Enter');
   await expect(page).toHaveURL(/\/mongo\/app\/second\/items/);
@@ -196,7 +196,7 @@ test.describe('with a key that only reads', () => {
     for (const name of ['Duplicate…', 'Empty…', 'Delete container']) {
       const item = page.getByRole('menuitem', { name, exact: true });
       await expect(item).toHaveAttribute('aria-disabled', 'true');
-      await expect(item).toHaveAttribute('title', 'This session may only read.');
+      await expect(item).toHaveAttribute('title', 'Read-only session.');
     }
   });
 });

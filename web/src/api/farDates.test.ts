@@ -72,6 +72,6 @@ test('all else stays as it is', () => {
 test('where it would become another date it is not written', () => {
   const document = { ref: new DBRef('c', new ObjectId(), undefined, { at: dateOf(MOST) }) };
   const scope = { code: new Code('x', { at: dateOf(MOST) }) };
-  expect(() => there(document)).toThrow(/beyond the calendar/);
-  expect(() => there(scope)).toThrow(/beyond the calendar/);
+  expect(() => there(document)).toThrow(/out of range/);
+  expect(() => there(scope)).toThrow(/out of range/);
 });

@@ -80,5 +80,5 @@ export function writeFarDates(bytes: Uint8Array, document: Document): void {
   };
   new Walk(bytes, onDate).document(0);
   // Fail rather than write 1970.
-  if (left > 0) throw new Error('A date beyond the calendar cannot stand where it does.');
+  if (left > 0) throw new Error('A date out of range is not allowed here.');
 }

@@ -47,7 +47,7 @@ export interface Answer {
 }
 
 /** Message for an unreachable server. */
-export const SILENT = 'The server does not answer.';
+export const SILENT = 'The server is not responding.';
 
 const TIMEOUT_MS = 30_000;
 let csrf = '';
@@ -76,7 +76,7 @@ function headersOf(ask: Ask): Headers {
 }
 
 function cancelled(): ApiError {
-  return new ApiError('cancelled', 0, 'Cancelled', 'It was cancelled.');
+  return new ApiError('cancelled', 0, 'Cancelled', 'The request was cancelled.');
 }
 
 /** Uses the prefetched response if one exists; if that failed, sends the request. */
@@ -100,7 +100,7 @@ async function fetched(ask: Ask): Promise<Answer> {
   } catch (error) {
     if (ask.signal?.aborted) throw cancelled();
     if (error instanceof DOMException && error.name === 'TimeoutError') {
-      throw new ApiError('timeout', 0, 'Timeout', 'The server did not answer in time.');
+      throw new ApiError('timeout', 0, 'Timeout', 'The server did not respond in time.');
     }
     throw new ApiError('network', 0, 'Unreachable', SILENT);
   }

@@ -65,7 +65,7 @@ test('all that are open are closed together', async () => {
 test('a cursor whose next batch was lost is closed', async () => {
   const { cursor } = await open('app', { find: 'a.b' });
   answer = () => new TypeError('gone');
-  await expect(more('app', 'a.b', cursor, 10)).rejects.toThrow('does not answer');
+  await expect(more('app', 'a.b', cursor, 10)).rejects.toThrow('is not responding');
   await vi.waitFor(() => expect(killed()).toEqual([['a.b', 7]]));
 });
 

@@ -8,5 +8,5 @@ test('every name of a link is encoded', () => {
 
 test.each([[['.']], [['..']], [['a', '..']], [['a', 'b', '.']], [['a', 'b', '..']]] as const)(
   '%o would lead elsewhere in a browser',
-  (names) => expect(() => link(...(names as unknown as [string]))).toThrow('cannot ask for'),
+  (names) => expect(() => link(...(names as unknown as [string]))).toThrow('cannot request'),
 );

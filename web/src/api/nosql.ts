@@ -56,7 +56,7 @@ export function link(...names: [database?: string, container?: string, item?: st
   const kinds = ['dbs', 'colls', 'docs'];
   const dots = names.find((name) => name === '.' || name === '..');
   if (dots !== undefined) {
-    const message = `A browser cannot ask for something named “${dots}”. Use another client for it.`;
+    const message = `A browser cannot request a resource named “${dots}”. Use another client.`;
     throw new ApiError('refused', 0, 'BadName', message);
   }
   return names.map((name, at) => `/${kinds[at]}/${encodeURIComponent(name ?? '')}`).join('');

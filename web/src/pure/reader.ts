@@ -43,7 +43,7 @@ export abstract class Reader<T> {
   }
 
   protected trailing(): string {
-    return `nothing may follow the value, but ${this.shown()} does`;
+    return `unexpected ${this.shown()} after the value`;
   }
 
   /** Returns the next character; empty at the end. */

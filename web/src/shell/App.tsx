@@ -56,7 +56,7 @@ export function App() {
     return (
       <main className="page">
         <h1>EbbDB</h1>
-        <Banner look="bad">{failure} It is asked again every second.</Banner>
+        <Banner look="bad">{failure} Retrying every second.</Banner>
       </main>
     );
   }

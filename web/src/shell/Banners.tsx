@@ -40,13 +40,13 @@ function Silence() {
     return (
       <Banner look="bad">
         {waitsFor === null
-          ? `The server has not answered since ${timeOfDay(since)}.`
-          : `The server does not serve requests yet (${waitsFor}).`}{' '}
-        It is asked again every second; what was typed is kept.
+          ? `The server has not responded since ${timeOfDay(since)}.`
+          : `The server is not ready yet (${waitsFor}).`}{' '}
+        Retrying every second; your input is kept.
       </Banner>
     );
   }
-  return back ? <Banner look="good">The server answers again.</Banner> : null;
+  return back ? <Banner look="good">The server is responding again.</Banner> : null;
 }
 
 /** A button that confirms a clock step. */
@@ -96,9 +96,9 @@ function ClockState() {
       {waits && (
         <Banner look="warn">
           <span>
-            The machine&rsquo;s clock has jumped: it is {distance(clock.offset_ms)}. Database time
-            goes on as if it had not. Once the step is accepted, or has lasted 10 minutes,
-            everything that is due by then disappears, and that cannot be undone.
+            The system clock has jumped: it is {distance(clock.offset_ms)}. Database time continues
+            as if it had not. Once the step is accepted, or has lasted 10 minutes, everything that
+            is due by then expires, which cannot be undone.
           </span>
           <Accept>Accept the step</Accept>
         </Banner>
@@ -106,8 +106,8 @@ function ClockState() {
       {!waits && clock.reap_until_ms !== null && (
         <Banner look="warn">
           <span>
-            The clock has jumped to {utc(clock.reap_until_ms)} or beyond. What expired by that is
-            invisible, and its bytes are kept until the jump is accepted, or for a day.
+            The clock has jumped to {utc(clock.reap_until_ms)} or later. Documents that expired by
+            that time are hidden, and their data is kept until the jump is accepted, or for a day.
           </span>
           <Accept>Accept the jump</Accept>
         </Banner>
@@ -115,8 +115,8 @@ function ClockState() {
       {(!clock.running || !clock.keeps_pace) && (
         <Banner look="bad">
           {clock.running
-            ? 'Database time runs slower than the machine’s independent clock.'
-            : 'Database time stands still because its checkpoint cannot be written; operations wait.'}
+            ? 'Database time runs slower than the independent clock of the machine.'
+            : 'Database time is stopped because its checkpoint cannot be written; operations wait.'}
         </Banner>
       )}
     </>
@@ -143,7 +143,7 @@ function Deleted() {
   };
   return (
     <Banner look="warn">
-      <span>There is no {what}. It may have been deleted meanwhile.</span>
+      <span>There is no {what}. It may have been deleted.</span>
       <Button busy={busy} onClick={() => void reload()}>
         Reload the tree
       </Button>

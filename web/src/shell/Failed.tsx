@@ -24,7 +24,7 @@ export class Failed extends Component<{ children: ReactNode }, { failure: string
         <Banner look="bad">
           <span>This page could not be shown: {this.state.failure}</span>
           <Button onClick={this.again}>Try again</Button>
-          <Button onClick={() => location.reload()}>Load the portal anew</Button>
+          <Button onClick={() => location.reload()}>Reload the portal</Button>
         </Banner>
       </div>
     );

@@ -79,7 +79,7 @@ export function Frame() {
           document.getElementById('page')?.focus();
         }}
       >
-        Skip to the page
+        Skip to content
       </a>
       <TopBar treeOpen={drawer.open} onTree={() => drawer.setOpen(!drawer.open)} />
       <div className="frame-middle">

@@ -51,7 +51,7 @@ function CopyLink() {
     <Button
       look="quiet"
       className="heading-link"
-      title="The address of what is shown, to open it elsewhere"
+      title="Copies a link to this page"
       onClick={() => void copyLink()}
     >
       <Link2 className="icon" />

@@ -10,11 +10,11 @@ import { leave } from './entry';
 import './login.css';
 
 const SAID: Record<string, string> = {
-  WrongKey: 'This is not a key of the account.',
+  WrongKey: 'Invalid account key.',
   TooManyAttempts: 'Too many wrong keys. Wait a minute, then try again.',
   KeyIsKnown:
-    'This server is reachable by other machines, and its key is the one everybody knows. ' +
-    'Start it with --key-file and a key of your own.',
+    'This server is reachable from other machines and uses the public emulator key. ' +
+    'Start it with --key-file and your own key.',
 };
 
 function said(error: unknown): string {
@@ -27,7 +27,7 @@ function LoginForm() {
   const [error, setError] = useState<string | null>(null);
   const submit = async (event: FormEvent) => {
     event.preventDefault();
-    if (key.trim() === '') return setError('Give a key.');
+    if (key.trim() === '') return setError('Enter a key.');
     setBusy(true);
     setError(null);
     try {
@@ -47,8 +47,8 @@ function LoginForm() {
         error={error}
         hint={
           <>
-            The primary or secondary key of the file that the server was started with (
-            <code>--key-file</code>). A read-only key signs in for looking only.
+            The primary or secondary key in the key file of the server (<code>--key-file</code>).
+            Read-only keys can view but not change data.
           </>
         }
       >
@@ -87,7 +87,7 @@ export default function Login() {
 export function LoginAgain() {
   return (
     <Dialog title="Sign in again" onClose={() => {}}>
-      <p>The session has ended. What you have open and typed on the page is kept.</p>
+      <p>The session has ended. Open pages and unsaved text are kept.</p>
       <LoginForm />
       <p>
         <Button look="quiet" onClick={leave}>

@@ -84,9 +84,9 @@ export function Shown({ place }: { place: Place }) {
     case 'unknown':
       return (
         <div className="page">
-          <h1>There is no such page</h1>
+          <h1>Page not found</h1>
           <p>
-            <PlaceLink to={{ page: 'home' }}>To the front page</PlaceLink>
+            <PlaceLink to={{ page: 'home' }}>Go to Home</PlaceLink>
           </p>
         </div>
       );

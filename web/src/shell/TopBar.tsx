@@ -49,7 +49,7 @@ function Clock() {
         {text.slice(11)}
       </time>
       {mode === 'manual' && (
-        <span className="badge" title="The clock stands still until it is moved">
+        <span className="badge" title="Manual clock: moves only when advanced">
           manual
         </span>
       )}
@@ -122,7 +122,7 @@ export function TopBar({ treeOpen, onTree }: TopBarProps) {
       <Finder />
       <Clock />
       {known?.right === 'read' && (
-        <span className="badge" title="The key of this session may only read">
+        <span className="badge" title="Signed in with a read-only key">
           read-only
         </span>
       )}

@@ -12,8 +12,8 @@ export function Waiting() {
   if (!shown) return null;
   return (
     <Banner look="warn">
-      More is asked of the server than it takes now, or than the throughput allows. Requests wait,
-      and are sent again by themselves.
+      Rate limited (429) by the server or the provisioned throughput. Requests are retried
+      automatically.
     </Banner>
   );
 }

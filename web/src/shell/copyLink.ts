@@ -4,5 +4,5 @@ import { copyText } from '../ui/clipboard';
 
 export async function copyLink(): Promise<void> {
   if (await copyText(location.href)) toast({ text: 'Copied the link to this page', topic: 'link' });
-  else say({ kind: 'failed', text: 'The link could not be copied. It stands in the address bar.' });
+  else say({ kind: 'failed', text: 'The link could not be copied. Copy it from the address bar.' });
 }

@@ -21,4 +21,4 @@ export function noun(door: Door): 'container' | 'collection' {
 export const DOOR_NAMES: Record<Door, string> = { nosql: 'NoSQL', mongo: 'MongoDB' };
 
 /** Reason for disabled controls in a read-only session. */
-export const READ_ONLY = 'This session may only read.';
+export const READ_ONLY = 'Read-only session.';

@@ -49,8 +49,7 @@ export function go(place: Place, query: Record<string, string> = {}): void {
   const isKept = isUnsaved();
   history.pushState(null, '', path);
   show(path);
-  if (isKept)
-    say({ kind: 'note', text: 'What was not saved is kept as a draft, where it was typed.' });
+  if (isKept) say({ kind: 'note', text: 'Unsaved changes are kept as a draft.' });
 }
 
 /** Sets or removes query parameters; `isStep` adds a history entry. */

@@ -11,14 +11,14 @@ export interface AbsentEditorProps {
 
 export function AbsentEditor({ label, failure, onAgain }: AbsentEditorProps) {
   if (failure === null)
-    return <p className="hint">The editor “{label}” comes when the server answers.</p>;
+    return <p className="hint">The editor “{label}” loads when the server responds.</p>;
   return (
     <Banner look="bad">
       <span>
         The editor “{label}” could not be loaded: {failure}
       </span>
       <Button onClick={onAgain}>Try again</Button>
-      <Button onClick={() => location.reload()}>Load the portal anew</Button>
+      <Button onClick={() => location.reload()}>Reload the portal</Button>
     </Banner>
   );
 }

@@ -49,11 +49,11 @@ export default function Calendar({ chosen, from, onChoose }: CalendarProps) {
   return (
     <div className="calendar">
       <div className="calendar-head">
-        <Button look="quiet" aria-label="The month before" onClick={() => turn(-1)}>
+        <Button look="quiet" aria-label="Previous month" onClick={() => turn(-1)}>
           <ChevronLeft className="icon" />
         </Button>
         <strong aria-live="polite">{MONTH.format(active)}</strong>
-        <Button look="quiet" aria-label="The month after" onClick={() => turn(1)}>
+        <Button look="quiet" aria-label="Next month" onClick={() => turn(1)}>
           <ChevronRight className="icon" />
         </Button>
       </div>

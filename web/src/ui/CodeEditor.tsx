@@ -45,7 +45,7 @@ export function CodeEditor(props: CodeEditorProps) {
     };
     const refuse = (characters: number) => {
       const why = props.bound?.why ?? '';
-      setRefused(`That text is ${bytes(characters)}. ${why}, so it was not put into the editor.`);
+      setRefused(`The pasted text is ${bytes(characters)}. ${why}, so it was not inserted.`);
     };
     // Runs the latest text even if it is not rendered yet.
     const onRun = () => {

@@ -17,7 +17,7 @@ export function CopyButton({ text, label, children = 'Copy' }: CopyButtonProps) 
     const timer = setTimeout(() => say(''), 2000);
     return () => clearTimeout(timer);
   }, [said]);
-  const press = async () => say((await copyText(text)) ? 'Copied' : 'It could not be copied');
+  const press = async () => say((await copyText(text)) ? 'Copied' : 'Could not be copied');
   return (
     <Button
       look="quiet"

@@ -40,7 +40,7 @@ export function Failure({ error, target, onAgain }: FailureProps) {
       )}
       {isTooMuch && target?.door === 'nosql' && (
         <span>
-          It was sent again and again, and the throughput did not suffice. More of it can be had in{' '}
+          The request was retried, but the throughput did not suffice. Increase it in{' '}
           <PlaceLink to={{ page: 'collection', view: 'settings', ...target }}>
             Scale &amp; settings
           </PlaceLink>

@@ -23,10 +23,10 @@ export interface ThreeWayProps {
   rows: readonly ThreeWayRow[];
 }
 
-const HEADS = { before: 'As you opened it', theirs: 'Theirs now', mine: 'Mine' } as const;
+const HEADS = { before: 'Original', theirs: 'Theirs', mine: 'Mine' } as const;
 
 function Text({ text }: { text: string | null }) {
-  if (text === null) return <span className="hint">not there</span>;
+  if (text === null) return <span className="hint">missing</span>;
   return <span className="mono three-text">{text}</span>;
 }
 
@@ -80,7 +80,7 @@ function Row({ row }: { row: ThreeWayRow }) {
           {row.onChoose === undefined ? (
             <>
               <Text text={texts[side]} />
-              {row.taken === side && <span className="visually-hidden"> is taken</span>}
+              {row.taken === side && <span className="visually-hidden"> will be kept</span>}
             </>
           ) : (
             <Offer row={row} side={side} group={group}>

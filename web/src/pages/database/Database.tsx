@@ -67,8 +67,8 @@ export default function Database({ door, database }: DatabaseProps) {
       {!isLoading && branch?.failure == null && shown.length === 0 && (
         <p className="empty">
           {filter === ''
-            ? `There are no ${noun(door)}s in this database yet. Make the first one with New ${noun(door)}.`
-            : `No ${noun(door)} has that in its name.`}
+            ? `This database has no ${noun(door)}s yet. Create the first one with New ${noun(door)}.`
+            : `No matching ${noun(door)}s.`}
         </p>
       )}
       {shown.length > 0 && (
@@ -109,7 +109,7 @@ function List({ door, database, names }: DatabaseProps & { names: readonly strin
             <span role="columnheader" className="database-name">
               {may && (
                 <Check
-                  label={`Select all ${noun(door)}s that are listed`}
+                  label={`Select all listed ${noun(door)}s`}
                   isChecked={chosen.names.length === names.length}
                   isPartly={chosen.names.length > 0}
                   onToggle={chosen.toggleAll}
@@ -151,7 +151,7 @@ function List({ door, database, names }: DatabaseProps & { names: readonly strin
         </div>
         {menu !== null && (
           <Menu
-            label={`Actions of ${menu.target.collection}`}
+            label={`Actions for ${menu.target.collection}`}
             at={menu.at}
             items={wholeItems(menu.target, may ? null : READ_ONLY)}
             onClose={() => setMenu(null)}

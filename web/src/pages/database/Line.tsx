@@ -67,7 +67,7 @@ export function Line({ target, known, index, check, onMenu }: LineProps) {
       <span role="cell" className="database-actions">
         <Button
           look="quiet"
-          aria-label={`Actions of ${target.collection}`}
+          aria-label={`Actions for ${target.collection}`}
           aria-haspopup="menu"
           title="Actions"
           onClick={(event) => {

@@ -20,7 +20,7 @@ export function SelectionBar({ door, database, names, onClear }: SelectionBarPro
       <strong>{counted(names.length, noun(door))} selected</strong>
       <Button
         disabled={names.length > MOST}
-        title={names.length > MOST ? `At most ${MOST} at once` : undefined}
+        title={names.length > MOST ? `At most ${MOST} at a time` : undefined}
         onClick={() => dialog.set({ kind: 'defaults', several: { door, database, names } })}
       >
         Set default TTL…

@@ -12,14 +12,14 @@ import './features.css';
 import { SwitchDialog } from './SwitchDialog';
 
 const SOURCES: Record<Known['per_document_ttl']['source'], string> = {
-  default: 'This is the default; nobody has set it.',
-  flag: 'Set by the flag --per-document-ttl, or its setting, when the server was started.',
-  stored: 'Set here, and stored with the data.',
+  default: 'Default value.',
+  flag: 'Set at server start by --per-document-ttl or the matching setting.',
+  stored: 'Set on this page and stored with the data.',
 };
 
 function said(error: unknown): string {
   const missing = error instanceof ApiError && error.status === 404;
-  return missing ? 'This server has no switches.' : words(error);
+  return missing ? 'This server has no feature flags.' : words(error);
 }
 
 function useFeatures() {
@@ -116,18 +116,18 @@ function Meaning() {
       <dt>On</dt>
       <dd>
         In a collection with TTL, a whole number in the root field <code>ttl</code> of a document
-        overrides the collection&rsquo;s default: that many seconds after its last write the
-        document expires, and with <code>-1</code> it never does.
+        overrides the collection&rsquo;s default: the document expires that many seconds after its
+        last write, or never with <code>-1</code>.
       </dd>
       <dt>Off</dt>
       <dd>
         A <code>ttl</code> in documents that are written through the MongoDB API from then on is an
-        ordinary field: the collection&rsquo;s default holds for them.
+        ordinary field: the collection&rsquo;s default applies.
       </dd>
-      <dt>What a change leaves alone</dt>
+      <dt>What does not change</dt>
       <dd>
-        Documents written before keep the time to live they were written with, until they are
-        written again. Containers of the NoSQL API are not touched.
+        Existing documents keep their time to live until they are written again. NoSQL containers
+        are not affected.
       </dd>
     </dl>
   );

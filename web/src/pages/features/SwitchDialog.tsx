@@ -14,26 +14,22 @@ export function SwitchDialog({ on, onSwitch, onClose }: SwitchDialogProps) {
       title={`Turn per-document TTL for MongoDB collections ${on ? 'on' : 'off'}?`}
       onClose={onClose}
     >
-      <p>
-        This holds at once for everybody who writes to this server through the MongoDB API, in all
-        databases.
-      </p>
+      <p>This applies immediately to all writes through the MongoDB API, in all databases.</p>
       {on ? (
         <p>
-          From then on a whole number in the field <code>ttl</code> of a document that is written
-          counts in a collection with TTL: the document expires that many seconds after its write,
-          or never with <code>-1</code>.
+          In documents written from then on, a whole number in the field <code>ttl</code> takes
+          effect in collections with TTL: the document expires that many seconds after its write, or
+          never with <code>-1</code>.
         </p>
       ) : (
         <p>
-          From then on a <code>ttl</code> in a document that is written is an ordinary field. The
-          document expires by the default of its collection instead, which may be sooner or later
-          than its writer means.
+          In documents written from then on, <code>ttl</code> is an ordinary field. They expire by
+          the default of their collection instead, which may be sooner or later than intended.
         </p>
       )}
       <p>
-        Documents that are there already keep the time they have until they are written again.
-        Turning it {on ? 'off' : 'on'} again does not change back what is written meanwhile.
+        Existing documents keep their time to live until they are written again. Turning it{' '}
+        {on ? 'off' : 'on'} again does not change documents written in the meantime.
       </p>
       <div className="row dialog-buttons">
         <Button look="primary" onClick={onSwitch}>

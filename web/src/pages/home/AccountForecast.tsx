@@ -15,7 +15,7 @@ const AGAIN_MS = 10_000;
 
 function said(failure: unknown): string {
   const isMissing = failure instanceof ApiError && failure.status === 404;
-  return isMissing ? 'This server has no forecast of the account.' : words(failure);
+  return isMissing ? 'This server provides no account forecast.' : words(failure);
 }
 
 function sum(steps: readonly Amount[]): Amount {
@@ -43,10 +43,10 @@ function Figure({ label, amount, exact }: { label: string; amount: Amount; exact
 export function AccountForecast() {
   const { value: series, failure } = usePolled(() => accountSeries(STEP_SECONDS, STEPS), AGAIN_MS);
   return (
-    <section className="home-card" aria-label="Forecast of the account">
+    <section className="home-card" aria-label="Account forecast">
       <h2>
         <Hourglass className="icon" />
-        What expires soon
+        Expiring soon
       </h2>
       {failure !== null && (
         <p className="error" role="alert">

@@ -59,14 +59,12 @@ export function Connections({ facts, hasKey, openToAll }: Props) {
         </p>
       )}
       {cosmos !== null && !hasKey && (
-        <p className="hint">
-          The account key is shown to those who signed in with one that may write.
-        </p>
+        <p className="hint">Sign in with a read-write key to see the account key.</p>
       )}
       {cosmos !== null && (
         <p className="hint">
           Clients in Java and .NET need gateway mode. Java needs <code>https</code>; .NET takes{' '}
-          <code>http</code> as it is, and over <code>https</code> needs{' '}
+          <code>http</code> as well, and over <code>https</code> needs{' '}
           <code>DisableServerCertificateValidation=True</code> or <code>SSL_CERT_FILE</code>. The
           certificate is at <code>{endpoint(cosmos)}_explorer/emulator.pem</code>.
         </p>

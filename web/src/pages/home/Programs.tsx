@@ -32,9 +32,10 @@ export function Programs({ facts }: { facts: Facts }) {
   const platform = PLATFORMS.find(({ key }) => key === selected);
   const snippets = platform === undefined ? [] : snippetsOf(platform, facts);
   return (
-    <section className="home-card" aria-label="First programs">
+    <section className="home-card" aria-label="Sample programs">
       <h2>
-        <SquareTerminal className="icon" />A first program
+        <SquareTerminal className="icon" />
+        Sample programs
       </h2>
       <Tabs label="Languages" tabs={TABS} selected={selected} onSelect={select} panel={panel} />
       <div id={panel} role="tabpanel" aria-labelledby={`${panel}-tab-${selected}`}>
@@ -42,7 +43,7 @@ export function Programs({ facts }: { facts: Facts }) {
           <Program key={snippet.title} snippet={snippet} />
         ))}
         {snippets.length === 0 && (
-          <p className="hint">The API that this needs is off on this server.</p>
+          <p className="hint">This needs an API that is off on this server.</p>
         )}
       </div>
     </section>

@@ -16,7 +16,7 @@ function ClockWords() {
     <>
       <span className="home-figures">{utc(now)}</span>
       <span className="hint">
-        {mode === 'manual' ? ' · stands still until it is moved' : ' · runs with the system'}
+        {mode === 'manual' ? ' · manual, moves only when advanced' : ' · follows the system clock'}
       </span>
     </>
   );
@@ -45,16 +45,16 @@ function spoken(reach: Reach | null, usual: string, secure: string): string {
 
 export function Running({ facts, version }: { facts: Facts; version: string }) {
   return (
-    <section className="home-card" aria-label="What is running">
+    <section className="home-card" aria-label="Server status">
       <h2>
         <Server className="icon" />
         Server
       </h2>
       <dl className="home-facts">
         <dt>MongoDB</dt>
-        <dd>{spoken(facts.mongo, '', 'TLS alone')}</dd>
+        <dd>{spoken(facts.mongo, '', 'TLS only')}</dd>
         <dt>NoSQL</dt>
-        <dd>{spoken(facts.cosmos, 'http and https', 'https alone')}</dd>
+        <dd>{spoken(facts.cosmos, 'http and https', 'https only')}</dd>
         <dt>Portal</dt>
         <dd>{location.host}</dd>
         <dt>Database clock</dt>

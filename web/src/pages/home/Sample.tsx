@@ -15,7 +15,7 @@ const STEP_SECONDS = 10;
 
 function said(error: unknown): string {
   const isMissing = error instanceof ApiError && error.status === 404;
-  return isMissing ? 'This server has no sample.' : words(error);
+  return isMissing ? 'This server has no sample data.' : words(error);
 }
 
 /** A manual clock must be advanced for documents to expire. */
@@ -34,8 +34,8 @@ function Step() {
   };
   return (
     <p className="row">
-      <span>The clock stands still, so nothing expires until it is moved.</span>
-      <Button onClick={() => void move()}>Move it by {STEP_SECONDS} seconds</Button>
+      <span>The clock is manual, so nothing expires until it is advanced.</span>
+      <Button onClick={() => void move()}>Advance it by {STEP_SECONDS} seconds</Button>
       {failure !== null && (
         <span className="error" role="alert">
           {failure}
@@ -66,7 +66,7 @@ export function Sample() {
     <section className="home-card" aria-label="Sample">
       <h2>
         <TimerReset className="icon" />
-        See documents disappear
+        Watch documents expire
       </h2>
       <p className="row">
         <span>A database of sessions, most of which expire within a minute.</span>
@@ -77,7 +77,7 @@ export function Sample() {
           title={may ? undefined : READ_ONLY}
           onClick={() => void load()}
         >
-          Load the sample
+          Load sample data
         </Button>
         {failure !== null && (
           <span className="error" role="alert">

@@ -43,7 +43,7 @@ function useMerging(source: Source, item: Item, theirs: Opened, choices: Choices
   const merging = useMemo(() => {
     const found = mergeTexts(source.language, [before, theirs.text, mine], choices);
     if ('error' in found) {
-      const why = `Yours cannot be merged: line ${lineOf(mine, found.at)}: ${found.error}`;
+      const why = `Your text cannot be merged: line ${lineOf(mine, found.at)}: ${found.error}`;
       return { text: null, why, differences: [], both: [], open: 0 };
     }
     const { differences } = found;
@@ -78,9 +78,9 @@ function rowsOf(
 
 function said({ differences, both, open }: Merging): string {
   if (differences.length === 0) return 'All fields are the same; only their order may differ.';
-  if (both.length === 0) return 'Nobody has changed the same field: all changes can be kept.';
+  if (both.length === 0) return 'No conflicts: all changes can be merged.';
   const fields = counted(both.length, 'field');
-  return `Both have changed ${fields}: ${open === 0 ? 'all are chosen' : `${open} to choose`}. What one side has changed is kept.`;
+  return `${fields} changed on both sides: ${open === 0 ? 'all resolved' : `${open} to resolve`}. Other changes are merged automatically.`;
 }
 
 export function Conflict({ source, theirs, item }: { source: Source; theirs: Opened; item: Item }) {
@@ -98,9 +98,9 @@ export function Conflict({ source, theirs, item }: { source: Source; theirs: Ope
         text is still in the editor.
       </p>
       {why !== null && <p className="error">{why}</p>}
-      {rows.length > 0 && <ThreeWay caption="What differs" noun="Field" rows={rows} />}
+      {rows.length > 0 && <ThreeWay caption="Differences" noun="Field" rows={rows} />}
       {differences.length > rows.length && (
-        <p className="hint">{counted(differences.length - rows.length, 'further field')} differ.</p>
+        <p className="hint">{counted(differences.length - rows.length, 'more field')} differ.</p>
       )}
       {why === null && (
         <p className="hint" role="status">
@@ -109,8 +109,8 @@ export function Conflict({ source, theirs, item }: { source: Source; theirs: Ope
       )}
       {both.length > 1 && (
         <div className="row">
-          <Button onClick={() => choose(both, 'theirs')}>Choose theirs everywhere</Button>
-          <Button onClick={() => choose(both, 'mine')}>Choose mine everywhere</Button>
+          <Button onClick={() => choose(both, 'theirs')}>Use theirs for all</Button>
+          <Button onClick={() => choose(both, 'mine')}>Use mine for all</Button>
         </div>
       )}
       <div className="row">
@@ -118,7 +118,7 @@ export function Conflict({ source, theirs, item }: { source: Source; theirs: Ope
           look="primary"
           busy={item.busy}
           disabled={!isReady}
-          title={open > 0 ? 'Choose for each field that both have changed first' : undefined}
+          title={open > 0 ? 'Resolve each conflicting field first' : undefined}
           onClick={() => text !== null && item.saveMerged(text)}
         >
           Save merged
@@ -126,8 +126,8 @@ export function Conflict({ source, theirs, item }: { source: Source; theirs: Ope
         <Button look="danger" busy={item.busy} onClick={item.overwrite}>
           Overwrite with mine
         </Button>
-        <Button onClick={item.takeTheirs}>Take theirs</Button>
-        <Button onClick={item.goOn}>Go on editing</Button>
+        <Button onClick={item.takeTheirs}>Use theirs</Button>
+        <Button onClick={item.goOn}>Keep editing</Button>
       </div>
     </section>
   );

@@ -19,10 +19,10 @@ export function EmptyList(props: EmptyListProps) {
   const other = isBinned ? 'other ' : '';
   return (
     <div className="empty items-empty">
-      <p>{isAll ? `There are no ${other}${noun}s.` : `No ${other}${noun} fits.`}</p>
+      <p>{isAll ? `There are no ${other}${noun}s.` : `No matching ${other}${noun}s.`}</p>
       {isAll && !isBinned && writable && (
         <div className="row">
-          <Button onClick={onNew}>Make the first {noun}</Button>
+          <Button onClick={onNew}>Create the first {noun}</Button>
           <Button onClick={() => transfer.set({ kind: 'import', file: null })}>
             Import a file
           </Button>

@@ -16,7 +16,7 @@ const loadHelp = early(() => import('../../ui/completion/editors'));
 
 const BOUND = {
   characters: MOST_CHARACTERS,
-  why: `A filter has at most ${bytes(MOST_CHARACTERS)}`,
+  why: `Filters are limited to ${bytes(MOST_CHARACTERS)}`,
 };
 
 export interface FilterBoxProps {
@@ -106,7 +106,7 @@ export function FilterBox(props: FilterBoxProps) {
     }
   };
   const refuse = (characters: number) =>
-    setRefused(`That text is ${bytes(characters)}. ${BOUND.why}, so it was not put in.`);
+    setRefused(`The pasted text is ${bytes(characters)}. ${BOUND.why}, so it was not inserted.`);
   const apply = () => {
     const text = complete(typed.trim());
     const wrong = check(text);

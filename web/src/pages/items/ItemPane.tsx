@@ -108,7 +108,7 @@ function Findings({
         {large}
       </p>
     );
-  if (!isChecked) return <p className="hint">The text is long: it is checked when it is saved.</p>;
+  if (!isChecked) return <p className="hint">The text is long and is checked when it is saved.</p>;
   if (found === null) return null;
   if (found.error !== null) {
     return (
@@ -122,7 +122,7 @@ function Findings({
     <div role="status">
       {foreseen !== null && foreseen.refused === null && (
         <p className="hint">
-          Saved now: {foreseen.words}
+          If saved now: {foreseen.words}
           {foreseen.seconds !== null && `, ${foreseen.seconds} s after the save`}.
         </p>
       )}
@@ -135,12 +135,12 @@ function Gone({ item, source, died }: { item: Item; source: Source; died: number
   return (
     <Banner look="bad">
       {died === null
-        ? `This ${source.noun} is not there any more: it was deleted, or it expired.`
+        ? `This ${source.noun} no longer exists: it was deleted or has expired.`
         : `This ${source.noun} expired at ${instant(died)} UTC.`}{' '}
-      {item.opened !== null && 'Its text stays here.'}
+      {item.opened !== null && 'Its text is kept here.'}
       {item.text !== '' && (
         <Button busy={item.busy} onClick={item.createAnew}>
-          Create it anew
+          Create again
         </Button>
       )}
     </Banner>
@@ -231,7 +231,7 @@ function TimeLeft({ source, expiry, now, writable, item }: TimeLeftProps) {
       source={source}
       expiry={expiry}
       now={now}
-      blocked={item.dirty ? 'Save or discard the text first.' : null}
+      blocked={item.dirty ? 'Save or discard your changes first.' : null}
       busy={item.busy}
       onTtl={item.setTtl}
       onTouch={item.touch}

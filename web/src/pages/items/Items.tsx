@@ -280,7 +280,7 @@ export default function Items({ target }: { target: Target }) {
       <div role="status">
         {news.words !== null && rows.ready && (
           <p className="items-news">
-            Meanwhile others have {news.words}. <Button onClick={reload}>Show</Button>
+            Other clients have {news.words}. <Button onClick={reload}>Show</Button>
           </p>
         )}
       </div>
@@ -288,7 +288,7 @@ export default function Items({ target }: { target: Target }) {
         <p className="items-order">
           {order.words(visible.length, rows.unsorted)}{' '}
           <Button look="quiet" onClick={() => setQuery('sort', null, true)}>
-            Do not sort
+            Clear sort
           </Button>
         </p>
       )}

@@ -16,7 +16,7 @@ export function ItemsMore(props: ItemsBarProps) {
   const id = useId();
   const items: MenuItem[] = [];
   if (loaded.filtered && loaded.ready && loaded.open && matching.ask !== null)
-    items.push({ label: 'Count all that fit', onChoose: matching.ask });
+    items.push({ label: 'Count matching', onChoose: matching.ask });
   if (rows.cursor !== null && rows.rows.length < MOST && !rows.loadingAll)
     items.push({ label: 'Load all', onChoose: rows.loadAll });
   items.push(

@@ -25,7 +25,7 @@ export function LargeText({ source, name, text, onEdit }: LargeTextProps) {
       </p>
       <div className="row">
         <Button onClick={() => download([text], file, 'application/octet-stream')}>Download</Button>
-        <Button onClick={onEdit} title="An editor with a text of this size reacts slowly">
+        <Button onClick={onEdit} title="The editor is slow with text of this size">
           Edit anyway
         </Button>
       </div>

@@ -25,14 +25,14 @@ const byIndex = ({ by }: Expiry) => by !== null && by !== 'ttl' && by !== 'defau
 /** Returns why the deadline cannot be moved; null: it can. */
 function whyNot(source: Source, expiry: Expiry): string | null {
   if (byIndex(expiry))
-    return `Index ${expiry.by} counts from a date in the ${source.noun}: change that.`;
+    return `Index ${expiry.by} counts from a date in the ${source.noun}: change the date instead.`;
   if (expiry.expiresAtMs !== null) return null;
   if (source.defaultTtl === null) return 'TTL is off: there is no countdown.';
   return `The ${source.noun} does not expire: there is no countdown.`;
 }
 
 function whyNoNever(source: Source, expiry: Expiry): string | null {
-  if (expiry.reason === 'never (ttl = -1)') return 'It has ttl = -1 already.';
+  if (expiry.reason === 'never (ttl = -1)') return 'ttl is already -1.';
   if (byIndex(expiry)) return whyNot(source, expiry);
   return whyNotTtl(source.defaultTtl, source.perDocument);
 }
@@ -94,9 +94,9 @@ export function LifeActions({
   let noExtend =
     blocked ?? whyNot(source, expiry) ?? whyNotTtl(source.defaultTtl, source.perDocument);
   if (noExtend === null && 'error' in read) noExtend = read.error;
-  if (noExtend === null && by < 1) noExtend = 'The time to add must be above 0.';
+  if (noExtend === null && by < 1) noExtend = 'The time to add must be greater than 0.';
   if (noExtend === null && ttl > MAX_TTL)
-    noExtend = `That would be a ttl of ${ttl}; the largest is ${MAX_TTL}.`;
+    noExtend = `ttl would be ${ttl}; the maximum is ${MAX_TTL}.`;
   const ends =
     expiry.expiresAtMs === null
       ? ''
@@ -125,7 +125,7 @@ export function LifeActions({
       </div>
       <Action
         label="Restart countdown"
-        does="Restarts the countdown; the content stays as it is."
+        does="Restarts the countdown; the content does not change."
         whyNot={blocked ?? whyNot(source, expiry)}
         busy={busy}
         onPress={onTouch}

@@ -15,7 +15,7 @@ export function Missing({ target }: { target: Target }) {
   return (
     <Banner look="bad">
       {target.door === 'mongo' ? 'The collection' : 'The container'} {target.database} ›{' '}
-      {target.collection} is not there any more. <Button onClick={reload}>Reload the tree</Button>
+      {target.collection} no longer exists. <Button onClick={reload}>Reload the tree</Button>
     </Banner>
   );
 }

@@ -9,10 +9,10 @@ export function NewerBanner({ source, item }: { source: Source; item: Item }) {
   if (item.newer !== null && item.theirs === null)
     return (
       <Banner look="warn">
-        This {source.noun} was changed elsewhere since you opened it. What you typed is kept.{' '}
+        This {source.noun} has changed since you opened it. Your edits are kept.{' '}
         <Button onClick={item.compare}>Compare and merge</Button>
       </Banner>
     );
   if (!item.isRenewed || item.dirty) return null;
-  return <Banner>Changed elsewhere a moment ago: this is the newest version.</Banner>;
+  return <Banner>Just changed by another client: showing the latest version.</Banner>;
 }

@@ -26,9 +26,7 @@ export function Unanswered({ item }: { item: Item }) {
   if (isLong) {
     return (
       <Banner look="warn">
-        <span>
-          The server has not answered yet. It is still being tried; what was typed is kept.
-        </span>
+        <span>The server has not responded yet. Retrying; your text is kept.</span>
         <Button onClick={item.stop}>Stop</Button>
       </Banner>
     );

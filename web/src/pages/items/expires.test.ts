@@ -23,7 +23,7 @@ test.each<[Expiry, number | null, object]>([
   ],
   [{ expiresAtMs: 59_999, by: 'ttl', reason: null }, 0, { near: 'minute' }],
   [{ expiresAtMs: 86_400_000, by: 'ttl', reason: null }, 0, { near: 'far' }],
-  [{ expiresAtMs: 1e17, by: 'ttl', reason: null }, 0, { at: 'beyond the calendar' }],
+  [{ expiresAtMs: 1e17, by: 'ttl', reason: null }, 0, { at: 'out of range' }],
 ])('%o at %s', (expiry, now, want) => expect(shownExpiry(expiry, now)).toMatchObject(want));
 
 test('rows leave at their instant, not before', () => {

@@ -6,7 +6,7 @@ import { type Expiry, NEVER_WHERE_OFF } from '../../pure/ttl/reasons';
 /** "2026-01-31 12:00:00", database time in UTC; milliseconds only if not zero. */
 export function instant(ms: number): string {
   const date = new Date(ms);
-  if (Number.isNaN(date.getTime())) return 'beyond the calendar';
+  if (Number.isNaN(date.getTime())) return 'out of range';
   const text = date.toISOString().replace('T', ' ').replace('Z', '');
   return ms % 1000 === 0 ? text.slice(0, -4) : text;
 }
@@ -23,7 +23,7 @@ export interface Shown {
 /** Formats an instant in UTC and in the browser's time zone. */
 export function bothTimes(at: string, ms: number | null): string {
   const local = ms === null ? '' : localInstant(ms);
-  return local === '' ? `${at} UTC` : `${at} UTC (${local} here)`;
+  return local === '' ? `${at} UTC` : `${at} UTC (${local} local time)`;
 }
 
 export type Near = 'minute' | 'hour' | 'day' | 'far';

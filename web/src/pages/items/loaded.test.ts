@@ -15,12 +15,12 @@ test.each<[Partial<Loaded>, string]>([
   [{}, '100 items loaded, 4,499 live'],
   [{ live: null }, '100 items loaded'],
   [{ open: false, rows: 1, live: 1 }, '1 item loaded, 1 live'],
-  [{ filtered: true }, '100 items loaded, more may fit'],
-  [{ filtered: true, matching: 1234 }, '100 items loaded, 1,234 fit'],
-  [{ filtered: true, open: false, rows: 3, matching: 4 }, '3 items fit'],
-  [{ filtered: true, open: false, rows: 3 }, '3 items fit'],
-  [{ filtered: true, open: false, rows: 1 }, '1 item fits'],
-  [{ filtered: true, open: false, rows: 0 }, '0 items fit'],
+  [{ filtered: true }, '100 items loaded, more may match'],
+  [{ filtered: true, matching: 1234 }, '100 items loaded, 1,234 match'],
+  [{ filtered: true, open: false, rows: 3, matching: 4 }, '3 items match'],
+  [{ filtered: true, open: false, rows: 3 }, '3 items match'],
+  [{ filtered: true, open: false, rows: 1 }, '1 item matches'],
+  [{ filtered: true, open: false, rows: 0 }, '0 items match'],
   [{ filtered: true, ready: false, rows: 0, open: false }, '0 items loaded'],
 ])('%o', (change, want) => expect(loadedWords({ ...all, ...change })).toBe(want));
 

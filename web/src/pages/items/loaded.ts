@@ -22,9 +22,11 @@ export interface Loaded {
  */
 export function loadedWords({ noun, rows, filtered, open, live, matching, ready }: Loaded): string {
   if (filtered && ready) {
-    const fit = rows === 1 ? 'fits' : 'fit';
-    if (open && matching !== null) return `${counted(rows, noun)} loaded, ${count(matching)} fit`;
-    return open ? `${counted(rows, noun)} loaded, more may fit` : `${counted(rows, noun)} ${fit}`;
+    const match = rows === 1 ? 'matches' : 'match';
+    if (open && matching !== null) return `${counted(rows, noun)} loaded, ${count(matching)} match`;
+    return open
+      ? `${counted(rows, noun)} loaded, more may match`
+      : `${counted(rows, noun)} ${match}`;
   }
   const loaded = `${counted(rows, noun)} loaded`;
   return filtered || live === null ? loaded : `${loaded}, ${count(live)} live`;
@@ -33,5 +35,5 @@ export function loadedWords({ noun, rows, filtered, open, live, matching, ready 
 /** Returns the message at the row limit; null: all rows are loaded. */
 export function boundWords({ rows, filtered, open, live }: Loaded, most: number): string | null {
   if (!open || rows < most || (!filtered && live !== null && live <= rows)) return null;
-  return `No more than ${count(most)} are shown: narrow the filter to see others.`;
+  return `At most ${count(most)} are shown: narrow the filter to see others.`;
 }

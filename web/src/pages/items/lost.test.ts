@@ -27,7 +27,9 @@ test('the server is back with its first answer after the loss', () => {
 
 test('it is said what to do when the server is back, and before that what is known', () => {
   expect(lostWords(LOST, true)).toBe('The server is back: save again.');
-  expect(lostWords({ ...LOST, asked: 'change' }, true)).toBe('The server is back: do it again.');
-  expect(lostWords(LOST, false)).toContain('What was typed is kept.');
-  expect(lostWords({ ...LOST, stopped: true }, false)).toContain('may have been done or not');
+  expect(lostWords({ ...LOST, asked: 'change' }, true)).toBe('The server is back: try again.');
+  expect(lostWords(LOST, false)).toContain('Your text is kept.');
+  expect(lostWords({ ...LOST, stopped: true }, false)).toContain(
+    'may or may not have been applied',
+  );
 });

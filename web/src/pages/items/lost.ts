@@ -42,10 +42,10 @@ export function isBack(lost: Lost, { silentSince, readAt }: Reached): boolean {
 }
 
 export function lostWords({ asked, stopped }: Lost, back: boolean): string {
-  if (back) return `The server is back: ${asked === 'save' ? 'save' : 'do it'} again.`;
+  if (back) return `The server is back: ${asked === 'save' ? 'save' : 'try'} again.`;
   const what = asked === 'save' ? 'save' : 'change';
   const happened = stopped
-    ? `The ${what} was stopped before an answer came, so it may have been done or not.`
-    : `No answer came to the ${what}: it was not done, as far as is known.`;
-  return asked === 'save' ? `${happened} What was typed is kept.` : happened;
+    ? `The ${what} was stopped before the server responded, so it may or may not have been applied.`
+    : `The server did not respond to the ${what}, so it was probably not applied.`;
+  return asked === 'save' ? `${happened} Your text is kept.` : happened;
 }

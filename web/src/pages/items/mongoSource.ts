@@ -349,7 +349,7 @@ export class MongoSource implements Source {
     });
     if ('error' in parsed) return wrong(parsed.error, parsed.at);
     const { value } = parsed;
-    if (!isDocument(value)) return wrong('A document is an object.', 0);
+    if (!isDocument(value)) return wrong('A document must be an object.', 0);
     if (Object.hasOwn(value, '_ts'))
       return wrong('_ts is set by the server and cannot be written.', text.indexOf('_ts'));
     const foreseen = outlook(meaningOfBson(value.ttl), this.defaultTtl, false, this.perDocument);
@@ -428,7 +428,8 @@ export function filterOf(text: string): mongo.Document {
   if (text.trim() === '') return {};
   const parsed = parseShell(text);
   if ('error' in parsed) throw new Error(`At character ${parsed.at + 1}: ${parsed.error}`);
-  if (!isDocument(parsed.value)) throw new Error('A filter is an object like { user: "ada" }.');
+  if (!isDocument(parsed.value))
+    throw new Error('A filter must be an object like { user: "ada" }.');
   return parsed.value;
 }
 
@@ -451,5 +452,5 @@ function sameId(a: unknown, b: unknown): boolean {
 
 function other(value: mongo.Document, opened: Opened): string | null {
   if (!Object.hasOwn(value, '_id') || sameId(value._id, opened.row.ref)) return null;
-  return `The _id was changed. A document keeps it for life, so saving makes a new document ${keyOf(value._id)} and leaves ${opened.row.name} as it is.`;
+  return `The _id was changed. It is immutable, so saving creates a new document ${keyOf(value._id)} and leaves ${opened.row.name} unchanged.`;
 }

@@ -18,12 +18,12 @@ test('what others did is counted once, and what is hidden not at all', () => {
 test('of a part of a collection nobody knows what is new in it', () => {
   const told = withNews(NO_NEWS, { ...news, others: ['n'] }, new Map());
   expect(newsWords(told, { ...all, isFiltered: true })).toBe(
-    'written 1 document that this list does not show (perhaps it does not fit the filter)',
+    'written 1 document not shown in this list (perhaps it does not match the filter)',
   );
   const many = { ...news, others: ['n', 'm'], gone: ['a'] };
   const both = { noun: 'item', isFiltered: true, isOpen: true, more: 0 } as const;
   expect(newsWords(withNews(told, many, new Map()), both)).toBe(
-    'written 2 items that this list does not show (perhaps they do not fit the filter, or come further ' +
+    'written 2 items not shown in this list (perhaps they do not match the filter, or come further ' +
       'down) and removed 1',
   );
   expect(newsWords(told, { ...all, isOpen: true })).toContain('(perhaps it comes further down)');

@@ -42,8 +42,8 @@ export interface Listed {
 
 /** Explains why items may be absent from the list. */
 function whyAbsent({ isFiltered, isOpen }: Listed, n: number): string {
-  const [fit, come] = n === 1 ? ['does', 'comes'] : ['do', 'come'];
-  const [filtered, later] = [`${fit} not fit the filter`, `${come} further down`];
+  const [does, come] = n === 1 ? ['does', 'comes'] : ['do', 'come'];
+  const [filtered, later] = [`${does} not match the filter`, `${come} further down`];
   if (isFiltered && isOpen) return `perhaps ${n === 1 ? 'it' : 'they'} ${filtered}, or ${later}`;
   return `perhaps ${n === 1 ? 'it' : 'they'} ${isFiltered ? filtered : later}`;
 }
@@ -52,7 +52,7 @@ function whyAbsent({ isFiltered, isOpen }: Listed, n: number): string {
 function freshWords(n: number, listed: Listed): string {
   const several = counted(n, listed.noun);
   if (!listed.isFiltered && !listed.isOpen) return `added ${several}`;
-  return `written ${several} that this list does not show (${whyAbsent(listed, n)})`;
+  return `written ${several} not shown in this list (${whyAbsent(listed, n)})`;
 }
 
 /** "added 12 documents, changed 3 and removed 1"; null: nothing. */

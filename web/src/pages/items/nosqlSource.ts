@@ -130,7 +130,7 @@ export class NosqlSource implements Source {
     if (column === EXPIRES) return whyNotByExpiry(filter, direction);
     return unordered(filter)?.length === filter.length
       ? null
-      : 'the filter has an order or a number of items of its own';
+      : 'the filter has its own ORDER BY or limit';
   }
 
   readIndexes(): Promise<(parts: readonly string[]) => string | null> {
@@ -216,7 +216,7 @@ export class NosqlSource implements Source {
 
   private opened({ text, etag }: nosql.ItemText): Opened {
     const read = readJson(text);
-    if ('error' in read) throw new Error(`The server's answer is no JSON: ${read.error}`);
+    if ('error' in read) throw new Error(`The server's response is not JSON: ${read.error}`);
     const value = JSON.parse(text) as nosql.Item;
     const system = SYSTEM.flatMap((name): [string, string][] => {
       const entry = entryOf(read.root, name);
@@ -264,11 +264,11 @@ export class NosqlSource implements Source {
     });
     if ('error' in read) return wrong(read.error, read.at);
     const { root } = read;
-    if (root.kind !== 'object') return wrong('An item is an object.', root.at);
+    if (root.kind !== 'object') return wrong('An item must be an object.', root.at);
     const id = entryOf(root, 'id');
     if (id === null) return wrong('An item needs an "id".', root.at);
     if (id.value.kind !== 'plain' || !id.value.text.startsWith('"')) {
-      return wrong('The "id" must be a text.', id.value.at);
+      return wrong('The "id" must be a string.', id.value.at);
     }
     const ttl = entryOf(root, 'ttl');
     const meaning = meaningOfJson(ttl === null ? null : printJson(ttl.value));
@@ -285,7 +285,7 @@ export class NosqlSource implements Source {
     const ref = this.refOfText(root);
     if (keyOf(ref) === opened.row.key) return null;
     const what = ref.id === refOf(opened.row).id ? 'The partition key' : 'The id';
-    return `${what} was changed. An item cannot change either, so saving makes a new item "${ref.id}" and leaves "${opened.row.name}" as it is.`;
+    return `${what} was changed. It is immutable, so saving creates a new item "${ref.id}" and leaves "${opened.row.name}" unchanged.`;
   }
 
   private refOfText(root: JsonNode): Ref {

@@ -44,11 +44,11 @@ async function cellText(source: Source, row: Row, column: string): Promise<strin
 
 function whyNotEdit(source: Source, writable: boolean, row: Row, column: string): string | null {
   if (!writable) return READ_ONLY;
-  if (column === EXPIRES) return 'The time left is changed beside the item: open it.';
+  if (column === EXPIRES) return 'Open the item to change its time left.';
   const parts = partsOfPath(column);
   const isKey = source.keys.some((key) => key === `/${parts.join('/')}`);
   if (column === source.idField || isKey)
-    return `${titleOf(column)} is part of the ${source.noun}'s name and never changes.`;
+    return `${titleOf(column)} identifies the ${source.noun} and cannot be changed.`;
   if (source.api === 'nosql' && SYSTEM_FIELDS.has(column)) return 'The server sets it.';
   return whyNotInCell(valueAtPath(row.value, parts), parts, source.api);
 }
@@ -71,12 +71,11 @@ export function rowActions(source: Source, events: RowEvents): RowActions {
     const changed = await source.setField(source.asListed(row), parts, value);
     if ('gone' in changed) {
       events.onGone(row.key);
-      return { error: `The ${source.noun} is not there any more.`, again: false };
+      return { error: `The ${source.noun} no longer exists.`, again: false };
     }
     if ('theirs' in changed) {
       events.onRead(changed.theirs.row);
-      const error =
-        'Somebody else has changed it meanwhile, and nothing was saved. The newest is shown now.';
+      const error = 'Someone else changed it first. Nothing was saved; showing the latest version.';
       return { error, again: true };
     }
     events.onRead(changed.done.row);

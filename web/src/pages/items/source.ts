@@ -31,7 +31,7 @@ export function shownOf(row: Row): Readonly<Record<string, unknown>> {
 
 /** Returns why the server does not sort a list by expiry; null: it does, ascending. */
 export function whyNotByExpiry(filter: string, direction: Sort['direction']): string | null {
-  if (direction < 0) return 'the server lists what expires next, not what expires last';
+  if (direction < 0) return 'the server sorts by expiry in ascending order only';
   return filter.trim() === '' ? null : 'the server sorts by expiry only without a filter';
 }
 

@@ -20,10 +20,10 @@ export function tooLarge(source: Source, text: string): string | null {
   if (source.language !== 'json' || text.length * 3 <= most) return null;
   const size = inBytes(compactJson(text));
   if (size <= most) return null;
-  return `The ${source.noun} is ${bytes(size)}. The server takes at most ${words}, so this cannot be saved.`;
+  return `The ${source.noun} is ${bytes(size)}. The server accepts at most ${words}, so this cannot be saved.`;
 }
 
 export function boundOf(source: Source): Bound {
-  const why = `The server takes ${source.noun}s of at most ${source.largest.words}`;
+  const why = `The server accepts ${source.noun}s of at most ${source.largest.words}`;
   return { characters: MOST_CHARACTERS, why };
 }

@@ -13,7 +13,7 @@ export function isDocument(value: unknown): value is Document {
 export function documentOf(text: string, largest: { bytes: number; words: string }): Document {
   const parsed = parseShell(text);
   if ('error' in parsed) throw new Error(parsed.error);
-  if (!isDocument(parsed.value)) throw new Error('A document is an object.');
+  if (!isDocument(parsed.value)) throw new Error('A document must be an object.');
   if (calculateObjectSize(parsed.value) > largest.bytes)
     throw new Error(`The document is larger than ${largest.words}.`);
   return parsed.value;

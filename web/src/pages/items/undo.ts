@@ -31,13 +31,13 @@ function undoing(undo: () => Promise<void>): Action {
 function came(what: string, noun: string, row: Row, changed: Changed, events: UndoEvents): void {
   if ('done' in changed) {
     events.onRead(changed.done.row);
-    toast({ text: `Put back ${what}`, topic: topicOf('edit', events.target) });
+    toast({ text: `Restored ${what}`, topic: topicOf('edit', events.target) });
   } else if ('theirs' in changed) {
     events.onRead(changed.theirs.row);
-    warn(`Not put back: ${what}. It has been changed since, and the newest is shown now.`);
+    warn(`Not restored: ${what}. It has changed since; showing the latest version.`);
   } else {
     events.onGone(row.key);
-    warn(`Not put back: ${what}. The ${noun} is not there any more.`);
+    warn(`Not restored: ${what}. The ${noun} no longer exists.`);
   }
 }
 

@@ -245,7 +245,7 @@ export function useItem(
     else {
       put({
         opened: changed.theirs,
-        failure: `The ${source.noun} was changed by someone else meanwhile, and this was not done. The newest is shown now.`,
+        failure: `The ${source.noun} was changed by someone else first. Nothing was saved; showing the latest version.`,
       });
       events.onSaved(changed.theirs.row);
     }
@@ -277,7 +277,7 @@ export function useItem(
         if (made !== null) done('created', made, null);
         else
           put({
-            failure: `The ${source.noun} was created and expired at once: its instant lies in the past.`,
+            failure: `The ${source.noun} was created and expired immediately: its deadline is in the past.`,
           });
       });
     }

@@ -39,11 +39,11 @@ function useIndexes(source: Source | null): ServedBy | null {
 }
 
 function servedWords(served: ServedBy | null, column: string): string {
-  if (column === EXPIRES) return 'next to expire first; what never expires is not listed';
+  if (column === EXPIRES) return 'next to expire first; documents that never expire are not listed';
   if (served === null) return 'the server sorts';
   const index = served(partsOfPath(column));
   return index === null
-    ? 'no index serves this order, so the server sorts all that fit'
+    ? 'no index for this sort, so the server sorts all matches'
     : `index ${index} serves this order`;
 }
 
@@ -53,7 +53,7 @@ export function useOrder(source: Source | null, filter: string, text: string | n
   return useMemo(() => {
     const whyNot = (by: Sort) => source?.whyNotSorted(filter, by) ?? null;
     const asked = sort !== null && whyNot(sort) === null ? sort : null;
-    const loadedOnly = (why: string) => `sorts the loaded rows alone: ${why}`;
+    const loadedOnly = (why: string) => `sorts only the loaded rows: ${why}`;
     return {
       sort,
       asked,
@@ -69,7 +69,7 @@ export function useOrder(source: Source | null, filter: string, text: string | n
         const how =
           why === null
             ? servedWords(served, sort.column)
-            : `the ${loaded.toLocaleString('en')} loaded alone, since ${why}`;
+            : `only the ${loaded.toLocaleString('en')} loaded rows, since ${why}`;
         return `Sorted by ${titleOf(sort.column)} ${way}: ${how}`;
       },
     };

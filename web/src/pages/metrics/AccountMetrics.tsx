@@ -81,7 +81,7 @@ function serverFigures(status: Status | null, last: Reading | undefined): Figure
   const backlog = metric('ebb_ttl_purge_backlog');
   const lag = inWords(metric('ebb_ttl_purge_lag_seconds') ?? 0);
   put(
-    'Waiting to be removed (estimate)',
+    'Pending removal (estimate)',
     number(backlog),
     backlog === 0 ? undefined : `the oldest expired ${lag} ago`,
   );
@@ -93,7 +93,7 @@ function serverFigures(status: Status | null, last: Reading | undefined): Figure
     put(
       'fsync p50 · p95 · p99',
       [waits.p50, waits.p95, waits.p99].map(latency).join(' · '),
-      `${count(waits.count)} since the start${size === null ? '' : `, ${size.toFixed(1)} commits each`}`,
+      `${count(waits.count)} since server start${size === null ? '' : `, ${size.toFixed(1)} commits per fsync`}`,
     );
   }
   return figures;

@@ -17,8 +17,8 @@ function figuresOf(clock: ClockState, now: number): Figure[] {
       name: 'Clock',
       value: manual ? 'manual' : 'system',
       hint: manual
-        ? 'It stands still and moves only when told.'
-        : 'It follows the machine and never goes back.',
+        ? 'Manual: moves only when advanced.'
+        : 'Follows the system clock and never goes back.',
     },
     {
       name: 'Database time',
@@ -26,7 +26,7 @@ function figuresOf(clock: ClockState, now: number): Figure[] {
     },
     { name: 'Offset', value: offsetWords(clock.offset_ms) },
     {
-      name: 'Clock keeps up',
+      name: 'Clock in sync',
       value: clock.running && clock.keeps_pace ? 'yes' : 'no',
     },
     ...(held === null ? [] : [{ name: 'Removal of expired', value: `held back at ${utc(held)}` }]),
@@ -38,7 +38,7 @@ export function ClockControl() {
   const allowed = mayWrite(useStore(session));
   const now = useNow();
   if (clock === undefined || now === null)
-    return <p className="hint">The clock is not known yet.</p>;
+    return <p className="hint">The clock has not been read yet.</p>;
   return (
     <div className="metrics-clock">
       <Figures figures={figuresOf(clock, now)} label="Clock" />

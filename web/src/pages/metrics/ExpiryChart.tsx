@@ -29,7 +29,7 @@ export function ExpiryChart({ title, series, unit, noun = 'document' }: ExpiryCh
         {series?.exact === false && <span className="hint"> (about)</span>}
       </figcaption>
       {series === null ? (
-        <p className="hint">Not known yet.</p>
+        <p className="hint">Not available yet.</p>
       ) : (
         <>
           <Bars series={series} unit={unit} noun={noun} title={title} />
@@ -199,7 +199,7 @@ function StepTable({ series, title, noun }: Omit<Drawn, 'unit'>) {
         <thead>
           <tr>
             <th scope="col">After</th>
-            <th scope="col">Up to and with</th>
+            <th scope="col">Up to</th>
             <th scope="col">{noun === 'item' ? 'Items' : 'Documents'}</th>
             <th scope="col">Bytes</th>
           </tr>

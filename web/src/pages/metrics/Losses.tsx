@@ -23,15 +23,14 @@ export function Losses({ seconds, toll }: { seconds: number; toll: Toll | null }
     );
     return () => turn.abort();
   }, [seconds, toll?.none]);
-  if (toll === null) return <p>How many documents expire by then could not be worked out.</p>;
+  if (toll === null)
+    return <p>The number of documents that expire by then could not be calculated.</p>;
   const sentence = `${tollWords(toll)} ${toll.documents === 1 ? 'expires' : 'expire'} by then`;
   const said = sentence.charAt(0).toUpperCase() + sentence.slice(1);
   if (toll.none) return <p role="status">{said}.</p>;
   if (typeof known === 'string' || known.length === 0) {
     return (
-      <p role="status">
-        {known === 'asking' ? `${said}; looking in which collections…` : `${said}.`}
-      </p>
+      <p role="status">{known === 'asking' ? `${said}; checking collections…` : `${said}.`}</p>
     );
   }
   return (

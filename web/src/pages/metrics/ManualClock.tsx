@@ -39,7 +39,7 @@ function useMove() {
       await change();
       await refreshServer();
       if (toll !== null)
-        toast({ text: `The clock was moved: ${tollWords(toll)} of both APIs expired.` });
+        toast({ text: `Clock advanced: ${tollWords(toll)} of both APIs expired.` });
     } catch (error) {
       setFailure(words(error));
     }
@@ -103,7 +103,7 @@ export function ManualClock({ now, allowed }: { now: number; allowed: boolean })
       />
       {!allowed && (
         <p className="hint" id={reason}>
-          This session may only read: it cannot move the clock.
+          Read-only session: the clock cannot be moved.
         </p>
       )}
       <p className="hint metrics-preview" role="status">
@@ -230,8 +230,8 @@ function ToDate({ disabled, now, onAsk, onMove }: ToDateProps) {
   };
   const submit = () => {
     const to = fromInput(text);
-    if (to === null) setError(`Give a date and a time, such as ${toInput(now)}.`);
-    else if (to < now) setError(`The clock never goes back: it stands at ${utc(now)}.`);
+    if (to === null) setError(`Enter a date and a time, such as ${toInput(now)}.`);
+    else if (to < now) setError(`The clock never goes back: it is at ${utc(now)}.`);
     else onMove(new Date(to).toISOString());
   };
   return (

@@ -23,9 +23,7 @@ export function MoveDialog({ asked, now, onMove, onClose }: MoveDialogProps) {
   return (
     <Dialog title={`Move the clock to ${utc(now + seconds * 1000)}?`} onClose={onClose}>
       <Losses seconds={seconds} toll={toll} />
-      <p>
-        What expires is gone for everybody and does not come back, and the clock never goes back.
-      </p>
+      <p>Expired documents cannot be restored, and the clock never goes back.</p>
       <div className="row dialog-buttons">
         <Button look="danger" onClick={onMove}>
           Move the clock

@@ -17,7 +17,7 @@ function Counters({ readings }: { readings: readonly Reading[] }) {
           <tr>
             <th scope="col">Counter</th>
             <th scope="col">Per second</th>
-            <th scope="col">Since the start</th>
+            <th scope="col">Since server start</th>
           </tr>
         </thead>
         <tbody>
@@ -75,7 +75,7 @@ function LatencyLine({
 function Latencies({ readings, samples, recent }: OperationsProps & { recent: boolean }) {
   const all = operations(readings, recent).filter((row) => row.total > 0);
   const rows = withEarlier(all, recent ? (samples ?? []) : []);
-  if (rows.length === 0) return <p className="hint">No command was run yet.</p>;
+  if (rows.length === 0) return <p className="hint">No commands have run yet.</p>;
   return (
     <div className="metrics-scroll" role="region" aria-label="Latencies" tabIndex={0}>
       <table>
@@ -85,7 +85,7 @@ function Latencies({ readings, samples, recent }: OperationsProps & { recent: bo
             <th scope="col">Command or route</th>
             <th scope="col">Protocol</th>
             <th scope="col">Per second</th>
-            <th scope="col">Since the start</th>
+            <th scope="col">Since server start</th>
             <th scope="col">p50</th>
             <th scope="col">p95</th>
             <th scope="col">p99</th>
@@ -135,13 +135,13 @@ export function Operations({ readings, samples }: OperationsProps) {
           onChange={(event) => setQuery('latencies', event.target.value === 'all' ? 'all' : null)}
         >
           <option value="recent">the last minute</option>
-          <option value="all">all since the start</option>
+          <option value="all">since server start</option>
         </select>
       </p>
       {recent && (
         <p className="hint">
-          What has not run since this page was opened shows what the server measured last, which has
-          no p95.
+          Commands not run since this page was opened show the last values that the server measured,
+          which have no p95.
         </p>
       )}
       <Latencies readings={readings} samples={samples} recent={recent} />

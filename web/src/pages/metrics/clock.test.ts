@@ -18,7 +18,7 @@ test.each([
 );
 
 test.each([
-  ['', /Type a number/],
+  ['', /Enter a number/],
   ['-5', /forward/],
   ['0', /does not move/],
   ['0.0001', /does not move/],

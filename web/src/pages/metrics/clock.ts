@@ -19,14 +19,14 @@ export type Typed = { seconds: number } | { error: string };
 /** Parses a typed number of units of `unitSeconds` seconds, rounded to milliseconds. */
 export function parseAdvance(text: string, unitSeconds: number): Typed {
   const trimmed = text.trim();
-  if (trimmed === '') return { error: 'Type a number.' };
+  if (trimmed === '') return { error: 'Enter a number.' };
   if (/^[-+]/.test(trimmed))
-    return { error: 'The clock only moves forward: type a positive number.' };
+    return { error: 'The clock only moves forward: enter a positive number.' };
   if (!/^(\d+(\.\d*)?|\.\d+)$/.test(trimmed))
     return { error: `"${trimmed.slice(0, 40)}" is not a number.` };
   const seconds = Math.round(Number(trimmed) * unitSeconds * 1000) / 1000;
-  if (seconds === 0) return { error: 'That does not move the clock: type more than 0.' };
-  if (seconds > MAX_MOVE_SECONDS) return { error: 'That is too far.' };
+  if (seconds === 0) return { error: 'That does not move the clock: enter more than 0.' };
+  if (seconds > MAX_MOVE_SECONDS) return { error: 'That is too far ahead.' };
   return { seconds };
 }
 

@@ -94,7 +94,7 @@ const COUNTERS = [
   { name: 'ebb_nosql_requests_total', label: 'NoSQL requests' },
   { name: 'ebb_nosql_failures_total', label: 'NoSQL refused or failed' },
   { name: 'ebb_nosql_denied_total', label: 'NoSQL without a valid signature' },
-  { name: 'ebb_nosql_throttled_total', label: 'NoSQL beyond their throughput' },
+  { name: 'ebb_nosql_throttled_total', label: 'NoSQL rate limited (429)' },
   { name: 'ebb_nosql_request_units_total', label: 'NoSQL request units' },
 ];
 

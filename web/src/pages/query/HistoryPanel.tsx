@@ -13,13 +13,16 @@ export interface HistoryPanelProps {
 
 export function HistoryPanel({ history, onTake, onClear }: HistoryPanelProps) {
   const [isOnlyFailed, setOnlyFailed] = useState(false);
-  if (history.length === 0) return <p className="hint">Nothing was run in this browser yet.</p>;
+  if (history.length === 0)
+    return <p className="hint">No queries have been run in this browser.</p>;
   const failed = history.filter(isFailed);
   const listed = isOnlyFailed ? failed : history;
   return (
     <>
       <div className="row query-pages">
-        <span className="query-summary hint">The last {history.length}, kept in this browser.</span>
+        <span className="query-summary hint">
+          The last {history.length}, stored in this browser.
+        </span>
         <label className="query-choice">
           <input
             type="checkbox"
@@ -30,7 +33,7 @@ export function HistoryPanel({ history, onTake, onClear }: HistoryPanelProps) {
         </label>
         <Button onClick={onClear}>Clear history</Button>
       </div>
-      {listed.length === 0 && <p className="hint">None of them failed.</p>}
+      {listed.length === 0 && <p className="hint">No failed queries.</p>}
       <ul className="query-history">
         {listed.map((past) => (
           <li key={`${past.at} ${past.place}`}>

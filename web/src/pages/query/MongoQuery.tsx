@@ -47,8 +47,8 @@ function Mode({ form, put }: Pick<MongoForms, 'form' | 'put'>) {
     if (!next.kept) return;
     const taken = { ...next.form, pipeline: pipelineOfFind(form) };
     toast({
-      text: 'The pipeline has stages of its own and stayed as it is.',
-      action: { label: 'Take the filter instead', seconds: 10, onChoose: () => put(taken) },
+      text: 'The pipeline already has stages and was not changed.',
+      action: { label: 'Use the filter instead', seconds: 10, onChoose: () => put(taken) },
     });
   };
   return (

@@ -32,7 +32,7 @@ function Elapsed({ runs: { busy, since, pages, at } }: { runs: Runs }) {
     return <span className="hint" aria-hidden="true">{`${seconds.toFixed(1)} s`}</span>;
   }
   return took === undefined ? null : (
-    <span className="hint" title="From the request to its answer">
+    <span className="hint" title="Time from request to response">
       {latency(took / 1000)}
     </span>
   );

@@ -24,15 +24,15 @@ function Elsewhere({ target, taken, onAccept }: ElsewhereProps) {
   const parts = addressOf('mongo', { ...taken.form });
   return (
     <Banner look="warn">
-      This line asks {name}, not {target.collection}.{' '}
+      This command is for {name}, not {target.collection}.{' '}
       <Button
         disabled={parts === null}
-        title={parts === null ? 'The line is too long for the address of a page' : undefined}
+        title={parts === null ? 'The command is too long for a link' : undefined}
         onClick={() => go(place, parts ?? {})}
       >
         Open Query of {name}
       </Button>{' '}
-      <Button onClick={onAccept}>Ask {target.collection} this</Button>
+      <Button onClick={onAccept}>Run it on {target.collection}</Button>
     </Banner>
   );
 }
@@ -40,9 +40,7 @@ function Elsewhere({ target, taken, onAccept }: ElsewhereProps) {
 export function ShellNotice({ target, line }: { target: Target; line: ShellLine }) {
   const { notice, isTyped } = line;
   if (isTyped)
-    return (
-      <p className="hint query-hint">A line of the shell: Execute query takes it apart first.</p>
-    );
+    return <p className="hint query-hint">Shell command: Execute query converts it first.</p>;
   if (notice === null) return null;
   if ('error' in notice) return <Problems error={notice.error} text="" target={target} />;
   return <Elsewhere target={target} taken={notice.elsewhere} onAccept={notice.accept} />;

@@ -31,14 +31,14 @@ export function StatisticsPanel({ runs, door }: { runs: Runs; door: Door }) {
   const { lines, failure } = useStatistics(runs);
   if (failure !== null) return <Failure error={failure} />;
   if (runs.run === null || runs.pages.length === 0)
-    return <p className="hint">There are figures once a query was run.</p>;
-  if (lines === null) return <p className="hint">Asking…</p>;
+    return <p className="hint">Run a query to see its statistics.</p>;
+  if (lines === null) return <p className="hint">Loading…</p>;
   const sums = lines.some((line) => line.all !== undefined) && runs.pages.length > 1;
   return (
     <>
       <div className="query-scroll">
         <table>
-          <caption className="visually-hidden">Statistics of the query</caption>
+          <caption className="visually-hidden">Query statistics</caption>
           <thead>
             <tr>
               <th scope="col">Figure</th>
@@ -59,8 +59,7 @@ export function StatisticsPanel({ runs, door }: { runs: Runs; door: Door }) {
       </div>
       {door === 'mongo' && (
         <p className="hint">
-          All but the round trip were measured by explain, which has just run the whole query once
-          more.
+          Measured by running the query again with explain, except for the round trip.
         </p>
       )}
     </>

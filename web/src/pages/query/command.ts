@@ -41,7 +41,7 @@ function documentOf(form: MongoForm, name: FieldName): Document | null {
   if (form[name].trim() === '') return null;
   const value = fieldValue(form, name);
   if (isDocument(value)) return value;
-  throw new InputError('This is no document: write { field: value }.', LABELS[name], form[name], 0);
+  throw new InputError('Not a document: expected { field: value }.', LABELS[name], form[name], 0);
 }
 
 /** Parses the integer of a field; null if empty. */
@@ -49,7 +49,7 @@ function wholeOf(form: MongoForm, name: 'limit' | 'skip'): number | null {
   const text = form[name].trim();
   if (text === '') return null;
   if (/^\d{1,10}$/.test(text) && Number(text) <= 2_147_483_647) return Number(text);
-  const message = 'This is no whole number from 0 to 2147483647.';
+  const message = 'Not a whole number from 0 to 2147483647.';
   throw new InputError(message, LABELS[name], form[name], null);
 }
 
@@ -67,7 +67,7 @@ function find(collection: string, form: MongoForm): Document {
 function aggregate(collection: string, form: MongoForm): Document {
   const pipeline = form.pipeline.trim() === '' ? [] : fieldValue(form, 'pipeline');
   if (Array.isArray(pipeline)) return { aggregate: collection, pipeline, cursor: {} };
-  const message = 'This is no array of stages: write [ { $match: { … } }, … ].';
+  const message = 'Not an array of stages: expected [ { $match: { … } }, … ].';
   throw new InputError(message, LABELS.pipeline, form.pipeline, 0);
 }
 

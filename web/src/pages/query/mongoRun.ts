@@ -39,7 +39,7 @@ function explained(database: string, command: Document, signal: AbortSignal): Pr
   return run(database, { explain: command, verbosity: 'executionStats' }, { signal });
 }
 
-const WRITES = 'not asked for: explaining would run what writes again';
+const WRITES = 'not run: it would repeat the writes';
 
 export function startMongo(target: Target, form: MongoForm): Run {
   const { database, collection } = target;
@@ -64,9 +64,7 @@ export function startMongo(target: Target, form: MongoForm): Run {
     const at = cursor;
     cursor = null;
     if (at === null)
-      throw new Error(
-        'The server holds no further pages of this query any more. Execute it again.',
-      );
+      throw new Error('The cursor no longer exists on the server. Execute the query again.');
     return more(database, collection, at, rows, { signal });
   };
   const next = async (signal: AbortSignal, rows = PAGE_ROWS): Promise<ResultPage> => {

@@ -54,7 +54,7 @@ async function pathsOf({ database, collection }: Target): Promise<readonly strin
 
 export function startNosql(target: Target, text: string): Run {
   checkSize('Query', text);
-  if (text.trim() === '') throw new InputError('Type a query.', 'Query', text, null);
+  if (text.trim() === '') throw new InputError('Enter a query.', 'Query', text, null);
   const at = { database: target.database, container: target.collection };
   const facts: NosqlFacts[] = [];
   let continuation: string | null = null;

@@ -32,9 +32,9 @@ test.each([
 
 test.each([
   ['x'.repeat(MAX_QUERY_BYTES), null],
-  ['x'.repeat(MAX_QUERY_BYTES + 1), /has 512 KB; at most 512 KB/],
-  ['ü'.repeat(MAX_QUERY_BYTES / 2 + 1), /at most 512 KB/],
-  ['x'.repeat(20_000_000), /has 19 MB/],
+  ['x'.repeat(MAX_QUERY_BYTES + 1), /is 512 KB; the maximum is 512 KB/],
+  ['ü'.repeat(MAX_QUERY_BYTES / 2 + 1), /the maximum is 512 KB/],
+  ['x'.repeat(20_000_000), /is 19 MB/],
 ])('texts beyond 512 KB are refused', (text, want) => {
   if (want === null) expect(() => checkSize('Query', text)).not.toThrow();
   else expect(() => checkSize('Query', text)).toThrow(want);

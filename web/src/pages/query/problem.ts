@@ -78,13 +78,13 @@ export const MAX_QUERY_BYTES = 512 * 1024;
 /** Limit of the editors: longer texts cannot be sent. */
 export const QUERY_BOUND = {
   characters: MAX_QUERY_BYTES,
-  why: `At most ${bytes(MAX_QUERY_BYTES)} are sent`,
+  why: `Queries are limited to ${bytes(MAX_QUERY_BYTES)}`,
 };
 
 /** Throws if a text is too large. */
 export function checkSize(field: string, text: string): void {
   const size = text.length > MAX_QUERY_BYTES ? text.length : new TextEncoder().encode(text).length;
   if (size <= MAX_QUERY_BYTES) return;
-  const message = `The text has ${bytes(size)}; at most ${bytes(MAX_QUERY_BYTES)} are sent.`;
+  const message = `The query is ${bytes(size)}; the maximum is ${bytes(MAX_QUERY_BYTES)}.`;
   throw new InputError(message, field, '', null);
 }

@@ -63,7 +63,7 @@ test('sizes say in which form they were measured, and one that was not measured 
       .filter(({ name }) => name.startsWith('Size'))
       .map(({ name, value }) => `${name}: ${value}`);
   expect(sizes('retrievedDocumentSize=1024;outputDocumentSize=2048')).toEqual([
-    'Size of those as stored: 1.0 KB',
+    'Size of documents examined: 1.0 KB',
     'Size of the results as JSON: 2.0 KB',
   ]);
   expect(sizes('retrievedDocumentSize=2048;outputDocumentSize=2048')).toEqual([

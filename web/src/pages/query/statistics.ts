@@ -86,7 +86,7 @@ export function nosqlStatistics(pages: readonly NosqlFacts[], at: number): Stati
   const isOfResults = parsed.every(
     (one) => one.get('retrievedDocumentSize') === one.get('outputDocumentSize'),
   );
-  if (!isOfResults) put('Size of those as stored', 'retrievedDocumentSize', bytes);
+  if (!isOfResults) put('Size of documents examined', 'retrievedDocumentSize', bytes);
   lines.push({
     name: 'Documents returned',
     value: count(page.rows),

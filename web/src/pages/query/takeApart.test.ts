@@ -68,38 +68,38 @@ test.each<[string, string | null, string]>([
 
 test('a sentence says what was done, and what was left out', () => {
   expect(apart('db.c.find({}).sort({a: 1}).limit(1)').said).toBe(
-    'The line of the shell was taken apart: filter, sort and limit.',
+    'Converted the shell command: filter, sort and limit.',
   );
   expect(apart('db.c.aggregate([], { allowDiskUse: true })').said).toBe(
-    'The line of the shell became a pipeline. Its options were left out.',
+    'Converted the shell command to a pipeline. Its options are ignored.',
   );
 });
 
 test.each<[string, RegExp, number]>([
   [
     'db.c.remove({})',
-    /^"remove" is not known of a collection: known are find, .* and distinct\.$/,
+    /^unknown method "remove" of a collection; supported: find, .* and distinct\.$/,
     5,
   ],
   [
     'db.c.find().hint("a")',
-    /^"hint" is not known after find: known are sort, .* and pretty\.$/,
+    /^unknown method "hint" after find; supported: sort, .* and pretty\.$/,
     12,
   ],
   [
     'db.c.aggregate([]).sort({a: 1})',
-    /^"sort" is not known here: known are toArray and pretty\.$/,
+    /^unknown method "sort" here; supported: toArray and pretty\.$/,
     19,
   ],
-  ['db.stats()', /^"stats" is not known of a database: known are getCollection/, 3],
-  ['db.c.find("a")', /^find takes a document here/, 10],
-  ['db.c.find().limit(-5)', /^limit takes one whole number/, 18],
-  ['db.c.find().limit(1.5)', /^limit takes one whole number/, 18],
-  ['db.c.distinct({})', /^distinct takes the name of a field/, 14],
-  ['db.c.find({a: })', /^a value is wanted/, 14],
-  ['db.c.find({})\ndb.c.find({})', /^nothing may follow the line/, 14],
-  ['db.c.find({}', /"," or "\)" is wanted/, 12],
-  ['db.c', /is wanted, not the end/, 4],
+  ['db.stats()', /^unknown method "stats" of a database; supported: getCollection/, 3],
+  ['db.c.find("a")', /^find expects a document/, 10],
+  ['db.c.find().limit(-5)', /^limit expects one whole number/, 18],
+  ['db.c.find().limit(1.5)', /^limit expects one whole number/, 18],
+  ['db.c.distinct({})', /^distinct expects a field name/, 14],
+  ['db.c.find({a: })', /^expected a value/, 14],
+  ['db.c.find({})\ndb.c.find({})', /^unexpected .* after the command/, 14],
+  ['db.c.find({}', /^expected "," or "\)"/, 12],
+  ['db.c', /but found the end/, 4],
 ])('%s is refused', (text, error, at) => {
   const found = takeApart(text);
   expect(found).toMatchObject({ at });

@@ -50,21 +50,24 @@ function listed(names: readonly string[]): string {
 }
 
 function unknown({ name, at }: Step, after: string, known: readonly string[]): Wrong {
-  return new Wrong(`${JSON.stringify(name)} is not known ${after}: known are ${listed(known)}`, at);
+  return new Wrong(
+    `unknown method ${JSON.stringify(name)} ${after}; supported: ${listed(known)}`,
+    at,
+  );
 }
 
 /** Parses a document argument; the shell treats a missing one and null as empty. */
 function documentOf({ name }: Step, arg: Argument | undefined): string {
   if (arg === undefined || arg.value === null || arg.value === undefined) return '';
   if (isPlainObject(arg.value)) return arg.text;
-  throw new Wrong(`${name} takes a document here: write { field: value }`, arg.at);
+  throw new Wrong(`${name} expects a document: { field: value }`, arg.at);
 }
 
 function wholeOf({ name, at, args }: Step): string {
   const value = args[0]?.value;
   const text = value instanceof Int32 || value instanceof Long ? value.toString() : '';
   if (args.length === 1 && /^\d+$/.test(text)) return text;
-  throw new Wrong(`${name} takes one whole number from 0`, args[0]?.at ?? at);
+  throw new Wrong(`${name} expects one whole number from 0`, args[0]?.at ?? at);
 }
 
 const stage = (operator: string, body: string) => `{ ${operator}: ${body} }`;
@@ -74,7 +77,7 @@ const matching = (filter: string) => (/^(\{\s*\})?$/.test(filter) ? [] : [stage(
 function distinct(step: Step): string[] {
   const [field, filter] = step.args;
   if (typeof field?.value !== 'string' || field.value === '')
-    throw new Wrong('distinct takes the name of a field in quotes', field?.at ?? step.at);
+    throw new Wrong('distinct expects a field name in quotes', field?.at ?? step.at);
   const path = printShell(`$${field.value}`);
   return [
     ...matching(documentOf(step, filter)),
@@ -170,17 +173,17 @@ function takenApart({ database, collection, steps }: Call): TakenApart {
   for (const [at, step] of steps.entries()) (at === 0 ? begin : goOn)(step, asked);
   const { stages, left, pipeline: whole, ...fields } = asked;
   const pipeline = whole ?? (stages === null ? null : `[\n  ${stages.join(',\n  ')}\n]`);
-  const without = left ? ' Its options were left out.' : '';
+  const without = left ? ' Its options are ignored.' : '';
   const place = { database, collection };
   if (pipeline !== null) {
-    const said = `The line of the shell became a pipeline.${without}`;
+    const said = `Converted the shell command to a pipeline.${without}`;
     return { ...place, said, form: { ...EMPTY, mode: 'pipeline', pipeline } };
   }
   const names = (['projection', 'sort', 'limit', 'skip'] as const).filter(
     (name) => fields[name] !== '',
   );
   const parts = listed(['filter', ...names.map((name) => LABELS[name].toLowerCase())]);
-  const said = `The line of the shell was taken apart: ${parts}.${without}`;
+  const said = `Converted the shell command: ${parts}.${without}`;
   return { ...place, said, form: { ...EMPTY, ...fields, filter: fields.filter || '{}' } };
 }
 

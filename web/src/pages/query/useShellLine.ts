@@ -58,7 +58,7 @@ export function asked(target: Target, form: MongoForm): MongoForm {
   const taken = takeApart(text);
   if ('error' in taken) throw faultOf(form, taken);
   if (isHere(taken, target)) return taken.form;
-  const message = `This line asks ${taken.collection}, not ${target.collection}.`;
+  const message = `This command is for ${taken.collection}, not ${target.collection}.`;
   throw new InputError(message, LABELS[boxOf(form)], text, null);
 }
 

@@ -54,17 +54,17 @@ export function Classes(props: ClassesProps) {
       <table className="schema-table">
         <thead>
           <tr>
-            <th scope="col">By</th>
+            <th scope="col">Rule</th>
             <th scope="col">Share</th>
             <th scope="col" className="schema-number">
               {live === null ? 'Number' : 'In the sample'}
             </th>
             {live !== null && (
               <th scope="col" className="schema-number">
-                Of all, about
+                Estimated total
               </th>
             )}
-            <th scope="col">Which</th>
+            <th scope="col">Link</th>
           </tr>
         </thead>
         <tbody>

@@ -28,7 +28,7 @@ function Value({ facts, value, target }: LineProps & { value: string }) {
         <PlaceLink
           to={{ page: 'collection', view: 'items', ...target }}
           query={{ filter }}
-          title={`Show what has it: ${filter}`}
+          title={`Show matching: ${filter}`}
         >
           {shown}
         </PlaceLink>
@@ -91,15 +91,15 @@ export function Fields({ facts, target }: { facts: SampleFacts; target: Target }
   return (
     <section aria-label="Fields">
       <h2>Fields</h2>
-      {facts.isCut && <p className="hint">There are more fields than these {shown.length}.</p>}
+      {facts.isCut && <p className="hint">Only the first {shown.length} fields are shown.</p>}
       <div className="schema-scroll" role="region" tabIndex={0} aria-label="Table of fields">
         <table className="schema-table">
           <thead>
             <tr>
               <th scope="col">Field</th>
-              <th scope="col">Has it</th>
+              <th scope="col">Present in</th>
               <th scope="col">Types</th>
-              <th scope="col">From, to</th>
+              <th scope="col">Range</th>
               <th scope="col">Most frequent values</th>
             </tr>
           </thead>

@@ -57,7 +57,7 @@ function useSample(target: Target, size: Size) {
 /** "1,003 of 120,000 items, chosen at random". */
 function sampleInWords({ documents, live, isWhole, isCut }: Sample, noun: string): string {
   if (isWhole) return `All ${counted(documents.length, noun)}`;
-  const cut = isCut ? '; no more were read, since they are large' : '';
+  const cut = isCut ? '; limited by size' : '';
   return `${count(documents.length)} of ${counted(live, noun)}, chosen at random${cut}`;
 }
 
@@ -120,7 +120,7 @@ export default function Schema({ target }: { target: Target }) {
           </select>
         </label>
         <Button busy={busy} onClick={again}>
-          Read again
+          Resample
         </Button>
         <span className="hint" role="status">
           {known === null ? '' : sampleInWords(known.sample, noun)}

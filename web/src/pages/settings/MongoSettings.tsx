@@ -38,7 +38,7 @@ function TimeToLive({ target, settings, disabled }: Part) {
     <>
       {dates.length > 0 && (
         <Banner>
-          {`Whatever is set here, documents expire by their dates: ${dates.join(', ')} (see Date TTL indexes).`}
+          {`Independently of this setting, documents expire by date: ${dates.join(', ')} (see Date TTL indexes).`}
         </Banner>
       )}
       <TtlSection
@@ -51,8 +51,8 @@ function TimeToLive({ target, settings, disabled }: Part) {
       />
       <p className="hint">
         {held.length === 0
-          ? 'Turning it on makes an index on “_ts”, which stands for the default of the collection.'
-          : `It is kept by the index ${held.join(', ')} on “_ts”.`}
+          ? 'Turning it on creates an index on “_ts” that stores the default of the collection.'
+          : `Stored as the index ${held.join(', ')} on “_ts”.`}
       </p>
     </>
   );

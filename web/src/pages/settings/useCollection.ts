@@ -78,7 +78,7 @@ function useSaving(target: Target, gate: ExpiryGate, loaded: Loaded<IndexRecord[
     } catch (error) {
       if (loaded.notice(error)) return;
       const why = somebodyWasFaster(error)
-        ? 'Not saved: somebody else has changed this index meanwhile. What is there now has been read again. '
+        ? 'Not saved: someone else has changed this index. The current state has been loaded. '
         : 'Not saved: ';
       setOutcome({ good: false, text: why + words(error) });
       await loaded.reload();

@@ -65,7 +65,7 @@ test.each<[object, string]>([
   const advice = mongoAdvice(answer(command));
   expect(advice).toMatchObject({ shown, collection: 's' });
   expect(advice?.sentence).toBe(
-    `This query walked 4,540 documents and returned 5: create ${shown}.`,
+    `This query scanned 4,540 documents to return 5. Suggested index: ${shown}.`,
   );
 });
 

@@ -99,6 +99,6 @@ export function mongoAdvice(answer: unknown): MongoAdvice | null {
   const used = nodesOf(root).flatMap(({ keys }) => (keys === null ? [] : [keys]));
   if (isThere(shown, used)) return null;
   const name = Object.entries(key).flat().join('_');
-  const sentence = `${walked(documentsExamined, returned)}: create ${shown}.`;
+  const sentence = `${walked(documentsExamined, returned)}. Suggested index: ${shown}.`;
   return { sentence, collection: asked.collection, key, name, shown };
 }

@@ -41,7 +41,7 @@ test.each<[string, string[]]>([
   const advice = nosqlAdvice(run(text), USER_ONLY);
   expect(advice).toMatchObject({ include, composite: null });
   expect(advice?.sentence).toBe(
-    `This query walked 4,540 documents and returned 9: include ${include.join(', ')}.`,
+    `This query scanned 4,540 documents to return 9. Suggested paths to include: ${include.join(', ')}.`,
   );
 });
 
@@ -61,7 +61,7 @@ test('a sort by several paths needs a composite index, in either direction', () 
   ];
   const advice = nosqlAdvice(run(text, 0, 0), USER_ONLY);
   expect(advice?.composite).toEqual(composite);
-  expect(advice?.sentence).toMatch(/create \/user ascending, \/n descending\.$/);
+  expect(advice?.sentence).toMatch(/Suggested index: \/user ascending, \/n descending\.$/);
   const turned = [{ path: '/user', order: 'descending' }, { path: '/n' }];
   for (const compositeIndexes of [[composite], [turned]]) {
     expect(nosqlAdvice(run(text, 0, 0), { ...USER_ONLY, compositeIndexes })).toBeNull();

@@ -140,10 +140,10 @@ export function nosqlAdvice(run: NosqlRun, policy: Policy): NosqlAdvice | null {
     : [];
   if (composite !== null) {
     const words = composite.map((one) => `${one.path} ${one.order}`).join(', ');
-    const sentence = `Sorting by several paths needs a composite index: create ${words}.`;
+    const sentence = `Sorting by several paths needs a composite index. Suggested index: ${words}.`;
     return { sentence, include, composite };
   }
   if (include.length === 0) return null;
-  const sentence = `${walked(examined, returned)}: include ${include.join(', ')}.`;
+  const sentence = `${walked(examined, returned)}. Suggested paths to include: ${include.join(', ')}.`;
   return { sentence, include, composite: null };
 }

@@ -11,5 +11,5 @@ export function isWasteful(examined: number, returned: number): boolean {
 
 export function walked(examined: number, returned: number): string {
   const documents = (n: number) => `${count(n)} document${n === 1 ? '' : 's'}`;
-  return `This query walked ${documents(examined)} and returned ${count(returned)}`;
+  return `This query scanned ${documents(examined)} to return ${count(returned)}`;
 }

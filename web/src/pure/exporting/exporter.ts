@@ -48,7 +48,7 @@ export const cellsOfDocument: CellsOf<Document> = (document, paths, guard) =>
 
 export const cellsOfItem: CellsOf<ItemText> = (text, paths, guard) => {
   const read = readJson(text);
-  if ('error' in read) throw new Error(`The server's answer is no JSON: ${read.error}`);
+  if ('error' in read) throw new Error(`The server's response is not JSON: ${read.error}`);
   return paths.map((parts) => cellOfNode(nodeAtPath(read.root, parts), guard));
 };
 

@@ -8,6 +8,6 @@ import { SYSTEM_FIELDS } from '../values/system';
 /** Serializes an item on one line. */
 export function itemText(text: ItemText, withSystem: boolean): string {
   const read = readJson(text);
-  if ('error' in read) throw new Error(`The server's answer is no JSON: ${read.error}`);
+  if ('error' in read) throw new Error(`The server's response is not JSON: ${read.error}`);
   return printCompact(withSystem ? read.root : without(read.root, SYSTEM_FIELDS));
 }

@@ -33,8 +33,8 @@ test.each<[string, unknown[]]>([
   ['a\rb\nc\r\n\r\nd\n', [['a'], ['b'], ['c'], ['d']]],
   ['"a ""b"" c","x\r\ny, z"\n', [['a "b" c', 'x\r\ny, z']]],
   ['a,\n,\n""\n', [['a', ''], ['', ''], ['']]],
-  ['a\n"x" y,b\nc', [['a'], '2:4 text follows the quote that ends a field.', ['c']]],
-  ['a"b\nc', ['1:2 a quote stands in a field that does not begin with one.', ['c']]],
+  ['a\n"x" y,b\nc', [['a'], '2:4 unexpected text after a closing quote.', ['c']]],
+  ['a"b\nc', ['1:2 unexpected quote in an unquoted field.', ['c']]],
   ['a\n"b\nc,d', [['a'], '2:1 the quote that opens here is not closed.']],
 ])('%j in parts of any length', (text, want) => {
   for (const length of [1, 2, 3, 1000]) expect(records(text, length)).toEqual(want);

@@ -134,7 +134,7 @@ export class CsvSplitter {
       this.state = 'plain';
     }
     if (this.state === 'plain') this.take(text);
-    if (this.state === 'behind') this.refuse('text follows the quote that ends a field.');
+    if (this.state === 'behind') this.refuse('unexpected text after a closing quote.');
     this.column += text.length;
   }
 
@@ -152,7 +152,7 @@ export class CsvSplitter {
       this.take('"');
       this.state = 'quoted';
     } else if (this.state === 'plain') {
-      this.refuse('a quote stands in a field that does not begin with one.');
+      this.refuse('unexpected quote in an unquoted field.');
     }
     this.column += 1;
   }

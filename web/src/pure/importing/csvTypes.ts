@@ -109,7 +109,7 @@ function extended(name: string, text: string): Cell {
 
 function nested(text: string): Cell {
   const read = readJson(text);
-  return 'root' in read ? { node: read.root } : { why: `this is no JSON: ${read.error}` };
+  return 'root' in read ? { node: read.root } : { why: `not JSON: ${read.error}` };
 }
 
 const shown = (text: string) => JSON.stringify(text.length > 40 ? `${text.slice(0, 40)}…` : text);
@@ -132,7 +132,8 @@ export function cellOf({ text, quoted }: CsvField, type: CsvType, api: Api): Cel
       if (/^(?:true|false)$/i.test(text)) return node(text.toLowerCase());
       return { why: `${shown(text)} is neither true nor false.` };
     case 'date':
-      if (!isInstant(text)) return { why: `${shown(text)} is no date like 2026-01-31T12:00:00Z.` };
+      if (!isInstant(text))
+        return { why: `${shown(text)} is not a date like 2026-01-31T12:00:00Z.` };
       return api === 'mongo' ? extended('$date', text) : node(JSON.stringify(text));
     case 'dayFirst': {
       const date = ofDayFirst(text);

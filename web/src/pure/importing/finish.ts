@@ -55,7 +55,7 @@ export function extendedValue(node: JsonNode): unknown {
 }
 
 function checkObject(node: JsonNode, noun: string): void {
-  if (node.kind !== 'object') throw new Wrong(`${noun} is an object in { }`, node.at);
+  if (node.kind !== 'object') throw new Wrong(`${noun} must be an object in { }`, node.at);
 }
 
 export const finishDocument: Finish<Document> = (node) => {

@@ -184,7 +184,7 @@ class ValueReader<T> extends Collector<T> {
 
   protected close(): void {
     if (this.array === 'closed') {
-      if (!this.isBlank()) this.refuseHere('something follows the end of the array.');
+      if (!this.isBlank()) this.refuseHere('unexpected text after the end of the array.');
       return;
     }
     this.finishOne();

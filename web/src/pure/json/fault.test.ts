@@ -9,16 +9,16 @@ test.each([
 ])('%s is JSON', (text) => expect(jsonFault(text)).toBeNull());
 
 test.each<[string, number, number, string]>([
-  ['', 1, 1, 'the text ends where a value is expected'],
-  ['{\n  "a": tru\n}', 2, 8, '“t” stands where a value is expected'],
-  ['{\n  "a": 1', 2, 9, 'the text ends where “,” or “}” is expected'],
-  ['{"a": 1,}', 1, 9, '“}” stands where a name in double quotes is expected'],
-  ['{a: 1}', 1, 2, '“a” stands where a name in double quotes is expected'],
-  ['{"a" 1}', 1, 6, '“1” stands where “:” is expected'],
-  ['[1 2]', 1, 4, '“2” stands where “,” or “]” is expected'],
-  ['[01]', 1, 2, '“0” stands where a value is expected'],
-  ['["a\n"]', 1, 2, '“"” stands where a text that is closed is expected'],
-  ['{} x', 1, 4, '“x” stands where the end is expected'],
+  ['', 1, 1, 'expected a value but the text ends'],
+  ['{\n  "a": tru\n}', 2, 8, 'expected a value but found “t”'],
+  ['{\n  "a": 1', 2, 9, 'expected “,” or “}” but the text ends'],
+  ['{"a": 1,}', 1, 9, 'expected a name in double quotes but found “}”'],
+  ['{a: 1}', 1, 2, 'expected a name in double quotes but found “a”'],
+  ['{"a" 1}', 1, 6, 'expected “:” but found “1”'],
+  ['[1 2]', 1, 4, 'expected “,” or “]” but found “2”'],
+  ['[01]', 1, 2, 'expected a value but found “0”'],
+  ['["a\n"]', 1, 2, 'the string is not terminated'],
+  ['{} x', 1, 4, 'expected the end but found “x”'],
   ['{"a": 1,\n "\\u0061": 2}', 2, 2, 'the name "\\u0061" occurs twice'],
 ])('%j is placed', (text, line, column, why) => {
   expect(jsonFault(text)).toEqual({ line, column, why });

@@ -39,8 +39,8 @@ class Scanner {
 
   private stop(expected: string): never {
     const [next] = this.text.slice(this.at);
-    const found = next === undefined ? 'the text ends' : `“${next}” stands`;
-    throw new Stop(this.at, `${found} where ${expected} is expected`);
+    const found = next === undefined ? 'the text ends' : `found “${next}”`;
+    throw new Stop(this.at, `expected ${expected} but ${found}`);
   }
 
   private name(seen: Set<string>): void {
@@ -55,7 +55,7 @@ class Scanner {
   }
 
   private entries(close: '}' | ']', depth: number): void {
-    if (depth > DEEPEST) throw new Stop(this.at, `it is nested deeper than ${DEEPEST} levels`);
+    if (depth > DEEPEST) throw new Stop(this.at, `nested deeper than ${DEEPEST} levels`);
     const seen = new Set<string>();
     this.at += 1;
     this.space();
@@ -81,7 +81,8 @@ class Scanner {
     if (next === '{') this.entries('}', depth);
     else if (next === '[') this.entries(']', depth);
     else if (this.take(STRING) === null && this.take(LITERAL) === null) {
-      this.stop(next === '"' ? 'a text that is closed' : 'a value');
+      if (next === '"') throw new Stop(this.at, 'the string is not terminated');
+      this.stop('a value');
     }
   }
 

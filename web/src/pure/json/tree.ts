@@ -47,14 +47,15 @@ class JsonReader extends Reader<JsonNode> {
     if (next === '"') return { kind: 'plain', at, text: this.string() };
     const text = this.match(PLAIN);
     if (text !== null) return { kind: 'plain', at, text };
-    if (next === "'") throw new Wrong('a text stands in ", not in \'', at);
-    throw new Wrong(`a value is wanted, not ${this.shown()}`, at);
+    if (next === "'") throw new Wrong('strings are quoted with ", not with \'', at);
+    throw new Wrong(`expected a value but found ${this.shown()}`, at);
   }
 
   private string(): string {
     const at = this.at;
     const text = this.match(STRING);
-    if (text === null) throw new Wrong('the text has no end, or holds what must be escaped', at);
+    if (text === null)
+      throw new Wrong('the string is not terminated or contains unescaped characters', at);
     return text;
   }
 
@@ -63,9 +64,9 @@ class JsonReader extends Reader<JsonNode> {
     this.space();
     if (this.takes(end)) return false;
     const at = this.at;
-    if (!this.takes(',')) throw new Wrong(`"," or "${end}" is wanted, not ${this.shown()}`, at);
+    if (!this.takes(',')) throw new Wrong(`expected "," or "${end}" but found ${this.shown()}`, at);
     this.space();
-    if (this.peek() === end) throw new Wrong('a comma may not stand before the end', at);
+    if (this.peek() === end) throw new Wrong('unexpected trailing comma', at);
     return true;
   }
 
@@ -76,10 +77,11 @@ class JsonReader extends Reader<JsonNode> {
     if (this.takes('}')) return found;
     do {
       const at = this.at;
-      if (this.peek() !== '"') throw new Wrong(`a key in " is wanted, not ${this.shown()}`, at);
+      if (this.peek() !== '"')
+        throw new Wrong(`expected a key in double quotes but found ${this.shown()}`, at);
       const keyText = this.string();
       this.space();
-      if (!this.takes(':')) throw new Wrong(`":" is wanted, not ${this.shown()}`, this.at);
+      if (!this.takes(':')) throw new Wrong(`expected ":" but found ${this.shown()}`, this.at);
       this.space();
       found.push({ key: JSON.parse(keyText) as string, keyText, at, value: this.value(depth + 1) });
     } while (this.goesOn('}'));

@@ -29,7 +29,7 @@ const view = (shown: View): Does => ({
 export const SHORTCUTS: readonly Shortcut[] = [
   {
     keys: 'Ctrl+K',
-    what: 'Find a database, a collection, a page or an action',
+    what: 'Search databases, collections, pages and actions',
     group: 'Everywhere',
     does: { kind: 'open', what: 'palette' },
   },
@@ -57,30 +57,35 @@ export const SHORTCUTS: readonly Shortcut[] = [
     does: { kind: 'command', name: 'edit' },
   },
   { keys: 'Enter', what: 'Open the row with the keyboard', group: 'Items', does: told },
-  { keys: '←', also: '→', what: 'Between the cells of a row', group: 'Items', does: told },
+  { keys: '←', also: '→', what: 'Move between the cells of a row', group: 'Items', does: told },
   { keys: 'F2', also: 'Enter', what: 'Edit the cell', group: 'Items', does: told },
   { keys: 'Tab', what: 'Save the cell and edit the next', group: 'Items', does: told },
-  { keys: 'Shift+Tab', what: 'Save the cell and edit the one before', group: 'Items', does: told },
+  {
+    keys: 'Shift+Tab',
+    what: 'Save the cell and edit the previous one',
+    group: 'Items',
+    does: told,
+  },
   { keys: 'Ctrl+Enter', what: 'Execute the query', group: 'Editors', does: told },
   { keys: 'Esc Tab', what: 'Leave an editor', group: 'Editors', does: told },
-  { keys: '↓', also: '↑', what: 'From line to line', group: 'Tree', does: told },
-  { keys: 'Home', also: 'End', what: 'To the first or the last line', group: 'Tree', does: told },
+  { keys: '↓', also: '↑', what: 'Move between rows', group: 'Tree', does: told },
+  { keys: 'Home', also: 'End', what: 'Go to the first or the last row', group: 'Tree', does: told },
   { keys: '→', also: '←', what: 'Open or close a database', group: 'Tree', does: told },
   {
     keys: 'Enter',
     also: 'Space',
-    what: 'Show the database or the collection of a line',
+    what: 'Open the database or collection',
     group: 'Tree',
     does: told,
   },
   {
     keys: 'a…z',
-    what: 'Find a line; after a click the letters above act',
+    what: 'Jump to a name',
     group: 'Tree',
     does: told,
   },
-  { keys: 'Shift+F10', what: 'Actions of a line', group: 'Tree', does: told },
-  { keys: 'Delete', what: 'Delete, after a question', group: 'Tree', does: told },
+  { keys: 'Shift+F10', what: 'Actions of a row', group: 'Tree', does: told },
+  { keys: 'Delete', what: 'Delete (asks first)', group: 'Tree', does: told },
 ];
 
 /** Result of a key: a shortcut, the start of one, or nothing. */

@@ -75,7 +75,7 @@ function mergeRead<V>(
   for (const text of [...texts].reverse()) {
     const found = read(text);
     if ('error' in found) return found;
-    if (dialect.fields(found.value) === null) return { error: 'This is no object.', at: 0 };
+    if (dialect.fields(found.value) === null) return { error: 'Not an object.', at: 0 };
     values.unshift(found.value);
   }
   const { merged, differences } = merge(dialect, values as unknown as [V, V, V], choices);

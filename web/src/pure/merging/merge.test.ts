@@ -150,7 +150,7 @@ test('values of BSON keep their types, and differ by them', () => {
 
 test('what cannot be read is said with its place', () => {
   expect(mergeTexts('json', ['{}', '{}', '{"a":}'])).toMatchObject({ at: 5 });
-  expect(mergeTexts('shell', ['{}', '{}', '[1]'])).toEqual({ error: 'This is no object.', at: 0 });
+  expect(mergeTexts('shell', ['{}', '{}', '[1]'])).toEqual({ error: 'Not an object.', at: 0 });
 });
 
 /** Generates an object with few names, so that versions share some. */

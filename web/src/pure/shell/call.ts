@@ -34,7 +34,7 @@ export function isCall(text: string): boolean {
 class CallReader extends ShellReader {
   call(): Call {
     this.space();
-    if (this.match(/db\b/y) === null) throw new Wrong('"db" is wanted at the beginning', this.at);
+    if (this.match(/db\b/y) === null) throw new Wrong('expected "db" at the start', this.at);
     let database: string | null = null;
     const names: string[] = [];
     for (;;) {
@@ -53,7 +53,10 @@ class CallReader extends ShellReader {
       }
       if (names.length === 0) {
         const known = 'getCollection("…") and getSiblingDB("…")';
-        throw new Wrong(`"${step.name}" is not known of a database: known are ${known}`, step.at);
+        throw new Wrong(
+          `unknown method "${step.name}" of a database; supported: ${known}`,
+          step.at,
+        );
       }
       return { database, collection: names.join('.'), steps: [step, ...this.rest()] };
     }
@@ -66,12 +69,13 @@ class CallReader extends ShellReader {
       this.space();
       if (this.peek() !== '.') break;
       const step = this.part();
-      if (typeof step === 'string') throw new Wrong(`"(" is wanted, not ${this.shown()}`, this.at);
+      if (typeof step === 'string')
+        throw new Wrong(`expected "(" but found ${this.shown()}`, this.at);
       steps.push(step);
     }
     this.end();
     if (this.at < this.text.length)
-      throw new Wrong(`nothing may follow the line, but ${this.shown()} does`, this.at);
+      throw new Wrong(`unexpected ${this.shown()} after the command`, this.at);
     return steps;
   }
 
@@ -82,21 +86,21 @@ class CallReader extends ShellReader {
       this.space();
       const name = this.quotedName();
       this.space();
-      if (!this.takes(']')) throw new Wrong(`"]" is wanted, not ${this.shown()}`, this.at);
+      if (!this.takes(']')) throw new Wrong(`expected "]" but found ${this.shown()}`, this.at);
       return name;
     }
-    if (!this.takes('.')) throw new Wrong(`"." is wanted, not ${this.shown()}`, this.at);
+    if (!this.takes('.')) throw new Wrong(`expected "." but found ${this.shown()}`, this.at);
     this.space();
     const at = this.at;
     const name = this.match(NAME);
-    if (name === null) throw new Wrong(`a name is wanted, not ${this.shown()}`, at);
+    if (name === null) throw new Wrong(`expected a name but found ${this.shown()}`, at);
     this.space();
     return this.peek() === '(' ? { name, at, args: this.args() } : name;
   }
 
   private quotedName(): string {
     const next = this.peek();
-    if (next !== '"' && next !== "'") throw new Wrong('a name in quotes is wanted', this.at);
+    if (next !== '"' && next !== "'") throw new Wrong('expected a name in quotes', this.at);
     return this.quoted();
   }
 
@@ -120,7 +124,7 @@ class CallReader extends ShellReader {
     const [first] = args;
     if (args.length === 1 && typeof first?.value === 'string' && first.value !== '')
       return first.value;
-    throw new Wrong(`${name} takes one name in quotes`, at);
+    throw new Wrong(`${name} expects one name in quotes`, at);
   }
 }
 

@@ -68,7 +68,8 @@ function put(object: Document, key: string, value: unknown): void {
 export class ShellReader extends Reader<unknown> {
   protected space(): void {
     this.match(SPACE);
-    if (this.text.startsWith('/*', this.at)) throw new Wrong('the comment has no end', this.at);
+    if (this.text.startsWith('/*', this.at))
+      throw new Wrong('the comment is not terminated', this.at);
   }
 
   /** A statement may end with a semicolon. */
@@ -85,11 +86,11 @@ export class ShellReader extends Reader<unknown> {
     if (next === '[') return this.list(']', depth);
     if (next === '"' || next === "'") return this.quoted();
     if (next === '/') return this.regExp();
-    if (next === '`') throw new Wrong('a text stands in " or \', not in `', this.at);
+    if (next === '`') throw new Wrong('strings are quoted with " or \', not with `', this.at);
     const at = this.at;
     const digits = this.match(NUMBER);
     if (digits !== null) {
-      if (/[\w$]/.test(this.peek())) throw new Wrong('this is no number', at);
+      if (/[\w$]/.test(this.peek())) throw new Wrong('not a number', at);
       return numberOf(digits, at);
     }
     if (this.match(/[+-](?=Infinity|NaN)/y) === '-') {
@@ -101,7 +102,7 @@ export class ShellReader extends Reader<unknown> {
   private word(depth: number): unknown {
     let at = this.at;
     let name = this.match(NAME);
-    if (name === null) throw new Wrong(`a value is wanted, not ${this.shown()}`, at);
+    if (name === null) throw new Wrong(`expected a value but found ${this.shown()}`, at);
     const made = name === 'new';
     if (made) {
       this.space();
@@ -111,11 +112,11 @@ export class ShellReader extends Reader<unknown> {
     this.space();
     if (this.peek() !== '(' && !made && Object.hasOwn(WORDS, name)) return WORDS[name]?.();
     if (!isConstructor(name)) {
-      const hint = this.peek() === '(' || made ? '' : '; a text stands in quotes';
-      throw new Wrong(`${JSON.stringify(name)} is not known${hint}`, at);
+      const hint = this.peek() === '(' || made ? '' : '; put strings in quotes';
+      throw new Wrong(`unknown word ${JSON.stringify(name)}${hint}`, at);
     }
     if (this.peek() !== '(')
-      throw new Wrong(`"(" is wanted after ${name}, not ${this.shown()}`, this.at);
+      throw new Wrong(`expected "(" after ${name} but found ${this.shown()}`, this.at);
     const args = this.list(')', depth);
     return this.guarded(at, () => construct(name, args));
   }
@@ -149,7 +150,7 @@ export class ShellReader extends Reader<unknown> {
     this.space();
     if (this.peek() === end) return false;
     if (this.peek() !== ',') {
-      throw new Wrong(`"," or "${end}" is wanted, not ${this.shown()}`, this.at);
+      throw new Wrong(`expected "," or "${end}" but found ${this.shown()}`, this.at);
     }
     this.at += 1;
     return true;
@@ -165,11 +166,10 @@ export class ShellReader extends Reader<unknown> {
       if (this.peek() === '}') break;
       const [at, isOrdinary] = [this.at, this.peek() === '['];
       const key = isOrdinary ? this.bracketed() : this.key();
-      if (Object.hasOwn(object, key))
-        throw new Wrong(`the key ${JSON.stringify(key)} stands twice`, at);
+      if (Object.hasOwn(object, key)) throw new Wrong(`duplicate key ${JSON.stringify(key)}`, at);
       extended &&= !isOrdinary && isExtendedKey(key);
       this.space();
-      if (this.peek() !== ':') throw new Wrong(`":" is wanted, not ${this.shown()}`, this.at);
+      if (this.peek() !== ':') throw new Wrong(`expected ":" but found ${this.shown()}`, this.at);
       this.at += 1;
       this.space();
       put(object, key, this.value(depth + 1));
@@ -183,10 +183,10 @@ export class ShellReader extends Reader<unknown> {
     this.at += 1;
     this.space();
     const isText = this.peek() === '"' || this.peek() === "'";
-    if (!isText) throw new Wrong(`a key in quotes is wanted, not ${this.shown()}`, this.at);
+    if (!isText) throw new Wrong(`expected a key in quotes but found ${this.shown()}`, this.at);
     const key = this.key();
     this.space();
-    if (!this.takes(']')) throw new Wrong(`"]" is wanted, not ${this.shown()}`, this.at);
+    if (!this.takes(']')) throw new Wrong(`expected "]" but found ${this.shown()}`, this.at);
     return key;
   }
 
@@ -195,8 +195,8 @@ export class ShellReader extends Reader<unknown> {
     const at = this.at;
     const key =
       next === '"' || next === "'" ? this.quoted() : (this.match(NAME) ?? this.match(/\d+/y));
-    if (key === null) throw new Wrong(`a key or "}" is wanted, not ${this.shown()}`, at);
-    if (key.includes('\0')) throw new Wrong('a key cannot hold a zero byte', at);
+    if (key === null) throw new Wrong(`expected a key or "}" but found ${this.shown()}`, at);
+    if (key.includes('\0')) throw new Wrong('a key cannot contain a zero byte', at);
     return key;
   }
 
@@ -208,7 +208,7 @@ export class ShellReader extends Reader<unknown> {
     for (;;) {
       made += this.match(plain) ?? '';
       if (this.peek() === quote) break;
-      if (this.peek() !== '\\') throw new Wrong(`the text has no closing ${quote}`, began);
+      if (this.peek() !== '\\') throw new Wrong(`missing closing ${quote}`, began);
       made += this.escape();
     }
     this.at += 1;
@@ -219,14 +219,14 @@ export class ShellReader extends Reader<unknown> {
     const began = this.at;
     const kind = this.text.charAt(began + 1);
     this.at += 2;
-    if (kind === '') throw new Wrong('the text has no end', began);
+    if (kind === '') throw new Wrong('the string is not terminated', began);
     if (kind !== 'x' && kind !== 'u') return ESCAPES[kind] ?? kind;
     const braced = kind === 'u' && this.peek() === '{';
     const end = braced ? this.text.indexOf('}', this.at) : this.at + (kind === 'x' ? 2 : 4);
     const digits = this.text.slice(this.at + (braced ? 1 : 0), end);
     const wanted = braced ? digits.length <= 6 : digits.length === (kind === 'x' ? 2 : 4);
     const unit = HEX.test(digits) && wanted && end > began ? Number.parseInt(digits, 16) : Infinity;
-    if (unit > 0x10ffff) throw new Wrong('the escape is no character', began);
+    if (unit > 0x10ffff) throw new Wrong('invalid escape sequence', began);
     this.at = end + (braced ? 1 : 0);
     return unit > 0xffff ? String.fromCodePoint(unit) : String.fromCharCode(unit);
   }
@@ -236,7 +236,7 @@ export class ShellReader extends Reader<unknown> {
     const found = this.match(
       /\/((?:[^/\\[\n\r]|\\[^\n\r]|\[(?:[^\]\\\n\r]|\\[^\n\r])*\])+)\/([A-Za-z]*)/y,
     );
-    if (found === null) throw new Wrong('the regular expression has no end', began);
+    if (found === null) throw new Wrong('the regular expression is not terminated', began);
     const cut = found.lastIndexOf('/');
     return this.guarded(began, () => regExp(found.slice(1, cut), found.slice(cut + 1)));
   }

@@ -51,7 +51,7 @@ class StagesReader extends ShellReader {
   pipeline(): Pipeline {
     this.space();
     if (!this.takes('['))
-      throw new Wrong('this is no array of stages: write [ { $match: { … } }, … ]', this.at);
+      throw new Wrong('not an array of stages: expected [ { $match: { … } }, … ]', this.at);
     const begin = this.at;
     for (;;) {
       this.between();
@@ -61,7 +61,7 @@ class StagesReader extends ShellReader {
       this.between();
       if (this.takes(',')) continue;
       if (this.peek() !== ']')
-        throw new Wrong(`"," or "]" is wanted, not ${this.shown()}`, this.at);
+        throw new Wrong(`expected "," or "]" but found ${this.shown()}`, this.at);
     }
     const end = this.at;
     this.at += 1;

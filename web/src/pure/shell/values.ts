@@ -25,7 +25,7 @@ export class BadValue extends Error {}
 type Arguments = readonly unknown[];
 
 function text(value: unknown, what: string): string {
-  if (typeof value !== 'string') throw new BadValue(`${what} must be a text in quotes`);
+  if (typeof value !== 'string') throw new BadValue(`${what} must be a string in quotes`);
   return value;
 }
 
@@ -95,7 +95,7 @@ function date(value: unknown): Date {
   const written = text(value, 'a date');
   const parts = INSTANT.exec(written);
   if (parts === null) {
-    throw new BadValue(`${JSON.stringify(written)} is no date like 2026-01-31T12:00:00Z`);
+    throw new BadValue(`${JSON.stringify(written)} is not a date like 2026-01-31T12:00:00Z`);
   }
   const [, year, month, day, minutes = '00:00', seconds = ':00', fraction = '', zone = 'Z'] = parts;
   const iso = `${year}-${month}-${day}T${minutes}${seconds}${fraction}`;
@@ -103,14 +103,14 @@ function date(value: unknown): Date {
   const made = new Date(iso + offset);
   const local = new Date(`${iso}Z`);
   if (Number.isNaN(made.getTime()) || local.getUTCDate() !== Number(day)) {
-    throw new BadValue(`there is no such instant as ${JSON.stringify(written)}`);
+    throw new BadValue(`${JSON.stringify(written)} is not a valid date`);
   }
   return made;
 }
 
 function objectId(value: unknown): ObjectId {
   if (value === undefined) {
-    throw new BadValue('ObjectId needs 24 hex digits; leave _id out to have one made');
+    throw new BadValue('ObjectId needs 24 hex digits; omit _id to generate one');
   }
   if (typeof value !== 'string' || !/^[0-9a-fA-F]{24}$/.test(value)) {
     throw new BadValue('ObjectId needs 24 hex digits');
@@ -153,9 +153,9 @@ function timestamp(t: unknown, i: unknown): Timestamp {
 /** Builds a regular expression; only the server checks its pattern. */
 export function regExp(pattern: unknown, options: unknown): BSONRegExp {
   const [source, flags] = [text(pattern, 'a pattern'), text(options ?? '', 'options')];
-  if (source.includes('\0')) throw new BadValue('a pattern cannot hold a zero byte');
+  if (source.includes('\0')) throw new BadValue('a pattern cannot contain a zero byte');
   const bad = [...flags].find((flag, at) => !'imxlsu'.includes(flag) || flags.indexOf(flag) !== at);
-  if (bad !== undefined) throw new BadValue(`a regular expression has no option "${bad}" here`);
+  if (bad !== undefined) throw new BadValue(`unsupported regular expression option "${bad}"`);
   return new BSONRegExp(source, flags);
 }
 
@@ -224,7 +224,7 @@ export function isConstructor(name: string): boolean {
 
 export function construct(name: string, args: Arguments): unknown {
   const maker = makerOf(name);
-  if (maker === undefined) throw new BadValue(`${name} is not known`);
+  if (maker === undefined) throw new BadValue(`unknown name ${name}`);
   const [least, most, make] = maker;
   if (args.length < least || args.length > most) {
     const wanted = least === most ? `${least}` : `${least} to ${most}`;
@@ -236,7 +236,7 @@ export function construct(name: string, args: Arguments): unknown {
 }
 
 function part(value: unknown, name: string): unknown {
-  if (!isDocument(value)) throw new BadValue(`an object with ${name} is wanted`);
+  if (!isDocument(value)) throw new BadValue(`expected an object with ${name}`);
   return value[name];
 }
 

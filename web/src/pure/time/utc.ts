@@ -5,7 +5,7 @@ const MAX_MS = 8_640_000_000_000_000;
 
 /** "2026-11-22 03:19:56 UTC"; years beyond 9999 carry a sign. */
 export function utc(ms: number): string {
-  if (!(Math.abs(ms) <= MAX_MS)) return 'beyond the calendar';
+  if (!(Math.abs(ms) <= MAX_MS)) return 'out of range';
   const text = new Date(Math.floor(ms / 1000) * 1000).toISOString();
   return `${text.replace('T', ' ').replace('.000Z', '')} UTC`;
 }

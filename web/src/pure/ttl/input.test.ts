@@ -22,23 +22,27 @@ test.each<[string, UnitName, number]>([
 test.each<[string, UnitName, RegExp]>([
   ['', 'second', /^Enter a number of seconds, or one with its unit: 90d, 36h, 15m, 45s\.$/],
   ['  ', 'hour', /^Enter a number of hours, or/],
-  ['0', 'second', /^0 would end everything at once: the least is 1\.$/],
+  ['0', 'second', /^0 would expire everything immediately: the minimum is 1\.$/],
   ['000', 'second', /^0 would/],
-  ['-0', 'second', /^-0 is no time/],
+  ['-0', 'second', /^-0 is not a duration/],
   [`-${'7'.repeat(500)}`, 'second', /^-7{39}… is negative/],
   [`${'7'.repeat(500)}.5`, 'second', /^7{40}… is not a whole number/],
-  ['-5', 'second', /^-5 is negative: the least is 1\.$/],
+  ['-5', 'second', /^-5 is negative: the minimum is 1\.$/],
   ['-1', 'second', /^-1 means On \(no default\): choose that option instead\.$/],
   ['1.5', 'second', /^1\.5 is not a whole number/],
   ['1.0', 'second', /^1\.0 is not a whole number: a decimal point/],
   ['.5', 'second', /^\.5 is not a whole number/],
-  ['2147483648', 'second', /^2147483648 seconds are too many: the most is 2,147,483,647 seconds/],
-  ['3551', 'week', /^3551 weeks are too many: the most is 3,550 weeks/],
-  ['24856', 'day', /the most is 24,855 days/],
+  [
+    '2147483648',
+    'second',
+    /^2147483648 seconds are too many: the maximum is 2,147,483,647 seconds/,
+  ],
+  ['3551', 'week', /^3551 weeks are too many: the maximum is 3,550 weeks/],
+  ['24856', 'day', /the maximum is 24,855 days/],
   ['99999999999999999999999', 'second', /^That is too many/],
-  ['1e3', 'second', /^Write 1e3 out in digits/],
-  ['1,000', 'second', /^Leave out what separates the digits: 1000\.$/],
-  ['+5', 'second', /^Leave out the plus sign: 5\.$/],
+  ['1e3', 'second', /^Write 1e3 in digits/],
+  ['1,000', 'second', /^Remove the digit separators: 1000\.$/],
+  ['+5', 'second', /^Remove the plus sign: 5\.$/],
   ['abc', 'second', /^“abc” is not a number/],
   ['٣', 'second', /is not a number/],
   ['NaN', 'second', /is not a number/],
@@ -60,7 +64,7 @@ test('-1 is the option that there is for it', () => {
 
 test('where 0 is allowed, -1 is only negative', () => {
   expect(readSeconds('0', 'second', 0)).toEqual({ value: 0 });
-  expect(readSeconds('-1', 'second', 0)).toEqual({ error: '-1 is negative: the least is 0.' });
+  expect(readSeconds('-1', 'second', 0)).toEqual({ error: '-1 is negative: the minimum is 0.' });
 });
 
 test.each([null, -1, 1, 7_776_000, 2_147_483_647])('%s is shown and read back', (value) => {

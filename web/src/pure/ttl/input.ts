@@ -43,15 +43,15 @@ function brief(text: string): string {
 
 function noNumber(text: string): string {
   if (/^[+-]?\d+(\.\d+)?e[+-]?\d+$/i.test(text)) {
-    return `Write ${brief(text)} out in digits: powers of ten are not read.`;
+    return `Write ${brief(text)} in digits: exponents are not supported.`;
   }
   if (/^[+-]?(\d+\.\d*|\.\d+)$/.test(text)) {
     return `${brief(text)} is not a whole number: a decimal point is not allowed.`;
   }
   if (/^\d{1,3}([,' _]\d{3})+$/.test(text)) {
-    return `Leave out what separates the digits: ${brief(text.replace(/\D/g, ''))}.`;
+    return `Remove the digit separators: ${brief(text.replace(/\D/g, ''))}.`;
   }
-  if (/^\+\d+$/.test(text)) return `Leave out the plus sign: ${brief(text.slice(1))}.`;
+  if (/^\+\d+$/.test(text)) return `Remove the plus sign: ${brief(text.slice(1))}.`;
   return `“${brief(text)}” is not a number: use the digits 0 to 9 only.`;
 }
 
@@ -63,8 +63,8 @@ function negative(text: string, least: number, minusOne: string): string {
     return `-1 means ${minusOne}: choose that option instead.`;
   }
   return /^-0+$/.test(text)
-    ? `${brief(text)} is no time: the least is ${least}.`
-    : `${brief(text)} is negative: the least is ${least}.`;
+    ? `${brief(text)} is not a duration: the minimum is ${least}.`
+    : `${brief(text)} is negative: the minimum is ${least}.`;
 }
 
 const SHORT: Readonly<Record<string, UnitName>> = {
@@ -113,12 +113,12 @@ export function readSeconds(
   if (whole > BigInt(MOST_SECONDS)) {
     const most = count(Math.floor(MOST_SECONDS / size));
     const long = text.length > 20 ? 'That' : text;
-    const reason = `the most is ${most} ${unit}s (${inWords(MOST_SECONDS)})`;
+    const reason = `the maximum is ${most} ${unit}s (${inWords(MOST_SECONDS)})`;
     return { error: `${long}${long === 'That' ? ' is' : ` ${unit}s are`} too many: ${reason}.` };
   }
   const value = Number(whole);
   if (value < least) {
-    return { error: `0 would end everything at once: the least is ${least}.` };
+    return { error: `0 would expire everything immediately: the minimum is ${least}.` };
   }
   return { value };
 }

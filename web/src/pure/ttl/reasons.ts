@@ -156,8 +156,8 @@ export function outlook(
 
 /** Returns why a lifetime cannot be extended, or null; `perDocument`: the switch's state. */
 export function whyNotTtl(value: Default, perDocument: boolean): string | null {
-  if (value === null) return `${OFF}: a ttl would not be heeded.`;
-  return perDocument ? null : 'Per-document TTL is off: a ttl would not be heeded.';
+  if (value === null) return `${OFF}: a ttl would have no effect.`;
+  return perDocument ? null : 'Per-document TTL is off: a ttl would have no effect.';
 }
 
 /** Returns the `ttl` that, written now, moves the expiry by some seconds. */

@@ -55,7 +55,7 @@ export function NewContainer({ database, onClose }: NewContainerProps) {
         label="Partition key"
         hint={
           completed === null
-            ? 'A path in the items. Up to three, separated by commas, make a hierarchical key.'
+            ? 'A property path. Up to three, separated by commas, form a hierarchical key.'
             : `Will be created as ${completed}: paths begin with a slash.`
         }
         placeholder="/user"
@@ -71,7 +71,7 @@ export function NewContainer({ database, onClose }: NewContainerProps) {
       />
       <Field
         label="Unique keys, optional"
-        hint="One a line; its paths separated by commas. They cannot be changed later."
+        hint="One per line, with paths separated by commas. They cannot be changed later."
         error={form.errorOf('unique')}
       >
         {(props) => (

@@ -59,7 +59,7 @@ export function NewDatabase({ onClose }: { onClose: () => void }) {
             </label>
           ))}
         </div>
-        <div className="hint">A database of one API is not shown through the other.</div>
+        <div className="hint">A database is visible through one API only.</div>
       </fieldset>
       <TextField
         label="Database name"
@@ -70,7 +70,7 @@ export function NewDatabase({ onClose }: { onClose: () => void }) {
       {door === 'nosql' ? (
         <TextField
           label="Throughput (RU/s), optional"
-          hint="Shared by its containers. Empty: none. It limits only where the server enforces it."
+          hint="Shared by its containers. Leave empty for none. It limits requests only if the server enforces it."
           error={form.errorOf('throughput')}
           value={throughput}
           onChange={setThroughput}
@@ -78,7 +78,7 @@ export function NewDatabase({ onClose }: { onClose: () => void }) {
       ) : (
         <TextField
           label="First collection"
-          hint="A MongoDB database is there as long as it has a collection."
+          hint="A MongoDB database exists as long as it has a collection."
           error={form.errorOf('name')}
           value={collection}
           onChange={setCollection}

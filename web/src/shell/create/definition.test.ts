@@ -50,7 +50,7 @@ test.each<[string, (text: string) => string, string, boolean]>([
   ['collection', readCollection, '', false],
 ])('as %s %o of "%s": %s', (_, read, text, good) => {
   if (good) expect(read(text)).toBe(text);
-  else expect(() => read(text)).toThrow(/^(Give|A name cannot) /);
+  else expect(() => read(text)).toThrow(/^(Enter|A name cannot) /);
 });
 
 describe('time to live', () => {

@@ -48,9 +48,9 @@ const MOST_ID_CHARACTERS = 255;
 
 /** Validates an id of the NoSQL API: it must not contain characters that end a URL segment. */
 export function readId(field: 'name' | 'database', what: string, text: string): string {
-  if (text === '') throw new FormError(field, `Give the ${what}.`);
+  if (text === '') throw new FormError(field, `Enter the ${what}.`);
   if ([...text].length > MOST_ID_CHARACTERS)
-    throw new FormError(field, `Give at most ${MOST_ID_CHARACTERS} characters.`);
+    throw new FormError(field, `Enter at most ${MOST_ID_CHARACTERS} characters.`);
   if (/[/\\?#\0\r\n]/.test(text)) throw new FormError(field, 'A name cannot contain / \\ ? or #.');
   if (text.endsWith(' ')) throw new FormError(field, 'A name cannot end with a space.');
   return text;
@@ -60,17 +60,17 @@ const MOST_DATABASE_BYTES = 63;
 
 /** Validates a MongoDB database name. */
 export function readMongoDatabase(text: string): string {
-  if (text === '') throw new FormError('database', 'Give the database a name.');
+  if (text === '') throw new FormError('database', 'Enter a database name.');
   if (/[/\\. "$\0]/.test(text))
     throw new FormError('database', 'A name cannot contain spaces or / \\ . " $.');
   if (new TextEncoder().encode(text).length > MOST_DATABASE_BYTES)
-    throw new FormError('database', `Give at most ${MOST_DATABASE_BYTES} bytes.`);
+    throw new FormError('database', `Enter at most ${MOST_DATABASE_BYTES} bytes.`);
   return text;
 }
 
 /** Validates a MongoDB collection name. */
 export function readCollection(text: string): string {
-  if (text === '') throw new FormError('name', 'Give the collection a name.');
+  if (text === '') throw new FormError('name', 'Enter a collection name.');
   if (text.startsWith('.')) throw new FormError('name', 'A name cannot begin with a dot.');
   if (/[$\0]/.test(text)) throw new FormError('name', 'A name cannot contain $.');
   return text;
@@ -88,7 +88,7 @@ export function readThroughput(text: string): number | undefined {
   if (text.trim() === '') return undefined;
   const value = Number(text);
   if (!Number.isInteger(value) || value <= 0) {
-    throw new FormError('throughput', 'Give a whole number of request units per second.');
+    throw new FormError('throughput', 'Enter a whole number of request units per second.');
   }
   return value;
 }
@@ -109,7 +109,7 @@ export function completedPaths(text: string): string | null {
 
 function readKey(text: string): string[] {
   const paths = readPaths(text);
-  if (paths.length === 0) throw new FormError('key', 'Give the path of the partition key.');
+  if (paths.length === 0) throw new FormError('key', 'Enter the path of the partition key.');
   return paths;
 }
 

@@ -35,7 +35,7 @@ export default function Sheet({ onClose }: { onClose: () => void }) {
           checked={letters}
           onChange={(event) => setLetters(event.target.checked)}
         />{' '}
-        Letters are shortcuts where nothing is typed
+        Enable single-letter shortcuts
       </label>
       <div className="row dialog-buttons">
         <Button autoFocus onClick={onClose}>

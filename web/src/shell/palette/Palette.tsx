@@ -177,7 +177,7 @@ export default function Palette({ typed: first, onClose }: PaletteProps) {
           ref={list}
           className="palette-list"
           role="listbox"
-          aria-label="Found"
+          aria-label="Results"
         >
           {[...groups].map(([group, first]) => (
             <div key={group} role="group" aria-labelledby={`${id}-group-${first}`}>

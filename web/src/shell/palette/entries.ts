@@ -149,7 +149,7 @@ function actsElsewhere({ place, tree, may }: Facts): Entry[] {
 function pages({ place }: Facts): Entry[] {
   const all = [
     { page: 'home', label: 'Home', keys: 'g h' },
-    { page: 'metrics', label: 'Metrics of the account', keys: undefined },
+    { page: 'metrics', label: 'Account metrics', keys: undefined },
     { page: 'features', label: 'Features', keys: 'g f' },
   ] as const;
   return all
@@ -211,7 +211,7 @@ function making({ place, doors }: Facts): Entry[] {
     {
       key: 'sample',
       group: 'Actions',
-      label: 'Load the sample',
+      label: 'Load sample data',
       run: () => void loadSampleAtHome(),
     },
   ];
@@ -284,7 +284,7 @@ function actions(facts: Facts): Entry[] {
     {
       key: 'link',
       group: 'Actions',
-      label: 'Copy a link to what is shown',
+      label: 'Copy link to this page',
       run: () => void copyLink(),
     },
     {
@@ -298,7 +298,7 @@ function actions(facts: Facts): Entry[] {
     {
       key: 'sheet',
       group: 'Actions',
-      label: 'Show the keyboard shortcuts',
+      label: 'Show keyboard shortcuts',
       keys: '?',
       run: () => overlay.set({ kind: 'sheet' }),
     },

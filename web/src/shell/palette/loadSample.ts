@@ -10,6 +10,6 @@ export async function loadSampleAtHome(): Promise<void> {
     const { loadTheSample } = await import('../../pages/home/sample/loaded');
     await loadTheSample();
   } catch (error) {
-    say({ kind: 'failed', text: `The sample could not be loaded: ${words(error)}` });
+    say({ kind: 'failed', text: `The sample data could not be loaded: ${words(error)}` });
   }
 }

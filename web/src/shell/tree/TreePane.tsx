@@ -119,7 +119,7 @@ export function TreePane({ onLeave }: { onLeave: () => void }) {
       )}
       {menu !== null && (
         <Menu
-          label={`Actions of ${labelOf(menu.row)}`}
+          label={`Actions for ${labelOf(menu.row)}`}
           at={menu.at}
           items={itemsOf(menu.row, reason)}
           onClose={() => setMenu(null)}
@@ -139,7 +139,7 @@ interface NothingProps {
 function Nothing({ loading, filtered, reason }: NothingProps) {
   if (loading) return <Skeleton lines={5} />;
   const said = filtered
-    ? 'No database, container or collection has that in its name.'
+    ? 'No matching databases, containers or collections.'
     : 'There are no databases yet.';
   return (
     <div className="hint tree-said">
@@ -183,7 +183,7 @@ function Tools({ reason, active, loading }: ToolsProps) {
   return (
     <div className="tree-tools" role="group" aria-label="Databases">
       <MenuButton
-        label="What to make"
+        label="What to create"
         items={makings(active, doors)}
         disabled={reason !== null}
         title={reason ?? undefined}

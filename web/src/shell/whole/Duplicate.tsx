@@ -14,13 +14,12 @@ import { Working } from './Working';
 
 /** Describes the effect on the remaining time to live of the copies. */
 function ageInWords(holds: Forecast | null): string {
-  if (holds === null) return 'Times left that count from the last write begin anew.';
+  if (holds === null) return 'Countdowns from the last write restart.';
   const said =
     holds.default === null
       ? 'Time to live is off, and stays off'
-      : `Time to live stays “${ttlWords(holds.default)}”, and times left begin anew, since each copy is a new write (_ts)`;
-  const dates =
-    holds.date_indexes > 0 ? '; dates stay, and so do the ends that indexes make of them' : '';
+      : `Time to live stays “${ttlWords(holds.default)}”, and countdowns restart, since each copy is a new write (_ts)`;
+  const dates = holds.date_indexes > 0 ? '; deadlines by date indexes do not change' : '';
   return `${said}${dates}.`;
 }
 
@@ -40,7 +39,7 @@ export function Duplicate({ target, onClose }: { target: Target; onClose: () => 
   const read = () => {
     const fresh =
       door === 'mongo' ? readCollection(name) : readId('name', `id of the ${what}`, name);
-    if (fresh === collection) throw new FormError('name', 'Give the copy another name.');
+    if (fresh === collection) throw new FormError('name', 'The copy needs a different name.');
     return fresh;
   };
   const send = async (fresh: string) => {
@@ -57,10 +56,10 @@ export function Duplicate({ target, onClose }: { target: Target; onClose: () => 
       onClose={onClose}
     >
       <p>
-        The copy of <strong className="name">{collection}</strong> gets {CARRIED[door]}, and{' '}
+        The copy of <strong className="name">{collection}</strong> includes {CARRIED[door]}, and{' '}
         <strong>{heldInWords(holds, target)}</strong>.
       </p>
-      <p>{ageInWords(holds)} What others write meanwhile may be missing in the copy.</p>
+      <p>{ageInWords(holds)} Concurrent writes may be missing from the copy.</p>
       <TextField
         label={door === 'mongo' ? 'Name of the copy' : 'Id of the copy'}
         error={form.errorOf('name')}

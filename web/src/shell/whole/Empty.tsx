@@ -37,9 +37,9 @@ export function Empty({ target, onClose }: { target: Target; onClose: () => void
     >
       <p>
         <strong>{heldInWords(holds, target)}</strong> of the {what}{' '}
-        <strong className="name">{target.collection}</strong> will be deleted, also those that come
-        in meanwhile. This cannot be undone. The {what}, its{' '}
-        {stops ? 'partition key, indexing policy' : 'indexes'} and time to live stay.
+        <strong className="name">{target.collection}</strong> will be deleted, including those
+        written in the meantime. This cannot be undone. The {what}, its{' '}
+        {stops ? 'partition key, indexing policy' : 'indexes'} and time to live are kept.
       </p>
       <TextField
         label={`Type the name of the ${what} to confirm`}

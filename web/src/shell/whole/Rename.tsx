@@ -13,7 +13,8 @@ export function Rename({ target, onClose }: { target: Target; onClose: () => voi
   const [name, setName] = useState(target.collection);
   const read = () => {
     const fresh = readCollection(name);
-    if (fresh === target.collection) throw new FormError('name', 'This is its name already.');
+    if (fresh === target.collection)
+      throw new FormError('name', 'The collection already has this name.');
     return fresh;
   };
   const form = useSubmit(read, (fresh) => renameCollection(place, target, fresh), onClose);
@@ -21,7 +22,8 @@ export function Rename({ target, onClose }: { target: Target; onClose: () => voi
     <FormDialog title="Rename collection" action="Rename" form={form} onClose={onClose}>
       <p>
         Documents, indexes and time to live of <strong className="name">{target.collection}</strong>{' '}
-        stay as they are, and times left go on. Programs that use the old name find nothing there.
+        do not change, and countdowns continue. Programs that use the old name will not find the
+        collection.
       </p>
       <TextField label="New name" error={form.errorOf('name')} value={name} onChange={setName} />
     </FormDialog>

@@ -87,7 +87,7 @@ async function* itemsOf(target: Target, writer: NosqlWriter, signal: AbortSignal
   for await (const texts of itemPages(target, { filter: '' }, signal)) {
     yield texts.map((text) => {
       const read = readJson(text);
-      if ('error' in read) throw new Error(`An item is no JSON: ${read.error}`);
+      if ('error' in read) throw new Error(`An item is not JSON: ${read.error}`);
       return writer.finish(without(read.root, SYSTEM_FIELDS));
     });
   }
@@ -133,7 +133,7 @@ export async function duplicate(
     if (record === null) await copyDocuments(target, to, signal, tally, onDone);
     else await copyItems(target, record, to, signal, tally, onDone);
   } catch (error) {
-    if (!signal.aborted) warn(`The copy of ${target.collection} has ended early: ${words(error)}`);
+    if (!signal.aborted) warn(`Copying ${target.collection} failed: ${words(error)}`);
   }
   say(to, tally, signal.aborted);
   await shown(to);

@@ -106,9 +106,7 @@ export function Watched({ part, round }: { part: Part; round: number }) {
             <span className="home-figures">{countdown((life.expiresAtMs ?? 0) - (now ?? 0))}</span>
           </li>
         ))}
-        {next.length === 0 && live !== null && (
-          <li className="hint">Nothing else is going to expire.</li>
-        )}
+        {next.length === 0 && live !== null && <li className="hint">Nothing else will expire.</li>}
       </ul>
     </div>
   );

@@ -11,7 +11,7 @@ export const loaded = createStore<Sample | null>(null);
 export async function loadTheSample(): Promise<void> {
   const made = await loadSample();
   loaded.set(made);
-  say({ kind: 'done', text: `Successfully loaded the sample into database ${made.database}` });
+  say({ kind: 'done', text: `Successfully loaded sample data into database ${made.database}` });
   askAgain();
   void refreshTree();
 }

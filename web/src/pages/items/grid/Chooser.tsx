@@ -80,7 +80,7 @@ export function ColumnList({ columns, id, onClose }: ColumnListProps) {
         value={search}
         onChange={(event) => setSearch(event.target.value)}
       />
-      <p className="hint">Drag to order, or press Alt and ↑ or ↓.</p>
+      <p className="hint">Drag to reorder, or press Alt+↑ or Alt+↓.</p>
       <ul>
         {found.slice(0, MOST).map((placed, at) => (
           <li
@@ -109,7 +109,7 @@ export function ColumnList({ columns, id, onClose }: ColumnListProps) {
           </li>
         ))}
       </ul>
-      {found.length === 0 && <p className="hint">No column is called that.</p>}
+      {found.length === 0 && <p className="hint">No matching columns.</p>}
       {found.length > MOST && <p className="hint">{found.length - MOST} more: search for them.</p>}
       <Button disabled={!columns.isChosen} onClick={columns.reset}>
         Reset

@@ -31,7 +31,7 @@ const ROW = 38;
 const NEAR = 60;
 /** Maximum delay of a double click, which edits a cell or opens the item's text. */
 const TWICE_MS = 220;
-const TO_CELLS = 'Arrow right leads to the cells of the row; F2 edits one.';
+const TO_CELLS = 'Right arrow moves to the cells of the row; F2 edits a cell.';
 export interface GridProps {
   label: string;
   rows: readonly Row[];

@@ -102,7 +102,7 @@ function HeadCell(props: HeadCellProps) {
           <input
             type="checkbox"
             tabIndex={-1}
-            aria-label="Select all that are loaded"
+            aria-label="Select all loaded"
             checked={checked === 'all'}
             ref={(box) => {
               if (box !== null) box.indeterminate = checked === 'some';

@@ -10,9 +10,9 @@ import { bothTimes, shownExpiry } from '../expires';
 import { type Row, type Source, shownOf } from '../source';
 import { CellEditor } from './CellEditor';
 
-export const DRAFT = 'Changed and not saved: a draft is kept';
+export const DRAFT = 'Unsaved changes, kept as a draft';
 /** Label of a row that was just deleted. */
-export const BINNED = 'Deleted: it expires when its time is over';
+export const BINNED = 'Deleted: expires when its undo period ends';
 
 export interface Editing {
   key: string;

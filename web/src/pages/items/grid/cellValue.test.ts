@@ -51,5 +51,5 @@ test('what has parts, and what is named strangely, belongs into the editor', () 
   expect(whyNotInCell({ a: 1 }, ['x'], 'nosql')).toMatch(/editor/);
   expect(whyNotInCell(new Int32(1), ['a.b'], 'mongo')).toMatch(/dot/);
   expect(whyNotInCell(1, ['a.b'], 'nosql')).toBeNull();
-  expect(whyNotInCell(undefined, ['a'], 'nosql')).toMatch(/not there/);
+  expect(whyNotInCell(undefined, ['a'], 'nosql')).toMatch(/does not exist/);
 });

@@ -17,10 +17,12 @@ const EDITABLE: ReadonlySet<Kind> = new Set<Kind>([
 /** Returns why a field cannot be edited in its cell; null: it can. */
 export function whyNotInCell(value: unknown, parts: readonly string[], api: Api): string | null {
   if (api === 'mongo' && parts.some((part) => part.includes('.') || part.startsWith('$')))
-    return 'A field whose name has a dot or a dollar sign is changed in the editor.';
-  if (kindOf(value) === 'missing') return 'The field is not there: add it in the editor.';
-  if (value instanceof FarDate) return 'A date beyond the calendar is changed in the editor.';
-  return EDITABLE.has(kindOf(value)) ? null : 'Objects and arrays are changed in the editor.';
+    return 'Fields with a dot or dollar sign in their name can only be changed in the editor.';
+  if (kindOf(value) === 'missing') return 'The field does not exist: add it in the editor.';
+  if (value instanceof FarDate) return 'Dates out of range can only be changed in the editor.';
+  return EDITABLE.has(kindOf(value))
+    ? null
+    : 'Objects and arrays can only be changed in the editor.';
 }
 
 export function editText(value: unknown): string {
@@ -60,25 +62,25 @@ function jsonNumber(text: string, value: unknown): Typed {
   if (typeof value !== 'number') return { value };
   if (Number.isFinite(value) && (!Number.isInteger(value) || Number.isSafeInteger(value)))
     return { value };
-  return { error: `${text} has more digits than fit here: change it in the editor.` };
+  return { error: `${text} has too many digits for a cell: change it in the editor.` };
 }
 
 function long(text: string): Typed {
   const value = BigInt(text);
-  if (value < -(1n << 63n) || value >= 1n << 63n) return { error: 'That is beyond 64 bits.' };
+  if (value < -(1n << 63n) || value >= 1n << 63n) return { error: 'The number exceeds 64 bits.' };
   return { value: Long.fromBigInt(value) };
 }
 
 function number(text: string, kind: Kind): Typed {
   const isWhole = /^[+-]?\d+$/.test(text);
   if (!/^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(text))
-    return { error: 'Type a number in digits, such as 12 or 12.5.' };
+    return { error: 'Enter a number, such as 12 or 12.5.' };
   switch (kind) {
     case 'decimal':
       try {
         return { value: Decimal128.fromString(text) };
       } catch {
-        return { error: 'That is no decimal of 34 digits.' };
+        return { error: 'Not a decimal with at most 34 digits.' };
       }
     case 'double':
       return { value: new Double(Number(text)) };
@@ -88,7 +90,7 @@ function number(text: string, kind: Kind): Typed {
       if (!isWhole) return { error: 'The field holds whole numbers.' };
       if (kind === 'long') return long(text);
       return Math.abs(Number(text)) > 0x7fff_ffff
-        ? { error: 'That is beyond 32 bits: change it in the editor.' }
+        ? { error: 'The number exceeds 32 bits: change it in the editor.' }
         : { value: new Int32(Number(text)) };
   }
 }
@@ -102,16 +104,16 @@ export function typedValue(typed: string, before: unknown, api: Api): Typed {
       return { value: typed };
     case 'boolean':
       if (text === 'true' || text === 'false') return { value: text === 'true' };
-      return { error: 'Type true or false.' };
+      return { error: 'Enter true or false.' };
     case 'date': {
       // As the editor parses it: without a zone it is UTC, as shown in cells.
       const read = parseShell(`ISODate(${JSON.stringify(text)})`);
       return 'error' in read
-        ? { error: 'Type a date like 2026-01-31 12:00:00, in UTC.' }
+        ? { error: 'Enter a date like 2026-01-31 12:00:00, in UTC.' }
         : { value: read.value };
     }
     case 'objectId':
-      if (!/^[0-9a-f]{24}$/i.test(text)) return { error: 'Type 24 hexadecimal digits.' };
+      if (!/^[0-9a-f]{24}$/i.test(text)) return { error: 'Enter 24 hexadecimal digits.' };
       return { value: ObjectId.createFromHexString(text) };
     case 'null':
       return untyped(typed, api);

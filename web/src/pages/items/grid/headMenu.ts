@@ -30,24 +30,24 @@ export interface HeadMenu {
 
 export function headMenu({ columns, drawn, id, width, sort, onSort }: HeadMenu): MenuItem[] {
   const here = drawn.find((placed) => placed.id === id);
-  const only = drawn.length === 1 ? 'One column stays.' : null;
+  const only = drawn.length === 1 ? 'At least one column must be shown.' : null;
   return [
     { label: 'Sort ascending', onChoose: () => onSort({ column: id, direction: 1 }) },
     { label: 'Sort descending', onChoose: () => onSort({ column: id, direction: -1 }) },
     {
-      label: 'Do not sort',
+      label: 'Clear sort',
       onChoose: () => onSort(null),
-      reason: sort === null ? 'Nothing is sorted.' : null,
+      reason: sort === null ? 'No sort is set.' : null,
     },
     {
-      label: here?.pinned === true ? 'Do not pin' : 'Pin to the left',
+      label: here?.pinned === true ? 'Unpin' : 'Pin to the left',
       onChoose: () => columns.change(id, { pinned: here?.pinned !== true }),
     },
     { label: 'Move left (Ctrl+Shift+←)', onChoose: () => shift(columns, drawn, id, -1) },
     { label: 'Move right (Ctrl+Shift+→)', onChoose: () => shift(columns, drawn, id, 1) },
     { label: 'Wider (Shift+→)', onChoose: () => columns.change(id, { width: width + STEP }) },
     { label: 'Narrower (Shift+←)', onChoose: () => columns.change(id, { width: width - STEP }) },
-    { label: 'As wide as at first', onChoose: () => columns.change(id, { width: null }) },
+    { label: 'Reset width', onChoose: () => columns.change(id, { width: null }) },
     {
       label: `Hide ${titleOf(id)}`,
       onChoose: () => columns.change(id, { shown: false }),

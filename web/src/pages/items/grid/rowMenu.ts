@@ -32,7 +32,7 @@ export function rowMenu(of: RowMenu): MenuItem[] {
     ...cell,
     { label: 'Copy as JSON', onChoose: of.onCopyRow },
     { label: 'Duplicate', onChoose: of.onDuplicate, reason: why },
-    { label: of.isSelected ? 'Take out of the selection' : 'Select', onChoose: of.onSelect },
+    { label: of.isSelected ? 'Deselect' : 'Select', onChoose: of.onSelect },
     { label: 'Delete…', onChoose: of.onDelete, reason: why, danger: true },
   ];
 }

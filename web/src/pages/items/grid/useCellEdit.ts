@@ -46,7 +46,7 @@ function wanted({ row, editing }: Held, api: Api): Typed | null {
 function giveUp({ row, editing }: Held, why: string): void {
   const isLong = editing.text.length > MOST_CHARACTERS;
   const typed = isLong ? `${editing.text.slice(0, MOST_CHARACTERS)}…` : editing.text;
-  warn(`${titleOf(editing.column)} of ${row.name} was not changed: ${why} Typed was: ${typed}`);
+  warn(`${titleOf(editing.column)} of ${row.name} was not changed: ${why} Your input: ${typed}`);
 }
 
 /** Serializes writes: each is conditional on the result of the previous one. */
@@ -126,7 +126,7 @@ export function useCellEdit(
         if (known !== null) end();
       } else if (known === null) giveUp(cell, wrote.error);
       else {
-        const error = wrote.again ? `${wrote.error} Press Enter to save over it.` : wrote.error;
+        const error = wrote.again ? `${wrote.error} Press Enter to overwrite it.` : wrote.error;
         put(known, { busy: false, error });
       }
     });
@@ -157,7 +157,7 @@ export function useCellEdit(
   useEffect(() => {
     if (held === null || rows.some(({ key }) => key === held.row.key)) return;
     hold(null);
-    if (wanted(held, now.current.api) !== null) giveUp(held, 'it is not in the list any more.');
+    if (wanted(held, now.current.api) !== null) giveUp(held, 'it is no longer in the list.');
   }, [held, rows, hold]);
   const edits = useMemo<EditEvents>(
     () => ({

@@ -6,7 +6,7 @@ import { READ_ONLY } from '../source';
 import type { ManyActions } from './useMany';
 
 /** Reason while the quick filter hides matching rows. */
-const NARROWED = '“Show” hides some rows now: set it to “all”, or select rows in the list';
+const NARROWED = '“Show” hides some rows: set it to “all” or select rows in the list';
 
 export interface AllMenuProps {
   many: ManyActions;
@@ -41,10 +41,10 @@ export function AllMenu(props: AllMenuProps) {
           setAt({ x: box.left, y: box.bottom + 2 });
         }}
       >
-        All that fit…
+        All matching…
       </Button>
       {at !== null && (
-        <Menu label="All that fit" at={at} items={allItems(props)} onClose={() => setAt(null)} />
+        <Menu label="All matching" at={at} items={allItems(props)} onClose={() => setAt(null)} />
       )}
     </>
   );

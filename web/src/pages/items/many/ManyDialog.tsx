@@ -46,8 +46,7 @@ function useCount({ rows, filter }: Asked, source: Source) {
   useEffect(() => {
     if (rows !== null) return;
     const turn = new AbortController();
-    const failure =
-      'The filter says itself how many it wants, by OFFSET or LIMIT: take that out first.';
+    const failure = 'The filter has OFFSET or LIMIT: remove it first.';
     if (!source.counts(filter)) setFound({ count: null, failure });
     else {
       source.count(filter, turn.signal).then(
@@ -81,7 +80,7 @@ const VERBS = {
 function titleOf({ kind, rows }: Asked, n: number | null, noun: string): string {
   const [only] = rows ?? [];
   if (rows?.length === 1 && only !== undefined) return `${VERBS[kind]} ${noun} ${only.name}?`;
-  return `${VERBS[kind]} ${n === null ? `all ${noun}s that fit` : counted(n, noun)}?`;
+  return `${VERBS[kind]} ${n === null ? `all matching ${noun}s` : counted(n, noun)}?`;
 }
 
 /** The dialog's input: the operation (null: incomplete), its form, and its effect in words. */
@@ -181,8 +180,8 @@ export function ManyDialog(props: ManyDialogProps) {
     >
       {rows === null && (
         <p>
-          {filter === '' ? `Everything in ${target.collection}: ` : 'What fits the filter: '}
-          {failure !== null && 'it cannot be counted.'}
+          {filter === '' ? `Everything in ${target.collection}: ` : 'Matching the filter: '}
+          {failure !== null && 'count not available.'}
           {failure === null &&
             (n === null ? 'counting…' : <strong>{counted(n, source.noun)}</strong>)}
           {filter !== '' && <code className="many-filter">{filter}</code>}

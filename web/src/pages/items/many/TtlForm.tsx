@@ -21,7 +21,7 @@ export function readTtl({ choice, text, unit }: TtlTyped): Read<number | null> {
 }
 
 const CHOICES = [
-  ['seconds', 'A time of their own'],
+  ['seconds', 'Expire after'],
   ['never', NEVER],
   ['none', 'No ttl: the default applies'],
 ] as const satisfies readonly [Choice, string][];

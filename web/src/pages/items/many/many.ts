@@ -87,7 +87,7 @@ export const MOST_KEPT = 20_000;
 export function whyAtOnce(source: Pick<Source, 'defaultTtl' | 'perDocument'>, count: number) {
   if (source.defaultTtl === null) return 'TTL is off here';
   if (!source.perDocument) return 'Per-document TTL is off on the Features page';
-  return count > MOST_KEPT ? `More than ${MOST_KEPT.toLocaleString('en')} are not kept` : null;
+  return count > MOST_KEPT ? `Undo is limited to ${MOST_KEPT.toLocaleString('en')}` : null;
 }
 
 /** Returns the `ttl` of soft-deleted items, long enough to delete and restore all of them. */

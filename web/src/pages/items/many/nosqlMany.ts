@@ -63,7 +63,7 @@ function operationsOf(row: Row, act: Exclude<Act, { kind: 'delete' }>): unknown[
 function restoring(now: Row['value'], before: Row['value'], paths: readonly Path[]): unknown[] {
   return takingBack(before, paths).flatMap((change) => {
     if (change.does === 'set' && isInexact(change.value))
-      throw new Error('A number in it has more digits than fit here.');
+      throw new Error('It contains a number with too many digits.');
     return changing(now, change);
   });
 }

@@ -38,7 +38,7 @@ const keysOf = (pairs: readonly Pair[]) => new Set(pairs.map(({ before }) => bef
 /** Restores items, and shows the progress on every page. */
 async function putBack(source: Source, act: Act, pairs: readonly Pair[]): Promise<Outcome> {
   if (pairs.length <= SHOWN) return restore(source, act, pairs, () => {});
-  const text = `Putting back ${counted(pairs.length, source.noun)}`;
+  const text = `Restoring ${counted(pairs.length, source.noun)}`;
   say({ kind: 'note', text: `${text}…` });
   const work = beginWork(text, pairs.length);
   try {
@@ -76,7 +76,7 @@ export function useMany(
       refresh();
     } else askAgain();
     const lost = outcome.gone.length + outcome.theirs.length + outcome.failed.count;
-    if (lost === 0) toast({ text: `Put back ${counted(outcome.done.length, about.noun)}`, topic });
+    if (lost === 0) toast({ text: `Restored ${counted(outcome.done.length, about.noun)}`, topic });
     else {
       warn(outcomeWords(about, 'back', outcome));
     }
@@ -113,7 +113,7 @@ export function useMany(
       );
       rows.renew(now);
       toast({
-        text: `${text}: gone for good ${keptWords(seconds, server.get().status?.clock.mode === 'manual')}`,
+        text: `${text}: permanently deleted ${keptWords(seconds, server.get().status?.clock.mode === 'manual')}`,
         action: undoing(about, { kind: 'delete' }, done, seconds),
         topic,
       });

@@ -5,12 +5,14 @@ import { deletionWords, outcomeWords, ttlWords } from './words';
 const on = { noun: 'item', defaultTtl: 60, perDocument: true } as const;
 
 test('a deletion says whether it can be undone', () => {
-  expect(deletionWords(on, 3)).toMatch(/^They leave the list at once and expire within 1 minute/);
+  expect(deletionWords(on, 3)).toMatch(
+    /^They leave the list immediately and expire within 1 minute/,
+  );
   expect(deletionWords({ ...on, defaultTtl: null }, 1)).toBe(
-    'TTL is off here: it is gone at once and cannot be brought back.',
+    'TTL is off here: it is deleted immediately and cannot be restored.',
   );
   expect(deletionWords({ ...on, perDocument: false }, 2)).toMatch(/^Per-document TTL is off/);
-  expect(deletionWords({ ...on, defaultTtl: -1 }, MOST_KEPT + 1)).toMatch(/cannot be brought back/);
+  expect(deletionWords({ ...on, defaultTtl: -1 }, MOST_KEPT + 1)).toMatch(/cannot be restored/);
 });
 
 test('a ttl that will not be heeded is told', () => {
@@ -26,7 +28,7 @@ test('an outcome counts all that was looked at', () => {
     failed: { count: 1, why: 'The disk is full.' },
   };
   expect(outcomeWords(on, 'delete', outcome)).toBe(
-    'Deleted 0 items; 1 had gone already; 2 changed by others meanwhile, left as they are; 1 failed: The disk is full.',
+    'Deleted 0 items; 1 no longer existed; 2 changed by others, left unchanged; 1 failed: The disk is full.',
   );
 });
 

@@ -10,22 +10,22 @@ export function deletionWords(source: About, n: number): string {
   const [they, are, them] = n === 1 ? ['It', 'is', 'it'] : ['They', 'are', 'them'];
   const why = whyAtOnce(source, n);
   if (why !== null)
-    return `${why}: ${they.toLowerCase()} ${are} gone at once and cannot be brought back.`;
+    return `${why}: ${they.toLowerCase()} ${are} deleted immediately and cannot be restored.`;
   const leave = n === 1 ? 'leaves' : 'leave';
   const expire = n === 1 ? 'expires' : 'expire';
-  return `${they} ${leave} the list at once and ${expire} within ${inWords(keptSeconds(n))}. Until then Undo puts ${them} back; the countdown then starts anew.`;
+  return `${they} ${leave} the list immediately and ${expire} within ${inWords(keptSeconds(n))}. Until then Undo restores ${them} and restarts the countdown.`;
 }
 
 /** Describes until when a deletion can be undone. A manual clock may never reach that. */
 export function keptWords(seconds: number, isManual: boolean): string {
-  return isManual ? `once the clock was moved by ${seconds} s` : `in ${seconds} s`;
+  return isManual ? `once the clock advances ${seconds} s` : `in ${seconds} s`;
 }
 
 /** Describes the effect of another `ttl`. */
 export function ttlWords(source: About, seconds: number | null, n: number): string {
-  const off = source.defaultTtl === null ? ' TTL is off here, so it will not be heeded.' : '';
+  const off = source.defaultTtl === null ? ' TTL is off here, so this has no effect.' : '';
   const unheard =
-    off === '' && !source.perDocument ? ' Per-document TTL is off, so it will not be heeded.' : '';
+    off === '' && !source.perDocument ? ' Per-document TTL is off, so this has no effect.' : '';
   const what = `${count(n)} ${source.noun}${n === 1 ? '' : 's'}`;
   if (seconds === null) return `${what} will follow the collection's default.${off}`;
   if (seconds === -1) return `${what} will never expire.${off}${unheard}`;
@@ -33,8 +33,8 @@ export function ttlWords(source: About, seconds: number | null, n: number): stri
 }
 
 export function touchWords(source: About, n: number): string {
-  const begin = n === 1 ? 'begins' : 'begin';
-  return `The countdown of ${counted(n, source.noun)} ${begin} anew; the content stays as it is.`;
+  const restarts = n === 1 ? 'restarts' : 'restart';
+  return `The countdown of ${counted(n, source.noun)} ${restarts}; the content does not change.`;
 }
 
 const DONE = {
@@ -42,17 +42,16 @@ const DONE = {
   touch: 'Restarted the countdown of',
   delete: 'Deleted',
   field: 'Changed a field of',
-  back: 'Put back',
+  back: 'Restored',
 } as const;
 
 export function outcomeWords(source: About, kind: keyof typeof DONE, outcome: Outcome): string {
   const { done, same, gone, theirs, failed } = outcome;
   const said = [`${DONE[kind]} ${counted(done.length, source.noun)}`];
   if (same.length > 0)
-    said.push(`${count(same.length)} ${same.length === 1 ? 'was' : 'were'} so already`);
-  if (gone.length > 0) said.push(`${count(gone.length)} had gone already`);
-  if (theirs.length > 0)
-    said.push(`${count(theirs.length)} changed by others meanwhile, left as they are`);
+    said.push(`${count(same.length)} ${same.length === 1 ? 'was' : 'were'} unchanged`);
+  if (gone.length > 0) said.push(`${count(gone.length)} no longer existed`);
+  if (theirs.length > 0) said.push(`${count(theirs.length)} changed by others, left unchanged`);
   if (failed.count > 0) said.push(`${count(failed.count)} failed: ${failed.why}`);
   return said.join('; ');
 }

@@ -82,7 +82,7 @@ export function ChooseFile({ onChosen, onClose }: ChooseFileProps) {
       )}
       <div className="row dialog-buttons">
         <Button disabled={typed.trim() === ''} onClick={() => takeText(typed)}>
-          Go on with this text
+          Continue
         </Button>
         <Button onClick={onClose}>Cancel</Button>
       </div>

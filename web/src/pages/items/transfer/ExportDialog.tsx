@@ -49,10 +49,10 @@ function Progress(props: {
     : total === null
       ? {}
       : { max: most, value: documents };
-  const rate = work.pace === null ? '' : ` · ${counted(work.pace.rate, noun)} a second`;
+  const rate = work.pace === null ? '' : ` · ${counted(work.pace.rate, noun)} per second`;
   return (
     <>
-      <progress className="transfer-progress" aria-label="Progress of the export" {...known} />
+      <progress className="transfer-progress" aria-label="Export progress" {...known} />
       <p>
         <strong>{counted(documents, noun)}</strong>
         {running && total !== null && ` of about ${count(most)}`}, {bytes(size)}
@@ -79,9 +79,9 @@ function Progress(props: {
 }
 
 function subject({ noun, filter, rows, total }: ExportDialogProps): string {
-  if (rows !== null) return `${counted(rows.length, noun)}, as chosen in the list.`;
+  if (rows !== null) return `${counted(rows.length, noun)}, as selected in the list.`;
   const many = total === null ? `${noun}s` : `${count(total)} ${noun}${total === 1 ? '' : 's'}`;
-  return filter === '' ? `All ${many}.` : `The ${many} that fit the filter.`;
+  return filter === '' ? `All ${many}.` : `The ${many} that match the filter.`;
 }
 
 export default function ExportDialog(props: ExportDialogProps) {
@@ -125,7 +125,7 @@ export default function ExportDialog(props: ExportDialogProps) {
           <ExportOptions form={form} api={target.door} onForm={put} />
           {!isStreamed() && (
             <p className="hint">
-              This browser holds the export until it is saved: at most {bytes(MOST_BYTES)}.
+              The browser keeps the export in memory until it is saved: at most {bytes(MOST_BYTES)}.
             </p>
           )}
           {failure !== null && (

@@ -4,9 +4,9 @@ import { Field } from '../../../ui/Field';
 import type { ExportForm } from './exportForm';
 
 const WORDS: readonly [ExportForm['kind'], string][] = [
-  ['lines', 'JSON Lines: one a line, as ebb import and other tools read it'],
-  ['json', 'JSON: one array'],
-  ['csv', 'CSV: a row each'],
+  ['lines', 'JSON Lines: one document per line'],
+  ['json', 'JSON: an array'],
+  ['csv', 'CSV: one row per document'],
 ];
 
 export interface ExportOptionsProps {
@@ -32,8 +32,8 @@ function CsvOptions({ form, onForm }: Omit<ExportOptionsProps, 'api'>) {
   return (
     <>
       <Field
-        label="Columns, one a line"
-        hint="Fields of the first 1,000 documents; what stands in no column is left out."
+        label="Columns, one per line"
+        hint="Fields of the first 1,000 documents; fields without a column are left out."
       >
         {(props) => (
           <textarea
@@ -62,7 +62,7 @@ function CsvOptions({ form, onForm }: Omit<ExportOptionsProps, 'api'>) {
           </select>
         </label>
         <Check
-          label="Put an apostrophe before what a spreadsheet would run"
+          label="Escape formulas for spreadsheets"
           on={form.guard}
           onChange={(guard) => onForm({ ...form, guard })}
         />
@@ -94,19 +94,19 @@ export function ExportOptions({ form, api, onForm }: ExportOptionsProps) {
           {api === 'mongo' ? (
             <>
               <Check
-                label="Name every type (canonical Extended JSON)"
+                label="Preserve all types (canonical Extended JSON)"
                 on={form.canonical}
                 onChange={(canonical) => onForm({ ...form, canonical })}
               />
               {!form.canonical && (
                 <span className="hint">
-                  Numbers stand without their type: imported again, a long of 12 is an int.
+                  Number types are lost: a long of 12 is imported as an int.
                 </span>
               )}
             </>
           ) : (
             <Check
-              label="With what the server sets (_ts, _etag and others)"
+              label="Include system properties (_ts, _etag and others)"
               on={form.system}
               onChange={(system) => onForm({ ...form, system })}
             />

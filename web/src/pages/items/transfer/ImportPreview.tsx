@@ -13,8 +13,8 @@ import { PreviewTable } from './PreviewTable';
 import { ON_EXISTING, type OnExisting } from './writer';
 
 const FORMS: readonly [ImportForm['kind'], string][] = [
-  ['json', 'JSON: an array, or documents one behind another'],
-  ['lines', 'JSON Lines: one document a line'],
+  ['json', 'JSON: an array, or concatenated documents'],
+  ['lines', 'JSON Lines: one document per line'],
   ['csv', 'CSV'],
 ];
 
@@ -28,11 +28,11 @@ const DELIMITERS: readonly [string, string][] = [
 function existingInWords(what: OnExisting, noun: string): string {
   switch (what) {
     case 'refuse':
-      return `List it as refused; the ${noun} that is there stays`;
+      return `Report an error; keep the existing ${noun}`;
     case 'skip':
-      return `Leave it out; the ${noun} that is there stays`;
+      return `Skip; keep the existing ${noun}`;
     case 'replace':
-      return `Replace the ${noun} that is there; its time to live begins anew`;
+      return `Overwrite the existing ${noun}; its TTL restarts`;
   }
 }
 
@@ -66,7 +66,7 @@ function Csv({ options, onOptions, onDelimiter }: CsvProps) {
           checked={options.hasHeader}
           onChange={(event) => setHeader(event.target.checked)}
         />{' '}
-        The first row has names
+        The first row contains names
       </label>
       <label>
         <input
@@ -76,7 +76,7 @@ function Csv({ options, onOptions, onDelimiter }: CsvProps) {
             onOptions({ ...options, empty: event.target.checked ? 'absent' : 'null' })
           }
         />{' '}
-        Leave empty fields out
+        Omit empty fields
       </label>
     </div>
   );
@@ -109,7 +109,7 @@ export function ImportPreview(props: ImportPreviewProps) {
     <>
       <p>
         <strong className="transfer-name">{chosen.name}</strong>, {bytes(chosen.file.size)}. These
-        are the first {SHOWN} {noun}s at most; nothing has been written yet.
+        are the first {SHOWN} {noun}s at most; nothing has been imported yet.
       </p>
       <div className="row transfer-csv">
         <label>
@@ -141,8 +141,8 @@ export function ImportPreview(props: ImportPreviewProps) {
         refused.length === 0 && (
           <p className="hint">
             {chosen.isWhole
-              ? `There is no ${noun} in it.`
-              : `The first ${noun} is too long to be shown.`}
+              ? `The file has no ${noun}s.`
+              : `The first ${noun} is too long to show.`}
           </p>
         )
       )}
@@ -152,7 +152,7 @@ export function ImportPreview(props: ImportPreviewProps) {
         </p>
       ))}
       <fieldset className="transfer-existing">
-        <legend>If an id is there already</legend>
+        <legend>If an id already exists</legend>
         {ON_EXISTING.map((what) => (
           <label key={what}>
             <input
@@ -179,7 +179,7 @@ export function ImportPreview(props: ImportPreviewProps) {
         >
           {isCut ? `Import the complete ${noun}s` : 'Import'}
         </Button>
-        <Button onClick={onBack}>Another file</Button>
+        <Button onClick={onBack}>Choose another file</Button>
         <Button onClick={onClose}>Cancel</Button>
       </div>
     </>

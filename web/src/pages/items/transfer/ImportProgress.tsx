@@ -15,13 +15,13 @@ export interface ImportProgressProps {
 function endInWords(ended: Ended, unknown: number): string {
   switch (ended.kind) {
     case 'done':
-      return 'The import has ended.';
+      return 'Import finished.';
     case 'stopped':
       return unknown === 0
-        ? 'Stopped. What was written stays.'
-        : 'Stopped. What was written stays; the last requests may have been done too.';
+        ? 'Stopped. Imported documents are kept.'
+        : 'Stopped. Imported documents are kept; the last requests may have been applied too.';
     case 'failed':
-      return `The import has ended before the end of the file: ${ended.why} What was written stays. Import the file again and leave out ids that are there, to write the rest.`;
+      return `The import ended before the end of the file: ${ended.why} Imported documents are kept. To import the rest, import the file again and skip existing ids.`;
   }
 }
 
@@ -30,19 +30,19 @@ export function ImportProgress({ work, size, noun, onClose }: ImportProgressProp
   const parts = [
     `${count(state.made)} new`,
     ...(state.replaced > 0 ? [`${count(state.replaced)} replaced`] : []),
-    ...(state.skipped > 0 ? [`${count(state.skipped)} left out`] : []),
+    ...(state.skipped > 0 ? [`${count(state.skipped)} skipped`] : []),
     ...(state.refused > 0 ? [`${count(state.refused)} refused`] : []),
   ];
   const going = [
     `${bytes(state.bytes)} of ${bytes(size)}`,
-    ...(pace === null ? [] : [`${counted(pace.rate, noun)} a second`]),
+    ...(pace === null ? [] : [`${counted(pace.rate, noun)} per second`]),
     ...(pace === null || pace.left === null ? [] : [leftInWords(pace.left)]),
   ];
   return (
     <>
       <progress
         className="transfer-progress"
-        aria-label="Progress of the import"
+        aria-label="Import progress"
         max={Math.max(1, size)}
         value={ended?.kind === 'done' ? Math.max(1, size) : state.bytes}
       />

@@ -136,7 +136,7 @@ export function PreviewTable({ rows, columns, api, onColumns }: PreviewTableProp
       </div>
       {all.length > paths.length && (
         <p className="hint">
-          {all.length - paths.length} more fields are not shown here; they are imported too.
+          {all.length - paths.length} more fields are imported but not shown here.
         </p>
       )}
     </>

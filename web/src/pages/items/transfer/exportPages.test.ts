@@ -6,7 +6,7 @@ test('items are taken out of a page as they were written', () => {
   const page = `{"_rid":"x","Documents":[${items.join(' , ')}],"_count":2}`;
   expect(textsOf(page)).toEqual(items);
   expect(textsOf('{"Documents":[]}')).toEqual([]);
-  expect(() => textsOf('{')).toThrow('no JSON');
+  expect(() => textsOf('{')).toThrow('not JSON');
 });
 
 test('an item as deep as the server takes them', () => {

@@ -57,7 +57,7 @@ export async function* documentPages(
 export function textsOf(page: string): ItemText[] {
   // Allow two more nesting levels: items are in an array within an object.
   const read = readJson(page, 2);
-  if ('error' in read) throw new Error(`The server's answer is no JSON: ${read.error}`);
+  if ('error' in read) throw new Error(`The server's response is not JSON: ${read.error}`);
   const items = entryOf(read.root, 'Documents')?.value;
   return items?.kind === 'array' ? items.elements.map(printCompact) : [];
 }

@@ -100,7 +100,7 @@ test('a server that goes away ends it, and what was not answered is told', async
     sent += 1;
     return sent === 1
       ? Promise.resolve(made(entries.length))
-      : Promise.reject(new ApiError('network', 0, 'Unreachable', 'The server does not answer.'));
+      : Promise.reject(new ApiError('network', 0, 'Unreachable', 'The server is not responding.'));
   });
   expect(failure).toBeInstanceOf(ApiError);
   expect(state.made).toBe(2);

@@ -98,7 +98,7 @@ export class NosqlWriter implements Writer<Item> {
         else if (statusCode === 200) written.replaced += 1;
         else if (FOR_THE_MOMENT.has(statusCode)) again.push(entry);
         else if (statusCode !== CONFLICT || UNIQUE_KEY.test(message ?? '')) {
-          const why = message ?? `The server answers with status ${statusCode}.`;
+          const why = message ?? `The server responded with status ${statusCode}.`;
           written.refused.push(refusal(entry, why));
         } else if (this.onExisting === 'skip') written.skipped += 1;
         else written.refused.push(refusal(entry, takenWords(entry.value.id)));

@@ -57,4 +57,4 @@ export function together(a: Written, b: Written): Written {
 }
 
 /** `id`: as written in the API. */
-export const takenWords = (id: string) => `The id ${id} is taken.`;
+export const takenWords = (id: string) => `The id ${id} already exists.`;

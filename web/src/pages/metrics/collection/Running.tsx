@@ -47,7 +47,7 @@ function Listed({ operations }: { operations: readonly RunningOperation[] }) {
         <caption className="visually-hidden">Running operations</caption>
         <thead>
           <tr>
-            {['Operation', 'For', 'Client', 'Asked', 'Query'].map((head) => (
+            {['Operation', 'Duration', 'Client', 'Query', 'Link'].map((head) => (
               <th scope="col" key={head}>
                 {head}
               </th>
@@ -79,7 +79,7 @@ export function Running({ target }: { target: Target }) {
           {
             name: 'Open cursors',
             value: count(cursors.open),
-            hint: `${count(cursors.idle)} idle, until somebody reads on`,
+            hint: `${count(cursors.idle)} idle`,
           },
         ]}
       />

@@ -13,16 +13,16 @@ const stats = {
 test('documents that are in the journal alone do not take 0 bytes', () => {
   const [disk, indexes] = storedOfMongo(stats);
   expect(disk).toMatchObject({
-    value: 'In the journal so far',
-    hint: 'All of it: 200 documents, 5.7 KB. Tables have it later.',
+    value: 'In the journal only',
+    hint: 'Size: 200 documents, 5.7 KB. Not yet flushed to tables.',
   });
-  expect(indexes).toMatchObject({ value: 'In the journal so far', hint: '1 index' });
+  expect(indexes).toMatchObject({ value: 'In the journal only', hint: '1 index' });
 });
 
 test('what tables have is told in bytes', () => {
   const [disk, indexes, average] = storedOfMongo({ ...stats, totalSize: 15_400, nindexes: 2 });
   expect(disk).toMatchObject({ value: '15 KB' });
-  expect(disk?.hint).toMatch(/without what is in the journal alone/);
+  expect(disk?.hint).toMatch(/excludes data that is only in the journal/);
   expect(indexes).toMatchObject({ value: '0 bytes', hint: '2 indexes' });
   expect(average?.value).toBe('29 bytes');
 });
@@ -32,13 +32,13 @@ test('nothing takes nothing', () => {
 });
 
 test.each([
-  ['documentSize=0;documentsSize=3;documentsCount=20;collectionSize=6;', '6.0 KB', /^With indexes/],
   [
-    'documentsSize=3;documentsCount=20;collectionSize=3;',
-    '20 items, 3.0 KB',
-    /in the journal so far/,
+    'documentSize=0;documentsSize=3;documentsCount=20;collectionSize=6;',
+    '6.0 KB',
+    /^Includes indexes/,
   ],
-  ['documentsSize=0;documentsCount=0;collectionSize=0;', '0 bytes', /^With indexes/],
+  ['documentsSize=3;documentsCount=20;collectionSize=3;', '20 items, 3.0 KB', /in the journal/],
+  ['documentsSize=0;documentsCount=0;collectionSize=0;', '0 bytes', /^Includes indexes/],
 ])('a container with %s', (usage, value, hint) => {
   expect(storedOfNosql(usage)).toMatchObject([{ name: 'On disk', value }]);
   expect(storedOfNosql(usage)[0]?.hint).toMatch(hint);

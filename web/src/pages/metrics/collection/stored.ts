@@ -5,8 +5,8 @@ import { bytes, count, counted } from '../../../pure/figures/amount';
 import type { Figure } from '../../../ui/Figures';
 
 const WITHOUT_JOURNAL =
-  'With indexes, and with what has expired and is not yet removed; without what is in the journal alone.';
-const IN_JOURNAL = 'In the journal so far';
+  'Includes indexes and expired data not yet removed; excludes data that is only in the journal.';
+const IN_JOURNAL = 'In the journal only';
 
 /** From the reply of `collStats`. */
 export function storedOfMongo(stats: Document): Figure[] {
@@ -23,14 +23,14 @@ export function storedOfMongo(stats: Document): Figure[] {
     {
       name: 'On disk',
       value: isInJournal ? IN_JOURNAL : bytes(total),
-      hint: isInJournal ? `All of it: ${all}. Tables have it later.` : WITHOUT_JOURNAL,
+      hint: isInJournal ? `Size: ${all}. Not yet flushed to tables.` : WITHOUT_JOURNAL,
     },
     {
       name: 'Indexes',
       value: isInJournal && ofIndexes === 0 ? IN_JOURNAL : bytes(ofIndexes),
       hint: indexes === 1 ? '1 index' : `${count(indexes)} indexes`,
     },
-    { name: 'A document on average', value: bytes(number('avgObjSize')) },
+    { name: 'Average document size', value: bytes(number('avgObjSize')) },
   ];
 }
 
@@ -49,7 +49,7 @@ export function storedOfNosql(usage: string): Figure[] {
       name: 'On disk',
       value: isLeast ? `${counted(items, 'item')}, ${bytes(all * 1024)}` : bytes(all * 1024),
       hint: isLeast
-        ? 'The items alone: some or all of them are in the journal so far, and tables have them later.'
+        ? 'Items only; some or all of them are in the journal and not yet flushed to tables.'
         : WITHOUT_JOURNAL,
     },
   ];

@@ -30,7 +30,7 @@ export function History({ figures }: { figures: Polled<Figures> }) {
       <div className="history-head">
         <h2 id="history-title">The last day</h2>
         <fieldset className="history-ranges">
-          <legend className="visually-hidden">Time that is shown</legend>
+          <legend className="visually-hidden">Time range</legend>
           {HOURS.map((one) => (
             <Button
               key={one}
@@ -50,7 +50,7 @@ export function History({ figures }: { figures: Polled<Figures> }) {
       </div>
       {failure !== null && <Failure error={failure} onAgain={again} />}
       {value !== null && value.samples.length <= 1 && (
-        <p className="hint">A point is added each minute; the first ones are on their way.</p>
+        <p className="hint">No data yet. A point is added each minute.</p>
       )}
       {range !== null && (
         <div className="history-charts">
@@ -67,8 +67,8 @@ export function History({ figures }: { figures: Polled<Figures> }) {
         </div>
       )}
       <p className="hint">
-        Drag over a chart to look closer. Samples of a minute are kept for 24 hours; for longer,
-        gather <code>/metrics</code>.
+        Drag over a chart to zoom in. Samples are taken each minute and kept for 24 hours; for
+        longer, scrape <code>/metrics</code>.
       </p>
     </section>
   );

@@ -122,7 +122,7 @@ export function LineChart({ chart, range, cursor, onCursor, onChoose }: LineChar
         aria-valuenow={place < 0 ? Math.max(0, known.length - 1) : place}
         aria-valuetext={
           known.length === 0
-            ? 'nothing measured yet'
+            ? 'no data yet'
             : `${utc(at ?? known.at(-1) ?? 0)}: ${told(at ?? known.at(-1))}`
         }
         onKeyDown={move}

@@ -48,8 +48,8 @@ test('what happened is a rate, what is stands as it was', () => {
     sample(1, { operations: [op('mongodb', 60, 500), op('nosql', 6, 9)], mongodb_connections: 3 }),
     sample(2, { operations: [op('mongodb', 30, 2_000_000)], mongodb_connections: 5, expired: 4 }),
   ];
-  expect(values(samples, 'Operations a second', 'MongoDB API')).toEqual([1, 0.5]);
-  expect(values(samples, 'Operations a second', 'NoSQL API')).toEqual([0.1, 0]);
+  expect(values(samples, 'Operations per second', 'MongoDB API')).toEqual([1, 0.5]);
+  expect(values(samples, 'Operations per second', 'NoSQL API')).toEqual([0.1, 0]);
   expect(values(samples, 'Connections', 'MongoDB API')).toEqual([3, 5]);
   expect(values(samples, 'p99 of the slowest command', 'MongoDB API')).toEqual([0.0005, 2]);
   expect(values(samples, 'Expired documents', 'expired')).toEqual([0, 4]);
@@ -62,7 +62,7 @@ test('many samples become few points, and nothing of them is lost', () => {
   const expired = values(samples, 'Expired documents', 'expired', 100);
   expect(expired).toHaveLength(96);
   expect(expired?.reduce((sum: number, value) => sum + (value ?? 0), 0)).toBe(1440);
-  expect(values(samples, 'Bytes a second', 'received', 100)?.every((it) => it === 1)).toBe(true);
+  expect(values(samples, 'Bytes per second', 'received', 100)?.every((it) => it === 1)).toBe(true);
   expect(values(samples, 'Expired documents', 'not yet removed', 100)?.at(-1)).toBe(1439);
   expect(values(samples, 'p99 of the slowest command', 'NoSQL API', 100)?.at(-1)).toBe(1439 / 1e6);
 });

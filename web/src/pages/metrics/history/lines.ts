@@ -49,7 +49,7 @@ const slowest = (api: string): Read => {
 
 const SPECS: readonly Spec[] = [
   {
-    title: 'Operations a second',
+    title: 'Operations per second',
     unit: 'rate',
     lines: [
       ['MongoDB API', 'rate', done('mongodb')],
@@ -57,7 +57,7 @@ const SPECS: readonly Spec[] = [
     ],
   },
   {
-    title: 'Errors a second',
+    title: 'Errors per second',
     unit: 'rate',
     lines: [
       ['MongoDB API', 'rate', (sample) => sample.mongodb_failed],
@@ -81,7 +81,7 @@ const SPECS: readonly Spec[] = [
     ],
   },
   {
-    title: 'Bytes a second',
+    title: 'Bytes per second',
     unit: 'bytes',
     lines: [
       ['received', 'rate', (sample) => sample.bytes_in],

@@ -10,7 +10,7 @@ export const ms = (value: number) => `${count(value)} ms`;
 
 /** Truncated until the row has the focus or is expanded. */
 export function Asked({ text }: { text: string | null }) {
-  if (text === null) return <span className="hint">not told</span>;
+  if (text === null) return <span className="hint">not recorded</span>;
   const shown = visible(text);
   return <code title={shown}>{shown}</code>;
 }

@@ -24,7 +24,7 @@ function Heads({ heads }: { heads: readonly string[] }) {
   );
 }
 
-const SINGLE_HEADS = ['Ended', 'Took', 'Examined', 'Returned', 'Plan', 'Asked', 'Query'];
+const SINGLE_HEADS = ['Ended', 'Took', 'Examined', 'Returned', 'Plan', 'Query', 'Link'];
 
 function Singles({ shape: { operations } }: { shape: Shape }) {
   return (
@@ -124,7 +124,7 @@ function Line({ shape, isNamed }: LineProps) {
 
 export function ShapeTable({ shapes, isNamed }: { shapes: readonly Shape[]; isNamed: boolean }) {
   const named = isNamed ? ['Collection'] : [];
-  const heads = ['Operation', ...named, 'Asked', 'Times', 'Longest', 'Total', 'Last', 'Query'];
+  const heads = ['Operation', ...named, 'Query', 'Times', 'Longest', 'Total', 'Last', 'Link'];
   return (
     <div className="metrics-scroll" role="region" aria-label="Slow operations" tabIndex={0}>
       <table>

@@ -13,9 +13,9 @@ const REFRESH_MS = 5000;
 
 function inWords(operations: number, shapes: number, limit: number): string {
   const long = `took ${count(limit)} ms or more`;
-  if (operations === 0) return `Nothing ${long} within the last day.`;
-  const alike = operations > shapes ? ' Those that differ in their values alone are one line.' : '';
-  const shown = shapes > SHOWN ? ` The ${SHOWN} lines that took longest in all are shown.` : '';
+  if (operations === 0) return `No operation ${long} in the last day.`;
+  const alike = operations > shapes ? ' Operations that differ only in values are grouped.' : '';
+  const shown = shapes > SHOWN ? ` The ${SHOWN} groups with the longest total time are shown.` : '';
   return `${counted(operations, 'operation')} of the last day ${long}.${alike}${shown}`;
 }
 
@@ -41,7 +41,7 @@ function Noted({ all, limit, isNamed }: NotedProps) {
             checked={isWhole}
             onChange={(event) => showWhole(event.currentTarget.checked)}
           />
-          Also those of the portal ({count(own)})
+          Include operations of the portal ({count(own)})
         </label>
       )}
       {shapes.length > 0 && <ShapeTable shapes={shapes} isNamed={isNamed} />}
@@ -72,7 +72,7 @@ export function SlowOperations({ target = null }: { target?: Target | null }) {
       <h2>Slow operations</h2>
       {failure !== null && <Failure error={failure} onAgain={again} />}
       {value !== null && value.threshold_ms === null && (
-        <p className="hint">The server was told to note none (--slow-ms off).</p>
+        <p className="hint">Recording of slow operations is off (--slow-ms off).</p>
       )}
       {value !== null && value.threshold_ms !== null && (
         <Noted all={those} limit={value.threshold_ms} isNamed={target === null} />

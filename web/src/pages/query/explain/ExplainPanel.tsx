@@ -60,9 +60,9 @@ function figuresOfPlan({ plan, indexes }: Explanation): Figure[] {
 }
 
 export function ExplainPanel({ explanation, failure, hasRun, onApplied }: ExplainPanelProps) {
-  if (!hasRun) return <p className="hint">There is a plan once a query was run.</p>;
+  if (!hasRun) return <p className="hint">Run a query to see its plan.</p>;
   if (failure !== null) return <Failure error={failure} />;
-  if (explanation === null) return <p className="hint">Asking…</p>;
+  if (explanation === null) return <p className="hint">Loading…</p>;
   const { plan, advice, note } = explanation;
   return (
     <>

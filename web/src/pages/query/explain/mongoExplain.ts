@@ -12,12 +12,12 @@ export function mongoExplanation(database: string, answer: Document): Explanatio
     if (advice === null) return '';
     const { collection, key, name } = advice;
     await run(database, { createIndexes: collection, indexes: [{ key, name }] });
-    return `Created the index ${name} of ${database}.${collection}.`;
+    return `Created index ${name} on ${database}.${collection}.`;
   };
   return {
     plan,
     indexes: [...new Set(indexes)],
     advice: advice === null ? null : { sentence: advice.sentence, apply },
-    note: 'The figures were measured by explain, which has just run the whole query once more.',
+    note: 'Measured by running the query again with explain.',
   };
 }

@@ -24,7 +24,7 @@ async function apply({ database, collection }: Target, advice: NosqlAdvice): Pro
   await replaceContainer(database, { ...container, indexingPolicy }, container._etag);
   const paths = advice.include.length === 0 ? [] : [advice.include.join(', ')];
   const composite = advice.composite === null ? [] : ['the composite index'];
-  return `The indexing policy of ${collection} has ${[...paths, ...composite].join(' and ')} now.`;
+  return `The indexing policy of ${collection} now includes ${[...paths, ...composite].join(' and ')}.`;
 }
 
 export async function nosqlExplanation(
@@ -57,8 +57,8 @@ export async function nosqlExplanation(
         ? null
         : { sentence: advice.sentence, apply: isOff ? null : () => apply(target, advice) },
     note:
-      'The figures are those that the server sent with the pages that were read. They go by the ' +
-      'indexing policy, as charges do: a path is built when queries look at many items without it, ' +
-      'and the indexing policy of the settings shows which are.',
+      'Figures reported by the server for the pages read. They assume that the indexing ' +
+      'policy is fully built, as charges do. Paths are indexed on demand; the indexing ' +
+      'policy in the settings shows which ones are built.',
   };
 }

@@ -6,7 +6,7 @@ import { PlaceLink } from '../../../ui/PlaceLink';
 export function Nothing({ target }: { target: Target }) {
   return (
     <p className="empty">
-      The query returned nothing. Loosen its condition, or see{' '}
+      The query returned no results. Relax its condition, or see{' '}
       <PlaceLink to={{ page: 'collection', view: 'items', ...target }}>
         what is in {target.collection}
       </PlaceLink>
@@ -19,8 +19,8 @@ export function Nothing({ target }: { target: Target }) {
 export function NotRun() {
   return (
     <p className="empty">
-      Execute query shows the results here, and opens an item by its row. Saved has the queries that
-      you keep.
+      Execute a query to see its results. The number of a row opens its document. Saved lists your
+      saved queries.
     </p>
   );
 }

@@ -104,7 +104,7 @@ export function ResultTable({ target, results, first }: ResultTableProps) {
       </div>
       {columns.length > MOST_COLUMNS && (
         <p className="hint">
-          {counted(columns.length - MOST_COLUMNS, 'further field')} stand in JSON and in the tree.
+          {counted(columns.length - MOST_COLUMNS, 'more field')} shown in JSON and Tree.
         </p>
       )}
     </>

@@ -44,21 +44,21 @@ function rowsInWords({ pages, at }: Read): string | null {
 export function summary({ pages, at, busy, cancelled, failure }: Runs): string {
   if (busy) return pages.length === 0 ? 'Running…' : 'Reading the next page…';
   if (cancelled)
-    return pages.length === 0 ? 'Cancelled.' : 'Cancelled; the pages read before are still here.';
+    return pages.length === 0 ? 'Cancelled.' : 'Cancelled; the pages already read are kept.';
   const rows = rowsInWords({ pages, at });
   if (rows === null)
     return failure === null
-      ? 'Not run yet: Ctrl+Enter runs it.'
+      ? 'Press Ctrl+Enter to run the query.'
       : // The reason is shown below.
         '';
-  return `${rows}${pages.at(-1)?.more === true ? '; more follow' : ''}.`;
+  return `${rows}${pages.at(-1)?.more === true ? '; more available' : ''}.`;
 }
 
 function Stale() {
   return (
     <Banner look="warn">
-      These results are of one instant. The clock has moved since, or the server was away: execute
-      the query again to see what is live now.
+      These results are a snapshot. The clock has advanced or the server was unavailable since:
+      execute the query again for current data.
     </Banner>
   );
 }
@@ -76,7 +76,9 @@ export function ResultsPanel(props: ResultsPanelProps) {
   const isOfBefore = shown === runs.before;
   return (
     <div className={isOfBefore ? 'result-panel result-before' : 'result-panel'}>
-      {isOfBefore && <p className="hint">Results of the execution before: {rowsInWords(shown)}.</p>}
+      {isOfBefore && (
+        <p className="hint">Results of the previous execution: {rowsInWords(shown)}.</p>
+      )}
       {stale && <Stale />}
       <div className="row result-bar">
         <ViewChoice view={view} onChoose={setView} />

@@ -43,7 +43,7 @@ export function StageDocuments({ target, text }: StageDocumentsProps) {
   if (isOld)
     return (
       <Banner>
-        The pipeline up to here is another one now. <Button onClick={again}>Show anew</Button>
+        The pipeline up to here has changed. <Button onClick={again}>Run again</Button>
       </Banner>
     );
   if (found === null) return <p className="hint">Running…</p>;

@@ -24,7 +24,7 @@ export interface StageRowProps {
 }
 
 const SHORT = 160;
-const WRITES = 'The stages up to here write ($out or $merge), so they are not run from here';
+const WRITES = 'Stages up to here write ($out or $merge) and are not run here';
 
 /** Joins to one line, truncated. */
 function shorten(text: string): string {
@@ -79,7 +79,7 @@ export function StageRow(props: StageRowProps) {
         <code className="mono stage-body" title={stage.body.slice(0, 2000)}>
           {shorten(stage.body)}
         </code>
-        {stage.isOff && <span className="badge">left out</span>}
+        {stage.isOff && <span className="badge">disabled</span>}
         {writes && !stage.isOff && <span className="badge">writes</span>}
         <span className="stage-moves">
           <Move number={number} by={-1} disabled={props.isFirst} onMove={onMove} />

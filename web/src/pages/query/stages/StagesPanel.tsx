@@ -114,7 +114,7 @@ export function StagesPanel(props: StagesPanelProps) {
           Add stage
         </MenuButton>
         <span className="hint">
-          A stage that is switched off stands in a comment. $out and $merge are never run from here.
+          Disabled stages are commented out. $out and $merge are not run here.
         </span>
       </div>
     </section>

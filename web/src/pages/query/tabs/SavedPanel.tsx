@@ -18,7 +18,7 @@ const UNDO_SECONDS = 10;
 export function SavedPanel({ saved, onChange, onOpen }: SavedPanelProps) {
   const [renaming, setRenaming] = useState<string | null>(null);
   if (saved.length === 0)
-    return <p className="hint">No query of this collection is saved in this browser.</p>;
+    return <p className="hint">No saved queries for this collection in this browser.</p>;
   const remove = (one: Saved) => {
     onChange((all) => withoutSaved(all, one.name));
     toast({
@@ -59,7 +59,7 @@ export function SavedPanel({ saved, onChange, onOpen }: SavedPanelProps) {
           action="Rename"
           taken={{
             names: saved.map(({ name }) => name).filter((name) => name !== renaming),
-            what: 'It takes the place of the query that has this name.',
+            what: 'It replaces the saved query of this name.',
           }}
           onName={(name) => onChange((all) => renamedSaved(all, renaming, name))}
           onClose={() => setRenaming(null)}

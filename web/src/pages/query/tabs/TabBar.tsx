@@ -59,13 +59,13 @@ export function TabBar(props: TabBarProps) {
       <Button
         look="quiet"
         disabled={isFull}
-        title={isFull ? `At most ${MOST_TABS} queries are open` : undefined}
+        title={isFull ? `At most ${MOST_TABS} queries can be open` : undefined}
         onClick={onNew}
       >
         New query
       </Button>
       <span className="result-space" />
-      {isTooLong && <span className="hint">Too long for an address</span>}
+      {isTooLong && <span className="hint">Too long for a link</span>}
       <Button look="quiet" onClick={() => ask('save')}>
         Save query
       </Button>

@@ -15,8 +15,8 @@ export function FeedSection({ draft, changed, disabled, onDraft }: FeedSectionPr
   return (
     <>
       <p className="hint">
-        The feed of latest versions is always there. The feed of all versions and deletes, which
-        also tells of items that expired, needs older versions to be kept.
+        The feed of latest versions is always available. The feed of all versions and deletes, which
+        also reports expired items, requires older versions to be retained.
       </p>
       <fieldset
         className={changed ? 'settings-group settings-changed' : 'settings-group'}
@@ -33,12 +33,12 @@ export function FeedSection({ draft, changed, disabled, onDraft }: FeedSectionPr
               checked={draft.on === on}
               onChange={() => onDraft({ ...draft, on })}
             />
-            <span>{on ? 'Kept for a time' : 'Not kept'}</span>
+            <span>{on ? 'Retained' : 'Not retained'}</span>
           </label>
         ))}
         {draft.on && (
           <NumberField
-            label="Minutes that versions are kept"
+            label="Retention in minutes"
             hint={`1 to ${MOST_MINUTES} minutes${words}`}
             error={'error' in read ? read.error : null}
             value={draft.text}

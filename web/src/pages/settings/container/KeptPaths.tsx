@@ -8,8 +8,8 @@ import { instantInWords, keptInWords, whyInWords } from './keptWords';
 
 /** See docs/compat/cosmos-nosql.md, indexing policies. */
 const NONE_YET =
-  'No path has an index yet. A path that the policy includes by a wildcard gets one when a query has to look ' +
-  'at more than 1,000 items for want of it. Plans and charges already go by the policy.';
+  'No path is indexed yet. A path that the policy includes by a wildcard is indexed once a query scans ' +
+  'more than 1,000 items. Plans and charges already assume the whole policy.';
 
 /** Polling interval while indexes are being built. */
 const EVERY_MS = 1000;
@@ -40,7 +40,7 @@ function Table({ kept }: { kept: readonly KeptIndex[] }) {
             <th scope="col">Why</th>
             <th scope="col">Since</th>
             <th scope="col">Last used</th>
-            <th scope="col">Uses since the start</th>
+            <th scope="col">Uses since server start</th>
           </tr>
         </thead>
         <tbody>
@@ -71,12 +71,12 @@ export function KeptPaths({ target }: { target: Target }) {
       <p className="hint">{keptInWords(progress, unused_days)}</p>
       {progress < 100 && (
         <span className="settings-build">
-          <progress aria-label="Progress of the indexed paths" max={100} value={progress} />
+          <progress aria-label="Progress of indexed paths" max={100} value={progress} />
         </span>
       )}
       {kept.length === 0 ? <p>{NONE_YET}</p> : <Table kept={kept} />}
       <div className="row">
-        <Button onClick={() => void reload()}>Read again</Button>
+        <Button onClick={() => void reload()}>Refresh paths</Button>
       </div>
     </section>
   );

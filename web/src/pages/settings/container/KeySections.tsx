@@ -6,7 +6,7 @@ export function PartitionKeySection({ record }: { record: ContainerRecord }) {
   return (
     <>
       {paths.length === 0 ? (
-        <p>This container was made without a partition key.</p>
+        <p>This container was created without a partition key.</p>
       ) : (
         <dl className="settings-facts">
           <dt>{paths.length === 1 ? 'Path' : 'Paths, from the first level on'}</dt>
@@ -22,8 +22,8 @@ export function PartitionKeySection({ record }: { record: ContainerRecord }) {
         </dl>
       )}
       <p className="hint">
-        It cannot be changed: every item lies where the value of its partition key puts it. For
-        another one, make a new container and copy the items.
+        The partition key cannot be changed, because it determines where items are stored. To use
+        another one, create a new container and copy the items.
       </p>
     </>
   );
@@ -34,7 +34,7 @@ export function UniqueKeysSection({ record }: { record: ContainerRecord }) {
   return (
     <>
       {keys.length === 0 ? (
-        <p>There are none.</p>
+        <p>None.</p>
       ) : (
         <ul>
           {keys.map(({ paths }) => (
@@ -45,9 +45,8 @@ export function UniqueKeysSection({ record }: { record: ContainerRecord }) {
         </ul>
       )}
       <p className="hint">
-        Values are unique within one value of the partition key; an item that has expired holds
-        none. They cannot be changed, since what is there was only ever checked against them. For
-        others, make a new container.
+        Values are unique within a partition key value; expired items do not count. Unique keys
+        cannot be changed: to use others, create a new container.
       </p>
     </>
   );

@@ -108,7 +108,7 @@ export function PolicyFormView({ form, disabled, onForm }: PolicyFormViewProps) 
       </label>
       {form.mode === 'none' ? (
         <p className="hint">
-          Where nothing is indexed there are no paths and no composite indexes.
+          With indexing mode “none” there are no paths and no composite indexes.
         </p>
       ) : (
         <>

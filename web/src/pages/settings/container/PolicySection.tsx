@@ -20,15 +20,13 @@ export function PolicySection(props: PolicySectionProps) {
   return (
     <>
       <p className="hint">
-        The policy says which parts of an item may be indexed. Queries give the same answers under
-        every policy; they differ in what they cost. A path that a wildcard includes is indexed when
-        a query has to look at many items for want of it.
+        The policy determines which paths of an item may be indexed. It affects the cost of queries,
+        not their results. Paths under a wildcard are indexed on demand, once queries scan many
+        items.
       </p>
       <div className="settings-beside">
         {form === null ? (
-          <p className="hint">
-            The JSON is no valid policy now. The form comes back when it is one.
-          </p>
+          <p className="hint">The JSON is not a valid policy. The form returns once it is.</p>
         ) : (
           <PolicyFormView
             form={form}

@@ -21,8 +21,7 @@ const MODES = [
   { mode: 'autoscale', label: 'Autoscale' },
 ] as const;
 
-const ENFORCED =
-  'It is kept and shown. It limits requests only where the server was started with --enforce-throughput.';
+const ENFORCED = 'It limits requests only if the server was started with --enforce-throughput.';
 
 export function ThroughputSection(props: ThroughputSectionProps) {
   const { offer, shared, database, draft, changed, disabled, onDraft } = props;
@@ -36,7 +35,7 @@ export function ThroughputSection(props: ThroughputSectionProps) {
   if (offer === null || draft === null) {
     return (
       <>
-        <p>This container has no throughput of its own, and neither has its database.</p>
+        <p>Neither this container nor its database has provisioned throughput.</p>
         <p className="hint">{ENFORCED}</p>
       </>
     );
@@ -48,8 +47,8 @@ export function ThroughputSection(props: ThroughputSectionProps) {
     <>
       {shared && (
         <p>
-          {`This container has no throughput of its own: it shares that of the database ${database}. ` +
-            'A change holds for all containers that share it.'}
+          {`This container shares the throughput of the database ${database}. ` +
+            'A change applies to all containers that share it.'}
         </p>
       )}
       <fieldset
@@ -70,9 +69,7 @@ export function ThroughputSection(props: ThroughputSectionProps) {
         ))}
         <NumberField
           label={
-            manual
-              ? 'Request units per second (RU/s)'
-              : 'At most this many request units per second (RU/s)'
+            manual ? 'Request units per second (RU/s)' : 'Maximum request units per second (RU/s)'
           }
           hint={`${count(least)} to ${count(MOST_UNITS)}, in steps of ${count(step)}`}
           error={'error' in read ? read.error : null}

@@ -81,10 +81,10 @@ export function readFeed(draft: FeedDraft): { value: number } | { error: string 
   if (!draft.on) return { value: 0 };
   const text = draft.text.trim();
   if (text === '') return { error: 'Enter a number of minutes.' };
-  if (!/^\d{1,9}$/.test(text)) return { error: 'Minutes are a whole number in digits.' };
+  if (!/^\d{1,9}$/.test(text)) return { error: 'Minutes must be a whole number.' };
   const value = Number(text);
   if (value < 1 || value > MOST_MINUTES) {
-    return { error: `Minutes are 1 to ${MOST_MINUTES} (${inWords(MOST_MINUTES * 60)}).` };
+    return { error: `Minutes must be from 1 to ${MOST_MINUTES} (${inWords(MOST_MINUTES * 60)}).` };
   }
   return { value };
 }

@@ -8,9 +8,9 @@ test('why a path is indexed, and since when', () => {
 });
 
 test('what is being built and what ends', () => {
-  expect(keptInWords(100, null)).toBe('A path that was indexed once stays indexed.');
+  expect(keptInWords(100, null)).toBe('Indexed paths are kept.');
   expect(keptInWords(40, 30)).toBe(
-    'Being built: 40 %. A path that no query uses for 30 days is indexed no more.',
+    'Being built: 40 %. Paths that no query uses for 30 days are dropped.',
   );
-  expect(keptInWords(100, 1)).toContain('for 1 day is');
+  expect(keptInWords(100, 1)).toContain('for 1 day are');
 });

@@ -4,7 +4,7 @@ import { utc } from '../../../pure/time/utc';
 
 const WHY: Record<KeptIndex['why'], string> = {
   query: 'A query',
-  named: 'Named by the policy',
+  named: 'Listed in the policy',
   composite: 'Composite index',
   unique: 'Unique key',
   policy: 'The whole policy',
@@ -23,7 +23,7 @@ export function instantInWords(seconds: number | null): string {
 export function keptInWords(progress: number, unusedDays: number | null): string {
   const ends =
     unusedDays === null
-      ? 'A path that was indexed once stays indexed.'
-      : `A path that no query uses for ${unusedDays} ${unusedDays === 1 ? 'day' : 'days'} is indexed no more.`;
+      ? 'Indexed paths are kept.'
+      : `Paths that no query uses for ${unusedDays} ${unusedDays === 1 ? 'day' : 'days'} are dropped.`;
   return progress < 100 ? `Being built: ${progress} %. ${ends}` : ends;
 }

@@ -32,7 +32,8 @@ function paths(policy: Record<string, unknown>, name: string, problems: string[]
   const found: string[] = [];
   (list as unknown[]).forEach((entry, at) => {
     const path = isObject(entry) ? entry.path : undefined;
-    if (typeof path !== 'string') problems.push(`“${name}”, entry ${at + 1}: has no text “path”.`);
+    if (typeof path !== 'string')
+      problems.push(`“${name}”, entry ${at + 1}: has no string “path”.`);
     else if (!path.startsWith('/')) {
       problems.push(`“${name}”, entry ${at + 1}: the path “${path}” does not begin with “/”.`);
     } else found.push(path);
@@ -95,7 +96,7 @@ export function readPolicy(text: string): ReadPolicy {
   const all = ['includedPaths', 'excludedPaths'].flatMap((name) => paths(policy, name, problems));
   const seen = new Set<string>();
   const twice = all.find((path) => seen.has(path) || !seen.add(path));
-  if (twice !== undefined) problems.push(`The path “${twice}” is named twice.`);
+  if (twice !== undefined) problems.push(`The path “${twice}” occurs twice.`);
   const rooted = all.some((path) => ['/', '/*', '/?'].includes(path));
   if (mode !== 'none' && all.length > 0 && !rooted) {
     problems.push('The path “/*” has to be among the included or the excluded ones.');

@@ -113,7 +113,7 @@ export function pathProblem(path: string, isComposite = false): string | null {
   while (rest !== '' && rest !== '/?' && rest !== '/*' && rest !== '/') {
     const part = PART.exec(rest)?.[0];
     if (part === undefined) {
-      return 'Each part is a name, a name in ", or []; /? or /* stands at the end alone.';
+      return 'Each part is a name, a name in ", or []; /? or /* only at the end.';
     }
     rest = rest.slice(part.length);
   }

@@ -15,11 +15,11 @@ test.each<['manual' | 'autoscale', string, RegExp]>([
   ['manual', '', /^Enter a number/],
   ['manual', '-400', /whole number/],
   ['manual', '4e2', /whole number/],
-  ['manual', '300', /the least is 400/],
-  ['manual', '450', /steps of 100: 400 or 500/],
-  ['manual', '1000100', /the most is 1,000,000/],
-  ['autoscale', '400', /the least is 1,000/],
-  ['autoscale', '1500', /steps of 1,000: 1,000 or 2,000/],
+  ['manual', '300', /the minimum is 400/],
+  ['manual', '450', /multiple of 100: 400 or 500/],
+  ['manual', '1000100', /the maximum is 1,000,000/],
+  ['autoscale', '400', /the minimum is 1,000/],
+  ['autoscale', '1500', /multiple of 1,000: 1,000 or 2,000/],
 ])('%s %j is refused', (mode, text, says) => {
   const read = readThroughput({ mode, text });
   expect('error' in read ? read.error : '').toMatch(says);

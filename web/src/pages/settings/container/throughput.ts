@@ -28,17 +28,17 @@ export function readThroughput(draft: ThroughputDraft): { value: Throughput } | 
   const { least, step } = BOUNDS[draft.mode];
   const text = draft.text.trim();
   if (text === '') return { error: 'Enter a number of request units.' };
-  if (!/^\d{1,9}$/.test(text)) return { error: 'Request units are a whole number in digits.' };
+  if (!/^\d{1,9}$/.test(text)) return { error: 'Request units must be a whole number.' };
   const units = Number(text);
   if (units < least)
-    return { error: `${count(units)} RU/s is too little: the least is ${count(least)}.` };
+    return { error: `${count(units)} RU/s is too low: the minimum is ${count(least)}.` };
   if (units > MOST_UNITS) {
-    return { error: `${count(units)} RU/s is too much: the most is ${count(MOST_UNITS)}.` };
+    return { error: `${count(units)} RU/s is too high: the maximum is ${count(MOST_UNITS)}.` };
   }
   if (units % step !== 0) {
     const below = units - (units % step);
     const near = `${count(below)} or ${count(below + step)}`;
-    return { error: `Request units go in steps of ${count(step)}: ${near}, for example.` };
+    return { error: `Request units must be a multiple of ${count(step)}: ${near}, for example.` };
   }
   return { value: { mode: draft.mode, units } };
 }

@@ -32,24 +32,23 @@ function rowsOf(theirs: readonly Difference[], mine: readonly Difference[]): Thr
 export function ConflictDialog(props: ConflictDialogProps) {
   const rows = rowsOf(props.theirs, props.mine);
   return (
-    <Dialog title="Changed by somebody else" onClose={props.onEdit}>
+    <Dialog title="Changed by someone else" onClose={props.onEdit}>
       <p role="alert">{`${props.what} was changed after you opened it. Nothing has been saved.`}</p>
-      {rows.length > 0 && <ThreeWay caption="What differs" noun="Setting" rows={rows} />}
+      {rows.length > 0 && <ThreeWay caption="Differences" noun="Setting" rows={rows} />}
       {props.theirs.length === 0 && (
         <p className="hint">
-          The settings on this page are the same on the server; something else of it was changed.
+          The settings on this page have not changed on the server; another property has.
         </p>
       )}
       <p className="hint">
-        Saving yours changes only what you changed; everything else stays as it is on the server
-        now.
+        Overwriting applies only your changes; all other settings keep their values on the server.
       </p>
       <div className="row dialog-buttons">
         <Button look="danger" onClick={props.onOverwrite}>
           Overwrite with mine
         </Button>
-        <Button onClick={props.onTheirs}>Take theirs</Button>
-        <Button onClick={props.onEdit}>Go on editing</Button>
+        <Button onClick={props.onTheirs}>Use theirs</Button>
+        <Button onClick={props.onEdit}>Keep editing</Button>
       </div>
     </Dialog>
   );

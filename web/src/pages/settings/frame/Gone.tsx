@@ -21,7 +21,7 @@ export function Gone({ target, place, onReload }: GoneProps) {
   };
   return (
     <Banner look="bad">
-      <span>{`The ${place} ${target.collection} is not there any more: it was deleted meanwhile.`}</span>
+      <span>{`The ${place} ${target.collection} no longer exists: it was deleted.`}</span>
       <Button onClick={() => void reload()}>Reload the tree</Button>
     </Banner>
   );

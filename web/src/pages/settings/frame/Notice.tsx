@@ -21,7 +21,7 @@ export function Notice({ target, place, loaded, saving, what }: NoticeProps) {
       {loaded.gone && <Gone target={target} place={place} onReload={loaded.reload} />}
       {saving.stale && saving.conflict === null && (
         <Banner look="warn">
-          <span>{`Somebody else has changed ${what} meanwhile.`}</span>
+          <span>{`Someone else has changed ${what}.`}</span>
           <Button onClick={saving.compare}>Compare</Button>
         </Banner>
       )}

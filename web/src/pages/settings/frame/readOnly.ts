@@ -1,3 +1,3 @@
 // Reason for disabled settings in a read-only session.
 export const READ_ONLY =
-  'This session may only read: it was signed in with a read-only key. Nothing here can be changed.';
+  'Read-only session: signed in with a read-only key. Settings cannot be changed.';

@@ -22,10 +22,10 @@ export function Building({ build }: { build: Build | undefined }) {
   }, []);
   return (
     <>
-      <BuildBar label="Progress of the build" build={build} />
+      <BuildBar label="Build progress" build={build} />
       <p role="status">
         The index is being built{seconds > 0 && `, for ${seconds} s now`}. Documents can be read and
-        written meanwhile, and closing this does not stop it.
+        written during the build, and closing this does not stop it.
       </p>
     </>
   );

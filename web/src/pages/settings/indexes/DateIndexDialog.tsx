@@ -48,14 +48,14 @@ export function DateIndexDialog(props: DateIndexDialogProps) {
   });
   return (
     <Dialog
-      title={index === null ? 'New date TTL index' : `Change the time of ${index.name}`}
+      title={index === null ? 'New date TTL index' : `Change retention of ${index.name}`}
       onClose={onClose}
     >
       <form onSubmit={(event) => void submit(event)}>
         {index === null ? (
           <Field
             label="Field"
-            hint="A field that holds a date, or an array of dates (the earliest counts)"
+            hint="A field that holds a date, or an array of dates (the earliest applies)"
             error={touched ? problem : null}
           >
             {(props) => (
@@ -73,7 +73,7 @@ export function DateIndexDialog(props: DateIndexDialogProps) {
             )}
           </Field>
         ) : (
-          <p>{`Until now: ${secondsInWords(index.expireAfterSeconds)}.`}</p>
+          <p>{`Current: ${secondsInWords(index.expireAfterSeconds)}.`}</p>
         )}
         <p>Expires this long after the date in the field:</p>
         <SecondsField
@@ -117,7 +117,7 @@ export function DropIndexDialog({ index, onDrop, onClose }: DropIndexDialogProps
   return (
     <Dialog title={`Drop the index ${index.name}?`} onClose={onClose}>
       <form onSubmit={(event) => void submit(event)}>
-        <p>Documents no longer expire by this field. What has expired stays gone.</p>
+        <p>Documents no longer expire by this field. Expired documents are not restored.</p>
         <Buttons label="Drop index" busy={busy} may danger failure={failure} onClose={onClose} />
       </form>
     </Dialog>

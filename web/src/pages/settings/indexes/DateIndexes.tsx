@@ -53,7 +53,7 @@ function Table(props: {
   onAsk: (asked: Asked) => void;
 }) {
   const { dates, builds, disabled, onAsk } = props;
-  if (dates.length === 0) return <p>There are none.</p>;
+  if (dates.length === 0) return <p>None.</p>;
   return (
     <div className="settings-scroll" role="region" tabIndex={0} aria-label="Date TTL indexes">
       <table className="settings-table">
@@ -81,10 +81,10 @@ function Table(props: {
               <td className="settings-actions">
                 <Button
                   disabled={disabled}
-                  aria-label={`Change seconds of ${index.name}`}
+                  aria-label={`Edit retention of ${index.name}`}
                   onClick={() => onAsk({ kind: 'change', index })}
                 >
-                  Change seconds
+                  Edit retention
                 </Button>{' '}
                 <Button
                   look="danger"
@@ -123,9 +123,7 @@ export function DateIndexes({ target, loaded, indexes, disabled }: DateIndexesPr
       // If the name of a new index exists, the dialog keeps its input.
       if (!gone && asked.kind === 'new') throw error;
       close();
-      setNotice(
-        `Somebody else has changed this meanwhile; what is there now is shown. ${words(error)}`,
-      );
+      setNotice(`Someone else has changed this; the current state is shown. ${words(error)}`);
       return;
     } finally {
       setRunning((known) => known - 1);
@@ -138,9 +136,8 @@ export function DateIndexes({ target, loaded, indexes, disabled }: DateIndexesPr
   return (
     <>
       <p className="hint">
-        An index on a field that holds dates: a document expires at its date and so much later, at
-        that instant. This is beside the collection’s default and a document’s own “ttl”; the
-        earliest of them counts.
+        Documents expire a fixed time after the date in an indexed field. This applies in addition
+        to the collection’s default and a document’s own “ttl”; the earliest deadline wins.
       </p>
       {notice !== null && <Banner look="bad">{notice}</Banner>}
       <Table dates={indexes.filter(isDateIndex)} builds={builds} disabled={disabled} onAsk={ask} />

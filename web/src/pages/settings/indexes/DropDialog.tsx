@@ -34,14 +34,14 @@ export function DropDialog({ target, index, onDrop, onClose }: DropDialogProps) 
     <Dialog title={`Drop the index ${index.name}?`} onClose={onClose}>
       <form onSubmit={(event) => void submit(event)}>
         <p>
-          Queries that use it look at {many} instead. To have it again, it has to be built anew over
-          them. Hiding it shows first what that does to queries.
+          Queries that use it will scan {many} instead, and creating it again means building it over
+          them. Hide it first to see the effect on queries.
         </p>
         {index.all.unique === true && (
-          <p>It is unique: values that no two documents have now may occur twice afterwards.</p>
+          <p>It is unique: duplicate values become possible once it is dropped.</p>
         )}
         {index.expireAfterSeconds !== null && (
-          <p>Documents no longer expire by this field. What has expired stays gone.</p>
+          <p>Documents no longer expire by this field. Expired documents are not restored.</p>
         )}
         <Buttons label="Drop index" busy={busy} may danger failure={failure} onClose={onClose} />
       </form>

@@ -1,7 +1,7 @@
 // Counts the documents that a TTL index would expire immediately. If there are any, or the count is
 // unknown, the user must type the collection's name.
 import { useState } from 'react';
-import { count, counted } from '../../../pure/figures/amount';
+import { counted } from '../../../pure/figures/amount';
 import type { Target } from '../../../state/place';
 import { NameField } from '../../../ui/NameField';
 import { covers, type Due, type Rule, useDue } from './useDue';
@@ -47,13 +47,13 @@ function said(due: Due): string {
     case 'none':
       return '';
     case 'asking':
-      return 'Working out the effect…';
+      return 'Calculating the effect…';
     case 'failed':
-      return `How many documents disappear could not be worked out: ${due.text}`;
+      return `The number of documents that expire could not be calculated: ${due.text}`;
     case 'known':
       if (due.documents === 0)
-        return 'No document has expired by this: nothing disappears at once.';
-      return `${counted(due.documents, 'document')} ${due.documents === 1 ? 'has' : 'have'} expired by this and will disappear at once.`;
+        return 'No document is past this deadline: nothing expires immediately.';
+      return `${counted(due.documents, 'document')} ${due.documents === 1 ? 'is' : 'are'} past this deadline and will expire immediately.`;
   }
 }
 
@@ -66,7 +66,7 @@ export function DueNow({ consent, collection }: { consent: Consent; collection: 
       </p>
       {isAsked && (
         <>
-          <p>This cannot be undone: what has expired stays gone, whatever is set later.</p>
+          <p>This cannot be undone: a later change does not restore expired documents.</p>
           <NameField what="collection" name={collection} typed={typed} onType={type} />
         </>
       )}
@@ -78,6 +78,6 @@ export function DueNow({ consent, collection }: { consent: Consent; collection: 
 export function labelWith(consent: Consent, label: string): string {
   const { due } = consent;
   return due.kind === 'known' && due.documents > 0
-    ? `${label}, and let ${count(due.documents)} expire`
+    ? `${label} and expire ${counted(due.documents, 'document')}`
     : label;
 }

@@ -44,7 +44,7 @@ export function Indexes({ target, loaded, indexes, disabled }: IndexesProps) {
       if (!gone && !somebodyWasFaster(error)) throw error;
       await loaded.reload();
       if (!gone && asked === 'new') throw error;
-      const now = 'Somebody else has changed this meanwhile; what is there now is shown.';
+      const now = 'Someone else has changed this; the current state is shown.';
       setNotice(`${now} ${words(error)}`);
       close();
       return;

@@ -45,7 +45,7 @@ function Fields({ fields, error, onFields }: FieldsProps) {
     onFields(fields.map((field, place) => (place === at ? { ...field, ...change } : field)));
   return (
     <fieldset className="settings-group">
-      <legend>Fields, in their order</legend>
+      <legend>Fields, in order</legend>
       {fields.map(({ path, order }, at) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: a field is identified by its position.
         <div key={at} className="row settings-line">
@@ -117,7 +117,7 @@ export function NewIndexDialog(props: NewIndexDialogProps) {
           error={touched ? (problems.fields ?? null) : null}
           onFields={(fields) => put({ fields })}
         />
-        <Field label="Name" hint="Made of the fields where nothing is given">
+        <Field label="Name" hint="Generated from the fields if empty">
           {(props) => (
             <input
               {...props}
@@ -142,7 +142,7 @@ export function NewIndexDialog(props: NewIndexDialogProps) {
         ))}
         <Field
           label="Partial filter"
-          hint="Only documents that fit are in the index, like { status: &quot;open&quot; }"
+          hint="Only matching documents are indexed, for example { status: &quot;open&quot; }"
           error={problems.filter ?? null}
         >
           {(props) => (
@@ -163,7 +163,7 @@ export function NewIndexDialog(props: NewIndexDialogProps) {
             checked={draft.expires}
             onChange={(event) => put({ expires: event.target.checked })}
           />{' '}
-          Documents expire some time after the date in the field
+          Documents expire after the date in the field
         </label>
         {draft.expires && (
           <>

@@ -38,16 +38,17 @@ export function traits(index: IndexRecord): string {
 
 /** Returns why an index cannot be hidden or dropped here; null: it can. */
 export function whyKept(index: IndexRecord): string | null {
-  if (index.name === '_id_') return 'The index on “_id” is there always.';
+  if (index.name === '_id_') return 'The index on “_id” always exists.';
   return isTtlIndex(index)
-    ? 'It is the default of the collection: change it under Time to live.'
+    ? 'It stores the default of the collection: change it under Time to live.'
     : null;
 }
 
 /** Returns the error of a field name for a TTL index; null: none found. */
 export function fieldProblem(field: string): string | null {
   if (field.trim() === '') return 'Enter the name of a field that holds dates.';
-  if (field === '_ts') return '“_ts” is the default of the collection: set it under Time to live.';
+  if (field === '_ts')
+    return '“_ts” is for the default of the collection: set it under Time to live.';
   if (field === '_id') return 'The index on “_id” cannot make documents expire.';
   return null;
 }

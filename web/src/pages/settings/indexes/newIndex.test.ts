@@ -41,12 +41,12 @@ test('one that makes documents expire, of its own name', () => {
 
 test.each<[object, keyof Problems, RegExp]>([
   [{}, 'fields', /Enter the name/],
-  [{ fields: [fields[0], fields[0]] }, 'fields', /named twice/],
+  [{ fields: [fields[0], fields[0]] }, 'fields', /occurs twice/],
   [{ fields: [{ path: '_id', order: 1 }] }, 'fields', /always/],
   [{ fields: [{ path: '_ts', order: 1 }] }, 'fields', /Time to live/],
   [{ fields, filter: '{' }, 'filter', /^At character/],
-  [{ fields, filter: '5' }, 'filter', /is an object/],
-  [{ fields, expires: true, seconds: { text: '5', unit: 'second' } }, 'expires', /one field alone/],
+  [{ fields, filter: '5' }, 'filter', /must be an object/],
+  [{ fields, expires: true, seconds: { text: '5', unit: 'second' } }, 'expires', /has one field/],
   [
     { fields: [fields[1]], expires: true, seconds: { text: '-1', unit: 'second' } },
     'expires',

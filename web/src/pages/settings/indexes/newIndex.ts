@@ -53,11 +53,11 @@ function fieldsProblem(fields: readonly IndexField[]): string | null {
   const paths = fields.map(({ path }) => path.trim());
   if (paths.some((path) => path === '')) return 'Enter the name of each field.';
   const twice = paths.find((path, at) => paths.indexOf(path) < at);
-  if (twice !== undefined) return `The field “${twice}” is named twice.`;
+  if (twice !== undefined) return `The field “${twice}” occurs twice.`;
   if (paths.length > 1) return null;
-  if (paths[0] === '_id') return 'The index on “_id” is there always.';
+  if (paths[0] === '_id') return 'The index on “_id” always exists.';
   return paths[0] === '_ts'
-    ? '“_ts” is the default of the collection: set it under Time to live.'
+    ? '“_ts” is for the default of the collection: set it under Time to live.'
     : null;
 }
 
@@ -67,7 +67,7 @@ function readFilter(text: string): { value: Document | null } | { error: string 
   if ('error' in parsed) return { error: `At character ${parsed.at + 1}: ${parsed.error}` };
   return isPlainObject(parsed.value)
     ? { value: parsed.value }
-    : { error: 'A filter is an object like { status: "open" }.' };
+    : { error: 'A filter must be an object like { status: "open" }.' };
 }
 
 export function readIndex(draft: IndexDraft): ReadIndex {
@@ -78,7 +78,7 @@ export function readIndex(draft: IndexDraft): ReadIndex {
   if ('error' in filter) problems.filter = filter.error;
   const seconds = readSeconds(draft.seconds.text, draft.seconds.unit, 0);
   if (draft.expires && draft.fields.length > 1) {
-    problems.expires = 'Documents expire by an index on one field alone.';
+    problems.expires = 'An index that expires documents has one field.';
   } else if (draft.expires && 'error' in seconds) problems.expires = seconds.error;
   if (Object.keys(problems).length > 0) return { problems };
   const fields = draft.fields.map(({ path, order }) => ({ path: path.trim(), order }));

@@ -61,12 +61,12 @@ function Effect({ several, state, draft }: Shown & { draft: TtlDraft }) {
   return (
     <div role="status">
       {looks === null ? (
-        state.failure === null && <p className="hint">Working out the effect…</p>
+        state.failure === null && <p className="hint">Calculating the effect…</p>
       ) : (
         <>
           {state.hasMoved && (
             <p>
-              <strong>The numbers have changed meanwhile. Nothing has been set yet.</strong>
+              <strong>The counts have changed. Nothing has been set yet.</strong>
             </p>
           )}
           <p className={dyingOf(looks) > 0 ? 'settings-expiring' : undefined}>
@@ -148,7 +148,7 @@ export default function SeveralDialog({
           <SeveralTable nouns={nouns} names={several.names} looks={looks} results={null} />
           {dying > 0 && (
             <>
-              <p>This cannot be undone: what has expired stays gone, whatever is set later.</p>
+              <p>This cannot be undone: a later change does not restore expired {nouns.many}.</p>
               <NameField what="database" name={several.database} typed={typed} onType={setTyped} />
             </>
           )}
@@ -159,7 +159,7 @@ export default function SeveralDialog({
               busy={phase === 'checking'}
               disabled={looks === null || !isAgreed}
             >
-              {dying > 0 ? `Set it and let ${nouns.many} disappear` : 'Set it'}
+              {dying > 0 ? `Set and expire ${nouns.many}` : 'Set'}
             </Button>
             <Button onClick={onClose}>Cancel</Button>
           </div>

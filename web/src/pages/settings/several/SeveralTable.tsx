@@ -6,7 +6,7 @@ import type { Look, Looks, Result } from './looks';
 
 function dying(look: Look | undefined): string {
   if (look === undefined) return '…';
-  if ('failure' in look) return 'not known';
+  if ('failure' in look) return 'unknown';
   const { documents } = look.preview.dies_now;
   return `${look.preview.exact ? '' : 'about '}${count(documents)}`;
 }
@@ -14,7 +14,7 @@ function dying(look: Look | undefined): string {
 function Ended({ result }: { result: Result | undefined }) {
   if (result === undefined) return <>waits</>;
   if (result.kind === 'failed') return <span className="error">Failed: {result.text}</span>;
-  return <>{result.kind === 'set' ? 'Set' : 'Had it already'}</>;
+  return <>{result.kind === 'set' ? 'Set' : 'Already set'}</>;
 }
 
 export interface SeveralTableProps {
@@ -37,8 +37,8 @@ export function SeveralTable({ nouns, names, looks, results }: SeveralTableProps
         <thead>
           <tr>
             <th scope="col">Name</th>
-            {results === null && <th scope="col">Default now</th>}
-            {results === null && <th scope="col">Disappear at once</th>}
+            {results === null && <th scope="col">Current default</th>}
+            {results === null && <th scope="col">Expire immediately</th>}
             {results !== null && <th scope="col">Result</th>}
           </tr>
         </thead>

@@ -18,14 +18,14 @@ test('what disappears in several collections, in words', () => {
   const some = looks(look(5, 10), look(0, 20), look(7, 10), { failure: 'gone' });
   expect(dyingOf(some)).toBe(12);
   expect(dyingWords(some, 60, NOUNS.mongo)).toBe(
-    '12 of 40 documents in 2 of 4 collections are already older than this and will disappear at once.',
+    '12 of 40 documents in 2 of 4 collections are already older than this and will expire immediately.',
   );
   expect(dyingWords(looks(look(1, 1, false)), -1, NOUNS.nosql)).toBe(
-    'About 1 of 1 item in 1 of 1 container has a “ttl” that is already over and will disappear at once.',
+    'About 1 of 1 item in 1 of 1 container has a “ttl” that has elapsed and will expire immediately.',
   );
-  expect(dyingWords(looks(look(0, 9)), null, NOUNS.mongo)).toBe('Nothing disappears at once.');
+  expect(dyingWords(looks(look(0, 9)), null, NOUNS.mongo)).toBe('Nothing expires immediately.');
   expect(dyingWords(looks(look(0, 9, false)), 60, NOUNS.mongo)).toBe(
-    'Nothing disappears at once. (This is an estimate.)',
+    'Nothing expires immediately. (This is an estimate.)',
   );
 });
 

@@ -17,22 +17,21 @@ export function dyingOf(looks: Looks): number {
   return known(looks).reduce((sum, { preview }) => sum + preview.dies_now.documents, 0);
 }
 
-/** "12 of 40 documents in 2 of 3 collections are already older than this and will disappear at once." */
+/** "12 of 40 documents in 2 of 3 collections are already older than this and will expire immediately." */
 export function dyingWords(looks: Looks, value: DefaultTtl, nouns: Nouns): string {
   const all = known(looks);
   const places = all.filter(({ preview }) => preview.dies_now.documents > 0).length;
   const about = all.every(({ preview }) => preview.exact) ? '' : 'about ';
   if (places === 0)
-    return `Nothing disappears at once.${about === '' ? '' : ' (This is an estimate.)'}`;
+    return `Nothing expires immediately.${about === '' ? '' : ' (This is an estimate.)'}`;
   const dying = dyingOf(looks);
   const live = all.reduce((sum, { facts }) => sum + facts.live.documents, 0);
   const among =
     live < dying ? counted(dying, nouns.one) : `${count(dying)} of ${counted(live, nouns.one)}`;
   const [are, have] = dying === 1 ? ['is', 'has'] : ['are', 'have'];
-  const why =
-    value === -1 ? `${have} a “ttl” that is already over` : `${are} already older than this`;
+  const why = value === -1 ? `${have} a “ttl” that has elapsed` : `${are} already older than this`;
   const where = `in ${count(places)} of ${counted(looks.size, nouns.place)}`;
-  const said = `${about}${among} ${where} ${why} and will disappear at once.`;
+  const said = `${about}${among} ${where} ${why} and will expire immediately.`;
   return said.charAt(0).toUpperCase() + said.slice(1);
 }
 

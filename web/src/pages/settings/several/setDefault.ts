@@ -22,7 +22,9 @@ export async function lookAt(
   signal?: AbortSignal,
 ): Promise<Looks> {
   const all = await collectionsOf(database);
-  const looks = new Map<string, Look>(names.map((name) => [name, { failure: 'It is not there.' }]));
+  const looks = new Map<string, Look>(
+    names.map((name) => [name, { failure: 'It does not exist.' }]),
+  );
   const waiting = all.filter(({ api, collection }) => api === door && looks.has(collection));
   const work = async () => {
     for (let facts = waiting.pop(); facts !== undefined; facts = waiting.pop()) {
@@ -55,7 +57,7 @@ async function change({ door, database, collection }: Target, value: DefaultTtl)
   return true;
 }
 
-const FASTER = 'Somebody else has changed it at the same moment, and nothing was set. Try again.';
+const FASTER = 'Someone else changed it at the same time, and nothing was set. Try again.';
 
 /** Sets the default of one collection; returns the outcome. */
 export async function setDefault(target: Target, value: DefaultTtl): Promise<Result> {

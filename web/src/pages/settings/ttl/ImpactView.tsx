@@ -31,13 +31,13 @@ function Known({ impact, nouns }: { impact: Impact; nouns: Nouns }) {
         <thead>
           <tr>
             <th scope="col">When</th>
-            <th scope="col">As it is now</th>
+            <th scope="col">Current</th>
             <th scope="col">With this change</th>
           </tr>
         </thead>
         <tbody>
           <tr>
-            <th scope="row">At once</th>
+            <th scope="row">Immediately</th>
             <td>0</td>
             <td>{amount(preview.dies_now)}</td>
           </tr>
@@ -51,7 +51,7 @@ function Known({ impact, nouns }: { impact: Impact; nouns: Nouns }) {
         </tbody>
       </table>
       {value !== null && value > 0 && (
-        <p className="hint">{`What is written now expires ${utc((databaseNow() ?? 0) + value * 1000)}.`}</p>
+        <p className="hint">{`${nouns.one === 'item' ? 'An item' : 'A document'} written now would expire ${utc((databaseNow() ?? 0) + value * 1000)}.`}</p>
       )}
     </>
   );
@@ -62,10 +62,10 @@ export function ImpactView({ state, nouns }: { state: ImpactState; nouns: Nouns 
     <section className="settings-impact" aria-label="Effect of this change">
       <h2 className="settings-title">Effect of this change</h2>
       <div aria-live="polite" data-test="ttl-impact">
-        {state.kind === 'asking' && <p className="hint">Working out the effect…</p>}
+        {state.kind === 'asking' && <p className="hint">Calculating the effect…</p>}
         {state.kind === 'known' && <Known impact={state.impact} nouns={nouns} />}
         {state.kind === 'failed' && (
-          <p className="error">{`The effect could not be worked out: ${state.text}`}</p>
+          <p className="error">{`The effect could not be calculated: ${state.text}`}</p>
         )}
       </div>
     </section>

@@ -36,8 +36,8 @@ function meaning(option: TtlOption, { many, one, place }: Nouns): string {
     case 'off': {
       const beside = one === 'document' ? ' Date TTL indexes are not affected.' : '';
       return (
-        `No ${one} of this ${place} expires by its age. A “ttl” in ${many} is stored but ignored. ` +
-        `What has expired stays gone.${beside}`
+        `No ${one} in this ${place} expires by age. A “ttl” in ${many} is stored but ignored. ` +
+        `Expired ${many} are not restored.${beside}`
       );
     }
     case 'on-nodefault':
@@ -117,8 +117,8 @@ export function TtlSection(props: TtlSectionProps) {
       )}
       {turnsOn && (
         <Banner>
-          {`From the moment this is saved, ${nouns.many} older than the value disappear at once, and ` +
-            `every other one when it reaches that age. No client has to delete them.`}
+          {`When this is saved, ${nouns.many} older than the value expire immediately, and ` +
+            `every other one when it reaches that age.`}
         </Banner>
       )}
       {problems.map((problem) => (

@@ -22,18 +22,18 @@ function among(dying: number, live: Amount | null, nouns: Nouns): string {
 
 function none(value: DefaultTtl, live: Amount | null, nouns: Nouns): string {
   if (value === null && nouns.one === 'item') {
-    return 'Nothing disappears, and no item expires while it is off.';
+    return 'No item expires while TTL is off.';
   }
-  if (value === null || value === -1 || live === null) return 'Nothing disappears at once.';
-  if (live.documents === 0) return `There are no ${nouns.many}: nothing disappears at once.`;
+  if (value === null || value === -1 || live === null) return 'Nothing expires immediately.';
+  if (live.documents === 0) return `There are no ${nouns.many}: nothing expires immediately.`;
   const whom =
     live.documents === 1
-      ? `The one ${nouns.one} is not`
+      ? `The only ${nouns.one} is not`
       : `None of the ${counted(live.documents, nouns.one)} is`;
-  return `${whom} older than this: nothing disappears at once.`;
+  return `${whom} older than this: nothing expires immediately.`;
 }
 
-/** "12,431 of 20,000 items (5.2 MB) are already older than this and will disappear at once." */
+/** "12,431 of 20,000 items (5.2 MB) are already older than this and will expire immediately." */
 export function expiresNow(
   preview: Preview,
   value: DefaultTtl,
@@ -49,11 +49,11 @@ export function expiresNow(
   const [are, have] = dying.documents === 1 ? ['is', 'has'] : ['are', 'have'];
   const why =
     value === -1
-      ? `${have} a “ttl” that is already over`
+      ? `${have} a “ttl” that has elapsed`
       : value === null
         ? `${are} due`
         : `${are} already older than this`;
-  const said = `${about}${among(dying.documents, live, nouns)} (${bytes(dying.bytes)}) ${why} and will disappear at once.`;
+  const said = `${about}${among(dying.documents, live, nouns)} (${bytes(dying.bytes)}) ${why} and will expire immediately.`;
   return said.charAt(0).toUpperCase() + said.slice(1);
 }
 

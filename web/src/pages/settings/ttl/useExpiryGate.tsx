@@ -58,29 +58,29 @@ function ConfirmExpirations(props: {
     try {
       await props.onConfirm();
     } catch (error) {
-      setFailure(`The effect could not be worked out: ${words(error)}`);
+      setFailure(`The effect could not be calculated: ${words(error)}`);
     } finally {
       setBusy(false);
     }
   };
   return (
     <Dialog
-      title={`${nouns.many[0]?.toUpperCase()}${nouns.many.slice(1)} will disappear`}
+      title={`${nouns.many[0]?.toUpperCase()}${nouns.many.slice(1)} will expire`}
       onClose={props.onClose}
     >
       <form onSubmit={(event) => void confirm(event)}>
         <div role="alert">
           {asking.round > 1 && (
             <p>
-              <strong>The number has changed meanwhile. Nothing has been saved yet.</strong>
+              <strong>The count has changed. Nothing has been saved yet.</strong>
             </p>
           )}
           <p className="settings-expiring">
             {expiresNow(asking.preview, asking.value, asking.now.live, nouns)}
           </p>
         </div>
-        <p>{`Time to live becomes: ${defaultInWords(asking.value)}.`}</p>
-        <p>This cannot be undone: what has expired stays gone, whatever is set later.</p>
+        <p>{`New time to live: ${defaultInWords(asking.value)}.`}</p>
+        <p>This cannot be undone: a later change does not restore expired {nouns.many}.</p>
         <NameField
           what={nouns.place}
           name={target.collection}
@@ -90,7 +90,7 @@ function ConfirmExpirations(props: {
         />
         <div className="row dialog-buttons">
           <Button look="danger" type="submit" busy={busy} disabled={!right}>
-            {`Save and let ${nouns.many} disappear`}
+            {`Save and expire ${nouns.many}`}
           </Button>
           <Button onClick={props.onClose}>Cancel</Button>
         </div>

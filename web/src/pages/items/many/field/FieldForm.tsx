@@ -125,9 +125,9 @@ export function FieldForm(props: FieldFormProps) {
           <option key={one} value={one} />
         ))}
       </datalist>
-      {path('Field', 'path', 'A field of an object is named with dots: address.city')}
+      {path('Field', 'path', 'Use dots for nested fields: address.city')}
       <fieldset className="many-ttl">
-        <legend>What becomes of it</legend>
+        <legend>Action</legend>
         {DOES.map(([does, label]) => (
           <label key={does}>
             <input

@@ -33,8 +33,8 @@ export function FieldPreview({ source, change, rows, n }: FieldPreviewProps) {
       {facts.changed.length > 0 && <p>{restartWords(source, facts.changed)}</p>}
       <p>
         {n !== null && n > MOST_UNDONE
-          ? `More than ${counted(MOST_UNDONE, source.noun)} at once cannot be put back.`
-          : 'It can be undone for a minute, where nobody changes them meanwhile.'}
+          ? `Undo is available for up to ${counted(MOST_UNDONE, source.noun)}.`
+          : 'Undo is available for a minute, except where others make changes in the meantime.'}
       </p>
     </div>
   );

@@ -36,14 +36,14 @@ export function whyNotPath(path: Path, { api, idField, keys }: Rules): string | 
   const text = path.join('.');
   const [root = ''] = path;
   if (path.some((name) => name === '')) return 'A name in the path is empty.';
-  if (root === idField) return `${idField} is a name for life and never changes.`;
+  if (root === idField) return `${idField} cannot be changed.`;
   if (api === 'nosql' ? SYSTEM_FIELDS.has(root) : root === '_ts')
     return `${root} is set by the server.`;
   if (keys.some((key) => isWithin(key.split('/').slice(1), path)))
-    return `${text} is part of the partition key, which an item keeps for life.`;
-  if (root === 'ttl') return 'ttl is changed by "Set ttl…", which says what expires when.';
+    return `${text} is part of the partition key, which cannot be changed.`;
+  if (root === 'ttl') return 'Use "Set ttl…" to change ttl; it shows what expires when.';
   if (api === 'mongo' && path.some((name) => name.includes('.') || name.startsWith('$')))
-    return 'A name with a dot or a dollar sign is changed in the editor of each document.';
+    return 'Fields with a dot or dollar sign in their name can only be changed in the editor of each document.';
   return null;
 }
 

@@ -19,16 +19,16 @@ test('what changes, what does not, and an example', () => {
   const facts = factsOf(rows, { does: 'set', path: ['a'], value: 5 }, { whole });
   expect(facts.example).toEqual({ name: '2', before: 'a: "x"', after: 'a: 5' });
   expect(changedWords(facts, 4)).toBe(
-    'Of 4: 3 will change; 1 is so already and will not be written. ' +
-      'Another type stands there now in 2: 1 string, 1 have no such field.',
+    'Of 4: 3 will change; 1 is unchanged and will not be written. ' +
+      '2 currently have another type: 1 string, 1 have no such field.',
   );
   const inner = factsOf(rows, { does: 'set', path: ['a', 'b'], value: 1 }, { whole });
   expect(changedWords(inner, 900)).toBe(
-    'Of the 4 that are loaded: 1 will change; 3 cannot be changed: a holds a value of type number, ' +
-      'and only objects have fields. Another type stands there now in 1: 1 have no such field.',
+    'Of the 4 loaded: 1 will change; 3 cannot be changed: a holds a value of type number, ' +
+      'and only objects have fields. 1 currently have another type: 1 have no such field.',
   );
   const renamed = factsOf(rows, { does: 'rename', path: ['a'], to: ['id'] }, { whole });
-  expect(changedWords(renamed, 4)).toMatch(/3 have a field of the new name already/);
+  expect(changedWords(renamed, 4)).toMatch(/3 already have a field with the new name/);
 });
 
 test('when each expires afterwards', () => {
@@ -40,8 +40,8 @@ test('when each expires afterwards', () => {
     row({ id: '5' }),
   ];
   expect(restartWords({ api: 'mongo', defaultTtl: 7200 }, rows)).toBe(
-    'Each change is a write, so the time to live begins anew with it. They expire: 1 by the default, ' +
-      '2 hours after it; 2 by a ttl of their own, 1 minute to 1 hour after it; 1 by index at_1, which ' +
+    'Each change is a write and restarts the TTL. They expire: 1 by the default, ' +
+      '2 hours after it; 2 by their own ttl, 1 minute to 1 hour after it; 1 by index at_1, which ' +
       'counts from a date in the document; 1 never.',
   );
   expect(restartWords({ api: 'nosql', defaultTtl: null }, rows.slice(4))).toMatch(/^TTL is off/);

@@ -32,7 +32,7 @@ function counts<T>(all: Iterable<T>): [T, number][] {
 function partText(value: unknown, change: FieldChange, whole: Source['whole']): string {
   const said = touched(change).map((path) => {
     const held = valueAtPath(value, path);
-    const text = held === undefined ? '(not there)' : whole(held);
+    const text = held === undefined ? '(missing)' : whole(held);
     return `${path.join('.')}: ${text.length > SHOWN ? `${text.slice(0, SHOWN)}…` : text}`;
   });
   return said.join('\n');
@@ -80,9 +80,9 @@ const areOf = (n: number) => (n === 1 ? 'is' : 'are');
 /** Describes how many rows change and how many do not. */
 export function changedWords(facts: Facts, n: number | null): string {
   const { looked, changed, same, refused, others, replaced } = facts;
-  const of = looked === n ? `Of ${count(looked)}` : `Of the ${count(looked)} that are loaded`;
+  const of = looked === n ? `Of ${count(looked)}` : `Of the ${count(looked)} loaded`;
   const parts = [`${count(changed.length)} will change`];
-  if (same > 0) parts.push(`${count(same)} ${areOf(same)} so already and will not be written`);
+  if (same > 0) parts.push(`${count(same)} ${areOf(same)} unchanged and will not be written`);
   if (refused.count > 0) parts.push(`${count(refused.count)} cannot be changed: ${refused.why}`);
   const said = [`${of}: ${parts.join('; ')}`.replace(/\.?$/, '.')];
   if (others.length > 0) {
@@ -90,10 +90,10 @@ export function changedWords(facts: Facts, n: number | null): string {
     const kinds = others.map(
       ([kind, one]) => `${count(one)} ${kind === 'missing' ? 'have no such field' : kind}`,
     );
-    said.push(`Another type stands there now in ${count(total)}: ${kinds.join(', ')}.`);
+    said.push(`${count(total)} currently have another type: ${kinds.join(', ')}.`);
   }
   if (replaced > 0)
-    said.push(`${count(replaced)} have a field of the new name already: it will be replaced.`);
+    said.push(`${count(replaced)} already have a field with the new name: it will be replaced.`);
   return said.join(' ');
 }
 
@@ -110,8 +110,8 @@ export function restartWords({ api, defaultTtl }: About, rows: readonly Row[]): 
   );
   if (defaultTtl === null && dated.length === 0)
     return api === 'nosql'
-      ? 'TTL is off here: nothing expires, before or after the change.'
-      : 'There is no default TTL here: the change restarts no countdown.';
+      ? 'TTL is off here: nothing expires.'
+      : 'There is no default TTL here: the change does not restart countdowns.';
   const parts: string[] = [];
   if (inherited.length > 0 && defaultTtl !== null)
     parts.push(`${count(inherited.length)} by the default, ${inWords(defaultTtl)} after it`);
@@ -120,12 +120,12 @@ export function restartWords({ api, defaultTtl }: About, rows: readonly Row[]): 
     const least = seconds.reduce((a, b) => Math.min(a, b));
     const most = seconds.reduce((a, b) => Math.max(a, b));
     const span = least === most ? inWords(least) : `${inWords(least)} to ${inWords(most)}`;
-    parts.push(`${count(own.length)} by a ttl of their own, ${span} after it`);
+    parts.push(`${count(own.length)} by their own ttl, ${span} after it`);
   }
   for (const [name, n] of dated)
     parts.push(`${count(n)} by index ${name}, which counts from a date in the document`);
   const never = rows.length - inherited.length - own.length - dated.reduce((n, [, m]) => n + m, 0);
   if (never > 0) parts.push(`${count(never)} never`);
   const expire = parts.length === 0 ? '' : ` They expire: ${parts.join('; ')}.`;
-  return `Each change is a write, so the time to live begins anew with it.${expire}`;
+  return `Each change is a write and restarts the TTL.${expire}`;
 }

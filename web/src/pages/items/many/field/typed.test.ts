@@ -48,9 +48,9 @@ test('what is wrong is said where it is, and nothing of what is not typed yet', 
   expect(
     readChange({ ...UNTYPED, path: 'a', text: '[9007199254740993]' }, 'object', nosql),
   ).toEqual({
-    wrong: { text: expect.stringMatching(/more digits/) as string },
+    wrong: { text: expect.stringMatching(/too many digits/) as string },
   });
   expect(readChange({ ...UNTYPED, path: 'a', does: 'rename', to: 'id' }, 'string', nosql)).toEqual({
-    wrong: { to: expect.stringMatching(/never changes/) as string },
+    wrong: { to: expect.stringMatching(/cannot be changed/) as string },
   });
 });

@@ -46,7 +46,7 @@ export const TYPES: Readonly<Record<Api, readonly Named[]>> = {
     ['date', 'Date'],
     ['objectId', 'ObjectId'],
     ['null', 'Null'],
-    ['object', 'Any value, as in the shell'],
+    ['object', 'Any value (shell syntax)'],
   ],
 };
 
@@ -106,7 +106,7 @@ function withParts(text: string, api: Api): Typed {
   if ('error' in read) return { error: read.error };
   const value: unknown = JSON.parse(text);
   return isInexact(value)
-    ? { error: 'A number has more digits than fit here: change it in the editor.' }
+    ? { error: 'A number has too many digits: change it in the editor.' }
     : { value };
 }
 
