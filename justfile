@@ -48,6 +48,10 @@ soak DIR="target/soak" *FAULTS:
     cargo build --release -p ebb
     EBB_BIN=${CARGO_TARGET_DIR:-target}/release/ebb tests/outside/run --soak-faults {{DIR}} {{FAULTS}}
 
+# Write the page of all hostile inputs and the required replies.
+hostile-page FILE="target/hostile-input.md":
+    tests/outside/run --hostile-page {{FILE}}
+
 # Compare the server with a real mongod: the same commands to both.
 oracle *ARGS:
     cargo build --release -p ebb

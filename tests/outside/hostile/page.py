@@ -1,11 +1,8 @@
-"""Generates the page of the hostile corpus, docs/hostile-input.md, from the table of entries."""
-
-import pathlib
+"""Formats the hostile corpus as a page of Markdown: `python -m hostile.page` prints it."""
 
 from hostile.corpus import KINDS
 from hostile.entry import STATIONS
 
-PAGE = pathlib.Path(__file__).parents[3] / "docs" / "hostile-input.md"
 HEAD = """# Hostile input
 
 What the server is sent on purpose, and how it has to answer. The classes are those in which
@@ -26,8 +23,8 @@ other, or is ignored. `closed` means that the connection ends without an answer,
 it ends after it. `refused` and `borne` are for HTTP/2: the connection ends with GOAWAY, or goes
 on. Errors of the MongoDB API that are not in its manual are those that MongoDB itself gives.
 
-This page is printed from the table of entries (`tests/outside/hostile`): `EBB_UPDATE=1
-tests/outside/run hostile -k page` prints it again.
+This page is generated from the table of entries (`tests/outside/hostile`) by
+`tests/outside/run --hostile-page FILE`. The replies are recorded in `answers.tsv` there.
 """
 APIS = {"mongodb": "MongoDB API", "nosql": "NoSQL API", "admin": "Admin address"}
 
@@ -70,3 +67,7 @@ def text():
         for api in APIS:
             lines += rows(kind, api)
     return "\n".join(lines) + "\n"
+
+
+if __name__ == "__main__":
+    print(text(), end="")

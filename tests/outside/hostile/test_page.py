@@ -1,10 +1,8 @@
-"""The corpus is complete, and the page about it is up to date."""
-
-import os
+"""The corpus is complete, and the page that is generated from it has every entry."""
 
 from hostile.corpus import ENTRIES, KINDS
 from hostile.entry import ANSWERS, written
-from hostile.page import PAGE, text
+from hostile.page import answer, cell, text
 
 
 def test_all_classes_are_there():
@@ -22,9 +20,15 @@ def test_every_entry_has_a_record():
     assert all(entry.known for entry in ENTRIES)
 
 
-def test_the_page_is_what_the_table_says():
-    if os.environ.get("EBB_UPDATE") == "1":
-        PAGE.write_text(text())
-    assert PAGE.read_text() == text(), (
-        "print it again: EBB_UPDATE=1 tests/outside/run hostile -k page"
-    )
+def test_the_page_has_a_row_for_each_entry():
+    rows = [line for line in text().splitlines() if line.startswith("| B") and "." in line[:8]]
+    assert len(rows) == len(ENTRIES)
+    for row, entry in zip(rows, sorted_as_printed(), strict=True):
+        assert row.startswith(f"| {entry.id} | {cell(entry.what)}")
+        assert row.endswith(f"| {answer(entry)} |")
+
+
+def sorted_as_printed():
+    """Returns the entries by class, and within a class by API."""
+    apis = ["mongodb", "nosql", "admin"]
+    return [entry for kind in KINDS for api in apis for entry in kind.entries() if entry.api == api]
