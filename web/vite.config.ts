@@ -46,7 +46,7 @@ export default defineConfig({
             { name: 'schema', test: /src.pages.schema|src.pure.schema/ },
             {
               name: 'shared',
-              test: /src.(api|state)\/(?!listed)|src.pure.(figures|time|keys|\w+\.ts)|src.pages.query.history|src.pages.items.transfer.request|src.ui.(?!Calendar|CodeEditor|Seconds|ThreeWay|completion|editor(?!Props)|highl|lang)/,
+              test: /src.(api|state)\/(?!listed|cutting)|src.pure.(figures|time|keys|\w+\.ts)|src.pages.query.history|src.pages.items.transfer.request|src.ui.(?!Calendar|CodeEditor|Seconds|ThreeWay|completion|editor(?!Props)|highl|lang)/,
             },
             // Completion loads with the editor.
             {
@@ -57,7 +57,7 @@ export default defineConfig({
             // the documents of a list depends on BSON, which the first page does not need.
             {
               name: 'editing',
-              test: /src.pages.(items|query|settings)\/|src.api.listed|src.pure|src.ui.(CodeEditor|ThreeWay)/,
+              test: /src.pages.(items|query|settings)\/|src.api.(listed|cutting)|src.pure|src.ui.(CodeEditor|ThreeWay)/,
             },
             // Home shows a small part of the metrics; the rest loads on demand.
             {

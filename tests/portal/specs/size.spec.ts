@@ -75,3 +75,41 @@ test('a document of 4 MB', async ({ page, server }) => {
   await noted(page, /Successfully updated document/);
   expect(await collection.findOne({ _id: 'large' })).toMatchObject({ edited: 1, lines });
 });
+
+test('large documents of a list are cut by the server, and changed as a whole', async ({
+  page,
+  server,
+}) => {
+  const collection = (await server.mongo()).db('app').collection<{ _id: number }>('log');
+  const text = 'x'.repeat(270_000);
+  const lines = Array.from({ length: 5_000 }, (_, at) => at);
+  const nested = { a: 'y'.repeat(9_000) };
+  for (let n = 0; n < 20; n += 1)
+    await collection.insertOne({ _id: n, text, lines, nested, n } as never);
+  let received = 0;
+  page.on('response', async (response) => {
+    if (!response.url().includes('/_portal/api/mongo/')) return;
+    received += (await response.body().catch(() => Buffer.alloc(0))).length;
+  });
+  await page.goto('/mongo/app/log/items');
+  const grid = page.getByRole('grid');
+  await expect(grid.getByRole('gridcell', { name: '19', exact: true }).first()).toBeVisible();
+  await expect(grid.getByText(/object of \d+ bytes/).first()).toBeVisible();
+  expect(received).toBeLessThan(200_000);
+
+  await page.getByRole('checkbox', { name: 'Select 3', exact: true }).check();
+  const bar = page.getByRole('toolbar', { name: 'Selection' });
+  await bar.getByRole('button', { name: 'Change a field…' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('Field', { exact: true }).fill('n');
+  await dialog.getByLabel('Value', { exact: true }).fill('33');
+  await expect(dialog).toContainText('Of 1: 1 will change');
+  await dialog.getByRole('button', { name: 'Change 1 document' }).click();
+  await expect(dialog).toHaveCount(0);
+  expect(await collection.findOne({ _id: 3 })).toMatchObject({ n: 33, text, lines, nested });
+
+  await grid.getByRole('gridcell', { name: '7', exact: true }).first().click();
+  const pane = page.getByRole('region', { name: 'Document 7', exact: true });
+  await expect(pane.getByText(/object of \d+ bytes/)).toHaveCount(0);
+  await expect(pane).toContainText('xxxx');
+});

@@ -1,7 +1,8 @@
 import { Binary, calculateObjectSize, Int32, Long, ObjectId, serialize } from 'bson';
 import { expect, test } from 'vitest';
 import { printShell } from '../pure/shell';
-import { listed } from './listed';
+import { CUT_ABOVE } from './cutting';
+import { listed, listedCut } from './listed';
 
 const bytesOf = (document: object) => Uint8Array.from(serialize(document));
 
@@ -33,4 +34,14 @@ test('of a large document the list has the beginning of each field', () => {
     expect(printShell(brief[key], 0).slice(0, 150)).toBe(printShell(large[key], 0).slice(0, 150));
   expect(brief.bytes).toBe('binary data of 100000 bytes');
   expect(printShell(value)).toBe(printShell(large));
+});
+
+test.each([
+  [CUT_ABOVE, false],
+  [CUT_ABOVE + 1, true],
+])('a document of %i bytes within a wrapper', (n, isCut) => {
+  const document = { _id: new ObjectId(), d: 1, n: { far: new Date(5) } };
+  const read = listedCut(bytesOf({ d: document, n: new Int32(n) }));
+  expect(read).toMatchObject({ brief: null, isCut });
+  expect(printShell(read.value)).toBe(printShell({ ...document, d: new Int32(1) }));
 });

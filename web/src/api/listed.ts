@@ -3,6 +3,7 @@
 // page noticeably, and a list has a hundred. It is decoded whole on first access of `value`.
 import { type Document, deserialize } from 'bson';
 import { ARRAY, BINARY, OBJECT, STRING, sizeOfValue, viewOf } from './bsonLayout';
+import { unwrapped } from './cutting';
 import { readFarDates } from './farDates';
 import { KEEP_TYPES } from './mongo';
 
@@ -20,6 +21,8 @@ export interface Listed {
   readonly value: Document;
   /** The start of each field of a large document; null for a small one. */
   readonly brief: Document | null;
+  /** Whether the server has cut it: `value` has only the start of each field. */
+  readonly isCut?: boolean;
 }
 
 const decoder = new TextDecoder();
@@ -93,6 +96,12 @@ class Beginning {
 /** Builds an object in which `__proto__` is an ordinary key. */
 function named(entries: readonly [string, unknown][]): Document {
   return Object.fromEntries(entries);
+}
+
+/** Decodes a document that the stage `CUTTING` has wrapped. */
+export function listedCut(wrapped: Uint8Array): Listed {
+  const { bytes, isCut } = unwrapped(wrapped);
+  return { value: decoded(bytes), brief: null, isCut };
 }
 
 /** Decodes a document of a list. */

@@ -1,5 +1,6 @@
 import { type Document, deserialize, type Int32, Long, serialize } from 'bson';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { CUT_ABOVE } from '../../api/cutting';
 import { MongoSource } from './mongoSource';
 
 const ALL = 10;
@@ -15,10 +16,16 @@ function first(size: number, after: number): Document {
   isOpen = at < ALL;
   return cursor('firstBatch', after + 1, at);
 }
+/** The server cuts document 4. */
+const CUT = 4;
+function wrapped(id: number): Document {
+  const d = { _id: id, text: id === CUT ? 'the beginning' : 'short' };
+  return { d, n: id === CUT ? CUT_ABOVE + 1 : 30 };
+}
 function cursor(name: string, from: number, to: number): Document {
-  const documents = Array.from({ length: Math.min(to, ALL) - from }, (_, index) => ({
-    _id: from + index,
-  }));
+  const documents = Array.from({ length: Math.min(to, ALL) - from }, (_, index) =>
+    wrapped(from + index),
+  );
   return {
     ok: 1,
     cursor: { id: Long.fromNumber(isOpen ? 5 : 0), ns: 'app.log', [name]: documents },
@@ -27,9 +34,16 @@ function cursor(name: string, from: number, to: number): Document {
 function answered(command: Document): Document {
   if ('killCursors' in command) isOpen = false;
   if ('find' in command) {
-    const [, after] = (command.filter.$and ?? []) as Document[];
+    // Reads whole documents by their ids.
+    const ids = command.filter._id.$in as number[];
+    const documents = ids.map((_id) => ({ _id, text: `the beginning and the rest of ${_id}` }));
+    return { ok: 1, cursor: { id: Long.ZERO, ns: 'app.log', firstBatch: documents } };
+  }
+  if ('aggregate' in command) {
+    const [{ $match: filter }] = command.pipeline as [Document];
+    const [, after] = (filter.$and ?? []) as Document[];
     return first(
-      command.batchSize as number,
+      command.cursor.batchSize as number,
       after === undefined ? -1 : (after.$expr.$gt[1].$literal as number),
     );
   }
@@ -83,6 +97,21 @@ test.each(['getMore', 'ebbExpiry'])('rows whose %s was lost are asked for again'
 });
 
 const EVERYTHING = { filter: '', sort: null };
+
+test('a document that the server has cut is read whole when it is needed', async () => {
+  const source = new MongoSource(target, null, true);
+  const { rows } = await source.load(EVERYTHING, null, 5, new AbortController().signal);
+  expect(rows.map(({ isCut }) => isCut)).toEqual([false, false, false, false, true]);
+  const [short, cut] = rows.slice(3);
+  if (short === undefined || cut === undefined) throw new Error('rows are missing');
+  expect(cut.value.text).toBe('the beginning');
+  expect(await source.complete([short, cut])).toMatchObject([
+    { key: short.key, value: { text: 'short' } },
+    { key: cut.key, isCut: false, value: { text: 'the beginning and the rest of 4' } },
+  ]);
+  expect(await source.json(cut)).toContain('and the rest');
+  expect(await source.copyOf(cut)).toContain('and the rest');
+});
 
 test('a cursor that is given up is closed', async () => {
   const source = new MongoSource(target, null, true);

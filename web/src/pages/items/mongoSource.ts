@@ -1,8 +1,9 @@
 // Documents of a collection of the MongoDB API. Values keep their BSON types; the server reports
 // when a document expires.
 import { Double, Int32, ObjectId } from 'bson';
+import { CUTTING } from '../../api/cutting';
 import { words } from '../../api/http';
-import { type Listed, listed } from '../../api/listed';
+import { type Listed, listed, listedCut } from '../../api/listed';
 import * as mongo from '../../api/mongo';
 import { EXPIRES } from '../../pure/columns/columns';
 import { documentText } from '../../pure/exporting/extended';
@@ -72,9 +73,10 @@ export class MongoSource implements Source {
     readonly defaultTtl: number | null,
     readonly perDocument: boolean,
   ) {
-    this.many = new MongoMany(target, (documents) =>
-      this.rows(documents.map((value) => ({ value, brief: null }))),
-    );
+    this.many = new MongoMany(target, {
+      rowsOf: (documents) => this.rows(documents.map((value) => ({ value, brief: null }))),
+      complete: (rows, signal) => this.complete(rows, signal),
+    });
   }
 
   readonly many: MongoMany;
@@ -90,17 +92,40 @@ export class MongoSource implements Source {
     return value === undefined ? '' : printShell(value, 0);
   }
 
-  json(row: Row): Promise<string> {
-    return Promise.resolve(documentText(row.value, 'relaxed'));
+  async complete(rows: readonly Row[], signal?: AbortSignal): Promise<readonly Row[]> {
+    const cut = rows.filter(({ isCut }) => isCut === true);
+    if (cut.length === 0) return rows;
+    const { database, collection } = this.target;
+    const filter = { _id: { $in: cut.map(({ ref }) => ref) } };
+    const found = await mongo.allRaw(database, { find: collection, filter }, collection, {
+      signal,
+    });
+    const whole = new Map(
+      (await this.rows(found.map(listed), signal)).map((row) => [row.key, row] as const),
+    );
+    return rows.flatMap((row) => (row.isCut === true ? (whole.get(row.key) ?? []) : [row]));
+  }
+
+  /** Returns the whole document of a row. */
+  private async wholeOf(row: Row): Promise<mongo.Document> {
+    const [found] = await this.complete([row]);
+    if (found === undefined) throw new Error('The document no longer exists.');
+    return found.value;
+  }
+
+  async json(row: Row): Promise<string> {
+    return documentText(await this.wholeOf(row), 'relaxed');
   }
 
   asListed(row: Row): Opened {
     return { row, text: '', system: [], version: row.value };
   }
 
-  copyOf(row: Row): Promise<string> {
-    const { _id, ...rest } = row.value;
-    return Promise.resolve(printShell(rest));
+  async copyOf(row: Row): Promise<string | null> {
+    const [found] = await this.complete([row]);
+    if (found === undefined) return null;
+    const { _id, ...rest } = found.value;
+    return printShell(rest);
   }
 
   private row(document: Listed, expiry: Expiry, writtenMs: number): Row {
@@ -108,7 +133,8 @@ export class MongoSource implements Source {
     const key = keyOf(_id);
     // A getter, so that a large document is decoded only on access.
     const value = { get: () => document.value, enumerable: true };
-    const row = { key, name: key, brief: document.brief, expiry, ref: _id, writtenMs };
+    const { brief, isCut = false } = document;
+    const row = { key, name: key, brief, isCut, expiry, ref: _id, writtenMs };
     return Object.defineProperty(row, 'value', value) as Row;
   }
 
@@ -183,12 +209,11 @@ export class MongoSource implements Source {
       { signal },
     );
     const filter = { _id: { $in: expiries.map(({ id }) => id) } };
-    const found = await mongo.allRaw(database, { find: collection, filter }, collection, {
-      signal,
-    });
+    const command = { aggregate: collection, pipeline: [{ $match: filter }, CUTTING], cursor: {} };
+    const found = await mongo.allRaw(database, command, collection, { signal });
     const documents = new Map(
       found.map((bytes) => {
-        const document = listed(bytes);
+        const document = listedCut(bytes);
         return [keyOf(briefOf(document)._id), document];
       }),
     );
@@ -218,7 +243,7 @@ export class MongoSource implements Source {
     const next = cursor === null ? null : (cursor.next as Next);
     const batch = await this.batch(ask, next, size, signal);
     try {
-      const documents = batch.documents.map(listed);
+      const documents = batch.documents.map(ask.whole === true ? listed : listedCut);
       const rows = await this.rows(documents);
       if (batch.cursor === null) return { rows, cursor: null };
       const ended = documents.at(-1);
@@ -253,8 +278,22 @@ export class MongoSource implements Source {
     next.cursor = null;
   }
 
+  /** Returns the command that opens a list. */
+  private listing(
+    filter: mongo.Document,
+    { sort, skip }: { sort: mongo.Document; skip: number },
+    size: number,
+    whole: boolean,
+  ): mongo.Document {
+    const { collection } = this.target;
+    if (whole) return { find: collection, filter, sort, skip, batchSize: size };
+    const skipped = skip === 0 ? [] : [{ $skip: skip }];
+    const pipeline = [{ $match: filter }, { $sort: sort }, ...skipped, CUTTING];
+    return { aggregate: collection, pipeline, cursor: { batchSize: size } };
+  }
+
   private async batch(
-    { filter, sort }: LoadAsk,
+    { filter, sort, whole = false }: LoadAsk,
     next: Next | null,
     size: number,
     signal: AbortSignal,
@@ -274,19 +313,15 @@ export class MongoSource implements Source {
     if (sort !== null && sort.column !== '_id') {
       const path = partsOfPath(sort.column).join('.');
       const order = { sort: { [path]: sort.direction }, skip: next?.read ?? 0 };
-      const command = { find: collection, filter: asked, ...order, batchSize: size };
-      return mongo.openRaw(database, command, { signal });
+      return mongo.openRaw(database, this.listing(asked, order, size, whole), { signal });
     }
     const direction = sort?.direction ?? 1;
     // `$gt` outside `$expr` compares only values of one type.
     const than = direction > 0 ? '$gt' : '$lt';
     const after = { $expr: { [than]: ['$_id', { $literal: next?.last }] } };
     const wanted = next === null ? asked : { $and: [asked, after] };
-    const command = {
-      ...{ find: collection, filter: wanted },
-      ...{ sort: { _id: direction }, batchSize: size },
-    };
-    return mongo.openRaw(database, command, { signal });
+    const order = { sort: { _id: direction }, skip: 0 };
+    return mongo.openRaw(database, this.listing(wanted, order, size, whole), { signal });
   }
 
   rowOf(key: string): Row | null {

@@ -38,7 +38,8 @@ async function cellText(source: Source, row: Row, column: string): Promise<strin
     return expiresAtMs === null ? (reason ?? '') : `${instant(expiresAtMs)} UTC`;
   }
   if (column === source.idField) return row.name;
-  const value = valueAtPath(row.value, partsOfPath(column));
+  const [found] = await source.complete([row]);
+  const value = valueAtPath((found ?? row).value, partsOfPath(column));
   return typeof value === 'string' ? value : source.whole(value);
 }
 
@@ -50,6 +51,7 @@ function whyNotEdit(source: Source, writable: boolean, row: Row, column: string)
   if (column === source.idField || isKey)
     return `${titleOf(column)} identifies the ${source.noun} and cannot be changed.`;
   if (source.api === 'nosql' && SYSTEM_FIELDS.has(column)) return 'The server sets it.';
+  if (row.isCut === true) return `The ${source.noun} is large: open it to change it.`;
   return whyNotInCell(valueAtPath(row.value, parts), parts, source.api);
 }
 

@@ -16,6 +16,8 @@ export interface Row {
   value: Readonly<Record<string, unknown>>;
   /** The start of each field of a large item, for the list; null or absent: the item is small. */
   brief?: Readonly<Record<string, unknown>> | null;
+  /** Whether `value` has only the start of each field; `complete` reads the rest. */
+  isCut?: boolean;
   expiry: Expiry;
   /** Reference by which the source finds it again. */
   ref: unknown;
@@ -75,6 +77,8 @@ export interface Check {
 export interface LoadAsk {
   filter: string;
   sort: Sort | null;
+  /** Whether large values are loaded whole; otherwise the server may cut them. */
+  whole?: boolean;
 }
 
 /** Changes by others since a mark. */
@@ -117,6 +121,8 @@ export interface Source {
   shown(value: unknown): string;
   /** Returns the full value in the API's notation. */
   whole(value: unknown): string;
+  /** Returns the rows with whole values, without those that no longer exist. */
+  complete(rows: readonly Row[], signal?: AbortSignal): Promise<readonly Row[]>;
   /** Returns a row as one line of JSON with exact types. */
   json(row: Row): Promise<string>;
   /** Returns a listed row as the version for a conditional change. */

@@ -17,6 +17,7 @@ import { readChange, UNTYPED, usualType } from './field/typed';
 import { type Act, KEPT_SECONDS, keptSeconds, type Outcome, undoSeconds, whyAtOnce } from './many';
 import { runJob } from './run';
 import { NO_TTL, readTtl, TtlForm } from './TtlForm';
+import { useWhole } from './useWhole';
 import { deletionWords, touchWords, ttlWords } from './words';
 
 export interface Asked {
@@ -114,7 +115,8 @@ function useField(source: Source, rows: readonly Row[], n: number | null): Decis
 /** Returns the operation; only that of `asked` has a form. */
 function useDecision({ asked, source, loaded }: ManyDialogProps, n: number | null): Decision {
   const ttl = useTtl(source, n ?? 0);
-  const field = useField(source, asked.rows ?? loaded, n);
+  const rows = useWhole(source, asked.rows ?? loaded, asked.kind === 'field');
+  const field = useField(source, rows, n);
   switch (asked.kind) {
     case 'ttl':
       return ttl;

@@ -75,13 +75,19 @@ function parts(changes: readonly Change[]): Change[][] {
   return found;
 }
 
+interface Reading {
+  /** Returns the rows of those documents that are live. */
+  rowsOf(documents: mongo.Document[]): Promise<Row[]>;
+  /** Returns the rows with whole values, without those that no longer exist. */
+  complete(rows: readonly Row[], signal: AbortSignal): Promise<readonly Row[]>;
+}
+
 export class MongoMany implements Many {
   readonly most = 500;
 
   constructor(
     private readonly target: Target,
-    /** Returns the rows of those documents that are live. */
-    private readonly rowsOf: (documents: mongo.Document[]) => Promise<Row[]>,
+    private readonly reading: Reading,
   ) {}
 
   private run(command: mongo.Document, signal: AbortSignal): Promise<mongo.Document> {
@@ -95,7 +101,7 @@ export class MongoMany implements Many {
     const command = { find: collection, filter, batchSize: changes.length + 1 };
     const { documents, cursor } = await mongo.open(database, command, { quiet: true });
     if (cursor !== null) await mongo.close(cursor);
-    return new Map((await this.rowsOf(documents)).map((row) => [row.key, row]));
+    return new Map((await this.reading.rowsOf(documents)).map((row) => [row.key, row]));
   }
 
   private async change(changes: readonly Change[], signal: AbortSignal): Promise<Outcome> {
@@ -121,9 +127,19 @@ export class MongoMany implements Many {
   ): Promise<Outcome> {
     const outcome = nothingDone();
     const changes: Change[] = [];
-    for (const [row, some] of wanted) {
-      const change = changeOf(row, some);
-      if (change === null) outcome.same.push(row);
+    let complete: readonly Row[];
+    try {
+      const rows = wanted.map(([row]) => row);
+      complete = await this.reading.complete(rows, signal);
+    } catch (error) {
+      return signal.aborted ? outcome : failed(wanted.length, words(error));
+    }
+    const whole = new Map(complete.map((row) => [row.key, row] as const));
+    for (const [{ key }, some] of wanted) {
+      const row = whole.get(key);
+      const change = row === undefined ? undefined : changeOf(row, some);
+      if (row === undefined || change === undefined) outcome.gone.push(key);
+      else if (change === null) outcome.same.push(row);
       else if ('error' in change) add(outcome, failed(1, change.error));
       else changes.push(change);
     }

@@ -41,7 +41,7 @@ async function* pages(source: Source, job: Job, signal: AbortSignal) {
   const filter = source.api === 'nosql' ? (unordered(job.filter) ?? job.filter) : job.filter;
   let cursor: Cursor | null = null;
   do {
-    const page = await source.load({ filter, sort: null }, cursor, PAGE, signal);
+    const page = await source.load({ filter, sort: null, whole: true }, cursor, PAGE, signal);
     cursor = page.cursor;
     yield page.rows.filter((row) => !job.except.has(row.key));
   } while (cursor !== null && !signal.aborted);
