@@ -8,7 +8,7 @@ pub type BootId = [u8; 16];
 pub struct Checkpoint {
     /// Increases by one with each checkpoint; of the two slots on disk the larger number is newer.
     pub number: u64,
-    /// The boot during which `boot_ns` was read.
+    /// Boot id of the machine when `boot_ns` was read.
     pub boot_id: BootId,
     /// Reading of the boot clock at this checkpoint, nanoseconds.
     pub boot_ns: i64,

@@ -97,7 +97,7 @@ pub struct ClockStatus {
 pub struct Started {
     /// Database time of the last checkpoint before the start; `None` at the first start.
     pub last: Option<Instant>,
-    /// The first instant after the start.
+    /// The first instant of the clock after it was started.
     pub at: Instant,
 }
 
@@ -108,7 +108,7 @@ impl Started {
     }
 }
 
-/// Clock readings at the last pace check, milliseconds.
+/// Clock readings at the last comparison of the clocks' rates, in milliseconds.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Watched {
     monotonic: i64,
@@ -120,7 +120,7 @@ pub(crate) struct Watched {
 #[derive(Debug)]
 pub(crate) struct ClockState {
     pub(crate) steps: WallSteps,
-    /// The current boot of the machine.
+    /// Boot id of the machine.
     pub(crate) boot_id: BootId,
     /// Number of the last checkpoint.
     pub(crate) number: u64,
@@ -210,7 +210,7 @@ impl Clock {
         });
     }
 
-    /// Returns the next checkpoint, at this database time.
+    /// Returns the next checkpoint, which has this database time in milliseconds.
     pub(crate) fn checkpoint_at(&self, ms: i64) -> Checkpoint {
         let mut state = self.state.lock();
         state.number += 1;

@@ -12,7 +12,7 @@ use crate::machine::ClockSource;
 pub(crate) struct Line {
     /// Database time at `boot_ns`, milliseconds.
     pub(crate) base_ms: i64,
-    /// Nanoseconds beyond `base_ms`.
+    /// Nanoseconds to add to `base_ms`.
     pub(crate) base_ns: i64,
     /// Reading of the boot clock at which the line starts.
     pub(crate) boot_ns: i64,
@@ -32,7 +32,7 @@ pub(crate) struct Reading {
     pub(crate) now_ms: i64,
     /// The latest instant that may have been used so far, milliseconds.
     pub(crate) last_ms: i64,
-    /// Whether database time itself may be used.
+    /// Whether instants up to `now_ms` may be used.
     pub(crate) is_usable: bool,
 }
 

@@ -14,10 +14,10 @@ const SLEW_MS: i64 = 500;
 /// Fastest slew, parts per million.
 pub(crate) const MAX_SLEW_PPM: i64 = 500;
 
-/// How to react to the wall clock.
+/// The reaction to a difference between wall clock and database time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum WallDecision {
-    /// Run at this rate, parts per million.
+    /// Adjust gradually at this rate, in parts per million.
     Slew(i64),
     /// Adopt the wall clock now: a small step within the limit.
     Step,

@@ -17,7 +17,7 @@ pub enum Fact {
     Apply {
         /// The committed entry.
         entry: Entry,
-        /// Position of the tree after the entry.
+        /// Position of the local tree after the entry is applied.
         place: Place,
     },
     /// The node owns the shard: its clock and the services on it have to start.

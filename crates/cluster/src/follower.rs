@@ -24,7 +24,7 @@ pub(crate) enum FollowerFact {
     Committed {
         /// The entry to apply.
         entry: Entry,
-        /// Position of the tree after the entry.
+        /// Position of the local tree after the entry is applied.
         place: Place,
     },
     /// The journal after the tree's position was truncated, or the tree is empty: this base has to
@@ -126,7 +126,7 @@ impl Follower {
         self.shard.as_ref()
     }
 
-    /// Reads shard record and journal at once.
+    /// Requests shard record and journal immediately instead of at the next interval.
     pub(crate) fn hurry(&mut self, now: u64) {
         self.look_at_once(now);
         self.read_at_once(now);

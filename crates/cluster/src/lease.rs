@@ -19,7 +19,7 @@ pub(crate) enum LeaseFact {
     /// The node has taken the lease with this incarnation; its record still has the terms of the
     /// preceding one.
     Entered {
-        /// The incarnation.
+        /// Number of this start of the node; every start gets a new one.
         incarnation: u64,
         /// Terms that each heartbeat repeats until another node owns the shard, so that no
         /// checkpoint is lost.
@@ -38,11 +38,11 @@ pub(crate) enum LeaseFact {
 /// The request to send next, or the one in flight.
 #[derive(Debug)]
 enum Step {
-    /// Reads the incarnation in the record.
+    /// Reads the incarnation in the node's record.
     Look,
-    /// Takes the lease as the next incarnation.
+    /// Takes the lease with the incarnation after `before`.
     Enter { before: u64 },
-    /// Reads the terms in the record.
+    /// Reads the terms in the node's record.
     Terms,
     /// A heartbeat; time and terms are set when it is sent.
     Beat { asked_at: u64, terms: Vec<TermRecord> },
@@ -226,7 +226,7 @@ impl Lease {
     }
 }
 
-/// Returns the step of an unsent heartbeat.
+/// Returns the step in which a heartbeat has to be sent.
 fn beat() -> Step {
     Step::Beat { asked_at: 0, terms: Vec::new() }
 }
@@ -250,7 +250,7 @@ mod tests {
         NodeRecord { node: NODE, incarnation, beat, state, about, terms }
     }
 
-    /// Sends what is due, and answers it.
+    /// Sends the request that is due and processes this answer to it.
     fn step(lease: &mut Lease, now: u64, answer: Answer) -> (Request, Option<LeaseFact>) {
         lease.tick(now, Vec::new);
         let [ask] = <[Ask; 1]>::try_from(lease.asks()).unwrap();

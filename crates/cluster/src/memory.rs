@@ -16,7 +16,7 @@ use crate::{
     swaps::{next_node, next_shard},
 };
 
-/// The fate of a request.
+/// Fault that a test injects into a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LedgerFault {
     /// The request is executed and answered.
@@ -27,13 +27,13 @@ pub enum LedgerFault {
     AnswerLost,
 }
 
-/// Decides the fate of each request.
+/// Chooses the injected fault of each request.
 type Faults = Box<dyn FnMut(&Request) -> LedgerFault + Send>;
 
-/// Shard, epoch, segment, entry and part.
+/// Key of a part: shard, epoch, segment, entry and part.
 type PartKey = (u32, u64, u64, u64, u32);
 
-/// A deleted segment or piece.
+/// Key of a deleted segment or piece.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Dropped {
     Segment(u32, u64, u64),
@@ -195,7 +195,7 @@ impl State {
     }
 }
 
-/// Builds the reply to a swap.
+/// Builds the reply to a compare-and-swap; `shown` is the stored record.
 fn swapped(is_done: bool, shown: Option<Record>) -> Reply {
     Reply::Swapped(if is_done { Swapped::Done } else { Swapped::Refused(shown) })
 }

@@ -18,19 +18,19 @@ use crate::{
     settings::Settings,
 };
 
-/// Maximum number of entries being written.
+/// Maximum number of entries that are being written concurrently.
 const WRITING_MAX: usize = 2;
 /// Maximum number of uncommitted entries.
 const UNDER_WAY_MAX: usize = 4;
 
-/// An event of a term.
+/// An event of an owner's term.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum OwnerFact {
     /// An entry is committed; all before it were reported before.
     Committed {
         /// The entry to apply.
         entry: Entry,
-        /// Position of the tree after the entry.
+        /// Position of the local tree after the entry is applied.
         place: Place,
     },
     /// Another node has claimed the shard. It may or may not adopt the uncommitted entries.
@@ -39,7 +39,7 @@ pub(crate) enum OwnerFact {
     Released,
 }
 
-/// An uncommitted entry.
+/// An entry that was appended and is not committed yet.
 #[derive(Debug)]
 struct Flight {
     found: Found,
@@ -57,7 +57,7 @@ enum Stage {
     Waiting,
     /// Accepts entries.
     Serving,
-    /// Releases the shard with this clock.
+    /// Releases the shard with this final checkpoint of the clock.
     Releasing { clock: Bytes, look: bool, pending: Option<Token>, due: u64 },
     /// The shard is no longer owned.
     Ended,

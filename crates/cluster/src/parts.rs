@@ -5,9 +5,9 @@ use bytes::Bytes;
 
 use crate::request::EntryPart;
 
-/// Marker: another part follows.
+/// Mark of a part that is followed by another one.
 const MORE: u8 = 1;
-/// Marker: the last part.
+/// Mark of the last part of an entry.
 const LAST: u8 = 0;
 
 /// Splits an encoded entry into parts of at most `size` bytes each, without the marker.

@@ -17,7 +17,7 @@ use crate::{
 pub struct Place {
     /// Epoch of the entry.
     pub epoch: u64,
-    /// Segment of the next entry of that epoch.
+    /// Segment that will contain the next entry of the epoch.
     pub segment: u64,
     /// Number of the entry; 0 before the first.
     pub n: u64,
@@ -26,7 +26,7 @@ pub struct Place {
 }
 
 impl Place {
-    /// Returns the position of a base.
+    /// Returns the position of the last entry contained in a base.
     pub fn of(base: &BaseRecord) -> Self {
         let BaseRecord { epoch, segment, n, checksum, .. } = *base;
         Self { epoch, segment, n, checksum }

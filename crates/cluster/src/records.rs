@@ -85,11 +85,11 @@ pub struct BaseRecord {
     pub id: u64,
     /// Epoch of the last entry that the base contains.
     pub epoch: u64,
-    /// Segment of the next entry of that epoch.
+    /// Segment that will contain the next entry of that epoch.
     pub segment: u64,
     /// Number of the last entry that the base contains.
     pub n: u64,
-    /// Checksum of that entry.
+    /// Checksum of the last entry in the base.
     pub checksum: u32,
     /// Number of pieces.
     pub pieces: u32,

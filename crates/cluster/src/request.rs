@@ -154,7 +154,7 @@ pub enum Request {
     },
     /// Publishes a base: replaces the list of bases if the newest one has the id `before`.
     SetBase {
-        /// The shard.
+        /// The shard whose bases are set.
         shard: u32,
         /// Expected id of the newest base; 0 if there is none.
         before: u64,
@@ -237,7 +237,7 @@ pub enum Reply {
     Nodes(Vec<NodeRecord>),
     /// A shard record, if it exists.
     Shard(Option<ShardRecord>),
-    /// Outcome of a swap.
+    /// Outcome of a compare-and-swap.
     Swapped(Swapped),
     /// A quorum has the write.
     Written,
@@ -247,7 +247,7 @@ pub enum Reply {
     Piece(Option<Bytes>),
 }
 
-/// Outcome of an acknowledged swap.
+/// Outcome of an acknowledged compare-and-swap.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Swapped {
     /// The condition held and the swap was applied, by this or, for requests that carry a unique

@@ -49,7 +49,7 @@ rules! {
     cut_at_gap,
     /// Entries that may not be on a quorum are rewritten before an epoch is closed.
     write_tail_again,
-    /// The end of an epoch takes effect only through a swap.
+    /// An epoch is ended only by a compare-and-swap of its record.
     end_by_swap,
     /// A claim is repeated until a quorum has it.
     confirm_claim,

@@ -21,7 +21,7 @@ pub(crate) enum Reading {
     More,
     /// The read is complete.
     Done,
-    /// A committed entry is missing.
+    /// A committed entry cannot be read.
     Missing(MissingEntry),
     /// The journal is damaged, or the tree belongs to another one.
     Damaged(Error),

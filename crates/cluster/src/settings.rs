@@ -45,7 +45,7 @@ pub struct Settings {
     /// Upper bound of the interval between reads of an unchanged shard record and journal. The
     /// terms in the node records notify a follower of changes earlier.
     pub rest: u64,
-    /// Delay before an unanswered request is repeated.
+    /// Delay after which an unanswered request is sent again.
     pub again: u64,
     /// How long a node whose tree lacks committed entries waits before it claims a free shard, so
     /// that up-to-date nodes claim it first.

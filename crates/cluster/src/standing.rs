@@ -56,7 +56,7 @@ impl Host for Quiet {
     }
 }
 
-/// A member, its node, and its events.
+/// A member with its simulated node and the events it reported.
 pub(crate) struct Seat {
     pub(crate) member: Member,
     pub(crate) host: Box<Quiet>,

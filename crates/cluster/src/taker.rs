@@ -64,7 +64,7 @@ enum Step {
 #[derive(Clone, Debug)]
 pub(crate) struct Before {
     pub(crate) shard: ShardRecord,
-    /// Why the shard may be claimed.
+    /// The reason why the shard may be claimed.
     pub(crate) free: Free,
     /// The owner's last term, when it was first seen, and whether it was seen being renewed.
     pub(crate) beat: Option<(TermRecord, u64, bool)>,

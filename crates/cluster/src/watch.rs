@@ -24,7 +24,7 @@ pub(crate) struct Seen {
     pub(crate) beat_at: u64,
     /// When the checkpoint of each shard's clock in the record was first seen.
     checkpoints: BTreeMap<u32, CheckpointSeen>,
-    /// When the latest incarnations were first seen.
+    /// When each of the latest incarnations was first seen.
     pub(crate) incarnations: BTreeMap<u64, u64>,
     /// Identity of the data directory from which the node ran before the current one.
     place_before: Option<Vec<u8>>,
@@ -34,7 +34,7 @@ pub(crate) struct Seen {
     doubled_at: Option<u64>,
 }
 
-/// The first sighting of a checkpoint.
+/// When a checkpoint was first seen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct CheckpointSeen {
     at: u64,
@@ -42,7 +42,7 @@ struct CheckpointSeen {
     renewed: bool,
 }
 
-/// Why a shard may be claimed.
+/// The reason why a shard may be claimed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Free {
     /// The owner's lease cannot be valid: the shard was released, the owner fenced, or the owner is
@@ -84,7 +84,7 @@ impl Watch {
         self.asks.take()
     }
 
-    /// Reads the node records at once.
+    /// Requests the node records immediately instead of at the next interval.
     pub(crate) fn hurry(&mut self, now: u64) {
         self.due = now;
     }

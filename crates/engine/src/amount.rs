@@ -15,7 +15,7 @@ impl Amount {
         Self { documents: 1, bytes: i64::try_from(body.len()).unwrap_or(i64::MAX) }
     }
 
-    /// Converts a stored pair of sums.
+    /// Creates an amount from a stored pair: documents and bytes.
     pub(crate) fn from_sums(sums: [i64; 2]) -> Self {
         Self { documents: sums[0], bytes: sums[1] }
     }

@@ -13,7 +13,7 @@ use crate::{
 #[derive(Debug)]
 pub(crate) struct Attempts {
     left: usize,
-    /// Description of the contention, for the error.
+    /// Description of the conflict, for the error when attempts are exhausted.
     contention: &'static str,
 }
 

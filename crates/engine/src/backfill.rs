@@ -9,7 +9,7 @@ use crate::{catalog::CollectionState, view::Frozen};
 
 /// Rows to add to new counters: those that no writer has counted.
 pub(crate) struct Backfill<S: Store> {
-    /// The state that the change published.
+    /// The collection's state that started the new counters.
     pub(crate) state: Arc<CollectionState>,
     /// Held so that none of these rows is reaped before it is counted.
     pub(crate) rows: Frozen<S>,

@@ -6,9 +6,9 @@ const LISTED: usize = 100;
 /// Inconsistencies found by a check.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Differences {
-    /// Descriptions of the first hundred.
+    /// Descriptions of the first hundred inconsistencies.
     pub listed: Vec<String>,
-    /// Total number.
+    /// Total number of inconsistencies.
     pub count: u64,
 }
 

@@ -10,7 +10,7 @@ use crate::names::Namespace;
 /// The object that was not found or already exists.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum What {
-    /// The collection with this name.
+    /// The collection that does not exist or already exists.
     Collection(Namespace),
     /// A collection that was dropped after the operation had looked it up.
     DroppedCollection(Namespace),
@@ -18,12 +18,12 @@ pub enum What {
     RenameTarget(Namespace),
     /// A database whose name differs only in case from the one to be created.
     DatabaseOfOtherCase {
-        /// The existing database.
+        /// Name of the existing database.
         existing: String,
-        /// The database to be created.
+        /// Name of the database that was to be created.
         wanted: String,
     },
-    /// The index with this name.
+    /// The index that does not exist or already exists.
     Index(String),
     /// A document or a small record of an API.
     Document,
@@ -52,7 +52,7 @@ pub enum IndexConflict {
 pub enum IndexRefusal {
     /// The collection has the maximum number of indexes.
     TooMany {
-        /// The collection.
+        /// Name of the collection that has too many indexes.
         namespace: Namespace,
         /// Key pattern of the requested index.
         pattern: Document,
@@ -64,13 +64,13 @@ pub enum IndexRefusal {
 /// Why a hint cannot be followed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum HintRefusal {
-    /// No readable index matches.
+    /// No index that queries may use matches the hint.
     NoIndex,
     /// Several indexes have the key pattern; two of them are named.
     SeveralIndexes {
-        /// Name of the first index.
+        /// Name of the first index that matches the hint.
         first: String,
-        /// Name of another index.
+        /// Name of another index that matches the hint.
         second: String,
     },
 }

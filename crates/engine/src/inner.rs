@@ -26,11 +26,11 @@ pub(crate) struct Inner<S: Store> {
     pub(crate) reaper: Arc<Reaper>,
     /// Parser of stored filters.
     pub(crate) dialect: Arc<dyn Dialect>,
-    /// Makes moves of the clock durable.
+    /// Stores the checkpoint of the clock when a manual clock is moved.
     pub(crate) persist: Arc<dyn Persist>,
     /// Lanes in which long operations take turns to compute.
     pub(crate) lanes: Lanes,
-    /// Memory of writes of large documents.
+    /// Permits for the memory of writes of large documents.
     pub(crate) large_writes: Turns,
     /// Held while a collection is created, renamed or dropped, so that names change one at a time.
     pub(crate) ids: tokio::sync::Mutex<CollectionIds>,

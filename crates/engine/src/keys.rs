@@ -47,7 +47,7 @@ pub(crate) fn dropped_collection(collection: u32) -> Bytes {
     Bytes::from([GONE, &collection.to_be_bytes()].concat())
 }
 
-/// Parses the collection id in such a key.
+/// Parses the collection id in the key of a dropped collection.
 pub(crate) fn dropped_collection_id(key: &[u8]) -> Option<u32> {
     Some(u32::from_be_bytes(key.strip_prefix(GONE)?.try_into().ok()?))
 }
@@ -60,7 +60,7 @@ pub(crate) fn collection_floors(collection: u32) -> Bytes {
     Bytes::from([FLOORS, &collection.to_be_bytes()].concat())
 }
 
-/// Parses the collection id in such a key.
+/// Parses the collection id in the key of a collection's floors.
 pub(crate) fn floored_collection_id(key: &[u8]) -> Option<u32> {
     Some(u32::from_be_bytes(key.strip_prefix(FLOORS)?.try_into().ok()?))
 }
@@ -85,7 +85,7 @@ pub(crate) fn row(id: ValueRef<'_>) -> Vec<u8> {
     key
 }
 
-/// Returns the key of an API's small record.
+/// Returns the key of a resource record of an API.
 pub(crate) fn resource(parts: &[&str]) -> Vec<u8> {
     let mut key = vec![b'r'];
     for part in parts {
@@ -138,17 +138,17 @@ pub(crate) fn push_elements(path: &mut Vec<u8>) {
 /// The byte that ends the steps of a path in a key.
 pub(crate) const PATH_END: u8 = 0;
 
-/// Index id of the order of changes.
+/// Index id under which the order of changes is stored.
 pub(crate) const CHANGES: u32 = 0;
 
-/// Returns the key of an item's last change.
+/// Returns the key of an item in the order of changes, at its last change.
 pub(crate) fn change(stamp: u64, row_key: &[u8]) -> Bytes {
     let mut key = changes_after(stamp);
     key.extend_from_slice(row_key);
     Bytes::from(key)
 }
 
-/// Returns the start of a commit's changes.
+/// Returns the key prefix of the changes of the commit with this stamp.
 pub(crate) fn changes_after(stamp: u64) -> Vec<u8> {
     let mut key = index_prefix(CHANGES);
     key.extend_from_slice(&stamp.to_be_bytes());
@@ -181,7 +181,7 @@ pub(crate) fn timeline_entry(id: u32, class: Class, ts: i64, row_key: &[u8]) -> 
     Some(Bytes::from(key))
 }
 
-/// Index id of feed events.
+/// Index id under which the events of a feed are stored.
 pub(crate) const EVENTS: u32 = u32::MAX;
 
 /// Returns the key of an event: the stamp of its commit and its position in it.
@@ -191,7 +191,7 @@ pub(crate) fn event(stamp: u64, position: u32) -> Bytes {
     Bytes::from(key)
 }
 
-/// Returns the start of a commit's events.
+/// Returns the key prefix of the events of the commit with this stamp.
 pub(crate) fn events_after(stamp: u64) -> Vec<u8> {
     let mut key = index_prefix(EVENTS);
     key.extend_from_slice(&stamp.to_be_bytes());
@@ -222,7 +222,7 @@ pub(crate) fn class_code(class: Class) -> u8 {
     }
 }
 
-/// Returns the key of a class's totals.
+/// Returns the key of the totals of an expiry class.
 pub(crate) fn class_total(collection: u32, class: u8) -> Bytes {
     let mut key = collection.to_be_bytes().to_vec();
     key.extend_from_slice(&[b'c', class]);
@@ -253,7 +253,8 @@ pub(crate) fn collection_of_counter(key: &[u8]) -> Option<u32> {
     Some(u32::from_be_bytes(*key.first_chunk()?))
 }
 
-/// Returns the prefix of the sums of one build.
+/// Returns the key prefix of the counters per time bucket that this build of a collection's
+/// counters wrote.
 pub(crate) fn bucket_prefix(collection: u32, build: u64) -> Vec<u8> {
     let mut key = collection.to_be_bytes().to_vec();
     key.push(b's');
@@ -261,12 +262,12 @@ pub(crate) fn bucket_prefix(collection: u32, build: u64) -> Vec<u8> {
     key
 }
 
-/// The instants that buckets refer to.
+/// The points in time that counters of expiring documents are grouped by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Buckets {
     /// Second of the write or deadline, for a class.
     Class(u8),
-    /// Dates of an index.
+    /// Dates in the date index with this id.
     Date(u32),
 }
 

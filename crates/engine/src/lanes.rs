@@ -77,7 +77,7 @@ struct LaneState {
     given: Vec<u64>,
 }
 
-/// A lane that is in use.
+/// A lane in use, which is passed to the next waiting operation on drop.
 #[derive(Debug)]
 struct Lane(Lanes);
 
@@ -87,7 +87,7 @@ impl Drop for Lane {
     }
 }
 
-/// An operation's state in the lanes.
+/// A place in the queue for a lane.
 #[derive(Debug)]
 struct WaitingPlace<'a> {
     /// A reference, because most operations are short and a shared reference count would be

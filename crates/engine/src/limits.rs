@@ -7,7 +7,7 @@ pub const FIRST_PAGE_ROWS: usize = 16;
 /// Factor by which each following page of a scan that may need few rows is larger, up to a full
 /// page.
 pub const PAGE_GROWTH: usize = 4;
-/// Approximate bytes of a page.
+/// Approximate size of a page of rows or entries read from the store, in bytes.
 pub const PAGE_BYTES: usize = 1 << 20;
 /// Approximate bytes of rows that a scan returns at once; a larger row is returned alone.
 pub const TAKE_BYTES: usize = 4 << 20;
@@ -27,9 +27,9 @@ pub const BATCH_COPIES: usize = 2;
 pub const ROW_WORK: usize = 3 * 1024;
 /// Maximum bytes of a key in a position in expiry order, as clients return it.
 pub const MAX_EXPIRY_PLACE_BYTES: usize = 16 << 10;
-/// Units of work charged for examining a candidate.
+/// Units of work charged for each candidate that a scan examines.
 pub const CANDIDATE_WORK: usize = 1024;
-/// Maximum attempts of an operation after conflicts.
+/// Maximum number of attempts of an operation that conflicts with others.
 pub const MAX_ATTEMPTS: usize = 10_000;
 /// Maximum indexes of a collection (MongoDB: 64).
 pub const MAX_INDEXES: usize = 64;
@@ -50,7 +50,7 @@ pub const GROUP_MATCHES: usize = 256;
 pub const GROUP_VIEW_MS: i64 = 100;
 /// Seconds that a receipt is kept after it was last written.
 pub const RECEIPT_SECONDS: i64 = 30 * 60;
-/// Maximum commits per commit call.
+/// Maximum number of commits that are passed to the store at once.
 pub const COMMITS_AT_ONCE: usize = 1_000;
 /// Maximum candidates from indexes before a scan reads the rows instead.
 pub const MAX_CANDIDATES: usize = 20_000;
@@ -64,7 +64,7 @@ pub const MAX_KEPT_PATHS: usize = 64;
 /// Maximum items of a container that is scanned in creation order, for which each page reads all
 /// creation stamps.
 pub const FEW_ITEMS: usize = 2_000;
-/// Expirations of a class published per commit.
+/// Maximum number of expirations of a class that one commit publishes in the feed.
 pub const PUBLISHED_AT_ONCE: usize = 256;
 /// Maximum entries collected for an item in an index by path; at most half of them may be distinct.
 /// An item of 2 MB has fewer.
@@ -77,13 +77,13 @@ pub const MAX_ALIKE_BYTES: usize = 32 * 1024 * 1024;
 /// Bits of an item's creation stamp that distinguish items of one commit: a batch has at most 100
 /// actions.
 pub const BIRTH_BITS: u32 = 7;
-/// Maximum actions of a batch of items.
+/// Maximum number of actions in a batch of items.
 pub const MAX_BATCH: usize = 1 << BIRTH_BITS;
 /// Maximum total bytes of items read by one batch.
 pub const MAX_READ_BYTES: usize = 4 * 1024 * 1024;
 /// Maximum seconds of a step of an expiry series: a year.
 pub const MAX_SERIES_STEP_S: i64 = 31_536_000;
-/// Maximum steps of an expiry series.
+/// Maximum number of steps of a forecast series.
 pub const MAX_SERIES_STEPS: usize = 400;
 /// Instants evaluated from counters before yielding; about 40 us each.
 pub const INSTANTS_AT_ONCE: usize = 16;

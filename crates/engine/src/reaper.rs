@@ -30,7 +30,7 @@ pub(crate) struct CollectionReaping {
     pub(crate) allowed: Option<Arc<ReapFloors>>,
     /// What had expired by the floors of the last compaction.
     pub(crate) reaped: Amount,
-    /// The floors of the last compaction.
+    /// The reap floors of the last compaction.
     pub(crate) reaped_floors: Option<Arc<ReapFloors>>,
     /// The `seq` that the last compaction filtered through and its floors, if it makes a dropped
     /// index removable.
@@ -41,7 +41,7 @@ pub(crate) struct CollectionReaping {
     pub(crate) walk_after: Duration,
 }
 
-/// State by collection id.
+/// State of the reaper for each collection, by id.
 pub(crate) type Collections = BTreeMap<u32, CollectionReaping>;
 
 /// The drop predicate, shared with the store's compaction threads.

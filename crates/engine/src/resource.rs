@@ -21,10 +21,10 @@ use crate::{
     view::{Pages, Storage},
 };
 
-/// A small record of an API.
+/// A small record that an API stores, such as a user or a database.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Resource {
-    /// Path of the record.
+    /// Path that identifies the record.
     pub path: Vec<String>,
     /// Content, defined by the API.
     pub body: Document,
@@ -75,7 +75,7 @@ fn owned_path(path: &[&str]) -> Vec<String> {
 /// Records by their catalog keys, which sort by path.
 pub(crate) type ByKey = BTreeMap<Bytes, Arc<Resource>>;
 
-/// The cache of all records, as last committed.
+/// The records of the APIs, all of which are held in memory as last committed.
 #[derive(Debug, Default)]
 pub(crate) struct Resources {
     pub(crate) held: Arc<ArcSwap<ByKey>>,

@@ -81,7 +81,7 @@ pub(crate) struct CountedPage {
     pub(crate) live: u64,
     /// Number of keys examined, including expired ones.
     pub(crate) examined: usize,
-    /// The last of these keys.
+    /// The last examined key.
     pub(crate) last: Option<Bytes>,
 }
 

@@ -54,7 +54,7 @@ rules! {
     versions,
     /// Open views limit the reap floors.
     read_guards,
-    /// A change of settings preserves what had expired.
+    /// A change of settings does not make documents live again that had expired.
     floors,
     /// A cached row is used only if it was not written since it was read.
     last_writes,

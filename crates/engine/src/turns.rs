@@ -15,7 +15,7 @@ use crate::error::Error;
 pub(crate) struct Turns {
     /// A fair semaphore: waiters are served in order of arrival.
     permits: Semaphore,
-    /// Number of permits if none is in use.
+    /// Number of permits, whether in use or not.
     total: u32,
     /// Notified when a turn ends, so that waiters recheck whether they may continue.
     ended: Notify,

@@ -9,7 +9,7 @@ use clock::Instant;
 pub struct FloorPair {
     /// Stamp of the change; the floor applies only to rows with smaller stamps.
     pub stamp: u64,
-    /// Latest date that had expired, milliseconds.
+    /// Latest date that had expired when the rule was changed, in milliseconds.
     pub floor_ms: i64,
 }
 

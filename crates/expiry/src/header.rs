@@ -118,7 +118,7 @@ impl<'a> Header<'a> {
 /// A header whose commit is not stamped yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HeaderDraft {
-    /// The lifetime the document requests.
+    /// The lifetime that the document's `ttl` requests.
     pub lifetime: Lifetime,
     /// Creation stamp to keep; `None` for a new document.
     pub birth: Option<u64>,

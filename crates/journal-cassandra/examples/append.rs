@@ -33,7 +33,7 @@ const DEPTHS: [usize; 3] = [1, 2, 4];
 /// Default part size, and others that are measured with the largest group.
 const PART_BYTES: usize = 256 << 10;
 const OTHER_PARTS: [usize; 3] = [64 << 10, 128 << 10, 1 << 20];
-/// Maximum number of attempts without a reply.
+/// Maximum number of attempts without a reply before the program gives up.
 const PATIENCE: u32 = 100;
 const SEGMENT_BYTES: u64 = 16 << 20;
 

@@ -25,7 +25,7 @@ const SMOOTHING: u32 = 8;
 struct Known {
     /// Time of the last response.
     heard_at: Instant,
-    /// End and length of the current avoidance.
+    /// If the node is being avoided: when that ends, and for how long it was set.
     avoided: Option<(Instant, Duration)>,
 }
 
@@ -34,7 +34,7 @@ struct Known {
 pub(crate) struct Coordinators {
     near: Arc<dyn LoadBalancingPolicy>,
     known: Mutex<HashMap<Uuid, Known>>,
-    /// Moving average of the latency.
+    /// Moving average of the latency of all responses.
     usual: Mutex<Duration>,
 }
 
@@ -103,12 +103,12 @@ pub(crate) struct Way {
 }
 
 impl Way {
-    /// Creates the policy for a new request.
+    /// Creates the load balancing policy for a new request.
     pub(crate) fn new(coordinators: &Arc<Coordinators>) -> Self {
         Self { coordinators: Arc::clone(coordinators), asked: Arc::default() }
     }
 
-    /// Records that the last attempt is late.
+    /// Records that the node of the request's last attempt has not responded in time.
     pub(crate) fn note_late(&self) {
         if let Some((node, asked_at)) = self.asked.lock().last() {
             self.coordinators.note_late(*node, *asked_at);

@@ -13,11 +13,11 @@ use crate::{
     written::{Segment, WrittenParts},
 };
 
-/// Number of concurrent writes.
+/// Maximum number of concurrent writes of one append.
 const TOGETHER: usize = 8;
 /// Number of rows of the first page; parts are up to about 256 KiB.
 const FIRST_ROWS: usize = 16;
-/// Maximum number of rows of a page.
+/// Maximum number of rows in a page of a read.
 const MOST_ROWS: usize = 4_096;
 
 /// Writes parts concurrently. If one fails, others may be written; a repeat skips those known to be

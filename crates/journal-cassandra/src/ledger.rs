@@ -36,7 +36,7 @@ pub struct CassandraLedger {
     connection: Connection,
     /// Written parts of entries whose append is incomplete.
     written: WrittenParts,
-    /// Ids of the nodes in the last list.
+    /// Ids of the nodes that the last list of node records contained.
     nodes: Mutex<BTreeSet<Uuid>>,
 }
 

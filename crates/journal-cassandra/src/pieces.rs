@@ -9,9 +9,9 @@ use scylla::response::{PagingState, PagingStateResponse};
 
 use crate::{connection::Connection, failure::unanswered, records::number};
 
-/// Size of a row.
+/// Size of the rows into which a piece is divided, in bytes.
 const ROW_BYTES: usize = 256 << 10;
-/// Number of concurrent writes.
+/// Maximum number of concurrent writes of one piece.
 const TOGETHER: usize = 8;
 
 /// Primary key of a piece.

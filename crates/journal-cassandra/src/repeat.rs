@@ -7,7 +7,7 @@ use scylla::{
     policies::retry::{RequestInfo, RetryDecision, RetryPolicy, RetrySession},
 };
 
-/// Maximum number of repeats.
+/// Maximum number of times that the driver repeats a request.
 const REPEATS: u32 = 2;
 
 #[derive(Debug)]
@@ -19,7 +19,7 @@ impl RetryPolicy for Repeat {
     }
 }
 
-/// State of one request.
+/// Number of repeats that a request may still have.
 struct Tries {
     left: u32,
 }

@@ -34,7 +34,7 @@ pub(crate) async fn swap(
     Ok(Swapped::Refused(shown))
 }
 
-/// Returns whether this attempt changed the record.
+/// Executes a conditional statement; returns whether it was applied.
 async fn ask(connection: &Connection, request: &Request) -> Result<bool, Unanswered> {
     let (statements, with) = (&connection.statements, (connection, request));
     match request {

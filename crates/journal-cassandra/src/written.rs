@@ -9,7 +9,7 @@ use parking_lot::Mutex;
 
 use crate::records::number;
 
-/// A partition of the journal.
+/// A segment of a shard's journal, stored as one partition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Segment {
     pub(crate) shard: i32,
@@ -23,10 +23,10 @@ impl Segment {
     }
 }
 
-/// Numbers of an entry and of a part.
+/// Number of an entry, and number of its part.
 type PartId = (u64, u32);
 
-/// The parts by segment.
+/// The parts that a quorum has, by segment.
 #[derive(Debug, Default)]
 pub(crate) struct WrittenParts {
     parts: Mutex<BTreeMap<Segment, BTreeSet<PartId>>>,
@@ -48,7 +48,7 @@ impl WrittenParts {
         self.parts.lock().entry(at).or_default().insert((n, part));
     }
 
-    /// Drops parts that need not be written again.
+    /// Forgets parts after their append has completed.
     pub(crate) fn forget(&self, at: Segment, parts: &[EntryPart]) {
         let mut all = self.parts.lock();
         if let Some(written) = all.get_mut(&at) {

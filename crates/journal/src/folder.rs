@@ -19,9 +19,9 @@ const LOCK: &str = "lock";
 #[derive(Debug)]
 pub(crate) struct Folder {
     path: PathBuf,
-    /// Kept open to sync file names.
+    /// The open directory, for syncing file names.
     handle: File,
-    /// Locked while open.
+    /// The lock file, which is locked as long as the folder is open.
     lock: File,
 }
 

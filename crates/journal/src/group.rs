@@ -26,7 +26,7 @@ use crate::{
 
 /// Groups start at multiples of this number of bytes.
 pub(crate) const BLOCK: u64 = 4096;
-/// Bytes of a head.
+/// Size of a group's head in bytes.
 pub(crate) const HEAD_BYTES: usize = 48;
 
 /// The head of a group.
@@ -35,7 +35,7 @@ pub(crate) struct GroupHead {
     pub(crate) segment: SegmentId,
     pub(crate) first: u64,
     pub(crate) last: u64,
-    /// Bytes of the entries.
+    /// Total size of the group's entries in bytes.
     pub(crate) length: u32,
     /// Checksum of the preceding group.
     pub(crate) before: u32,

@@ -8,7 +8,7 @@ use crate::{
     segment_header::{GROUPS_AT, SegmentHeader, SegmentId},
 };
 
-/// A segment that belongs to the journal.
+/// A segment that holds groups of the journal.
 #[derive(Clone, Debug)]
 pub(crate) struct LiveSegment {
     pub(crate) segment: Arc<Segment>,
@@ -55,9 +55,9 @@ impl LiveSegment {
 pub(crate) struct GroupPlace {
     pub(crate) segment: Arc<Segment>,
     pub(crate) id: SegmentId,
-    /// Offset of the first byte of the group.
+    /// Offset in the segment of the group's first byte.
     pub(crate) at: u64,
-    /// Offset after the last block of the group.
+    /// Offset in the segment after the group's last block.
     pub(crate) end: u64,
 }
 

@@ -33,7 +33,7 @@ pub enum Fault {
     Cut,
 }
 
-/// The kind of call a fault applies to.
+/// The kind of call that a fault makes fail.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Call {
     Append,
@@ -116,7 +116,7 @@ impl MemoryJournals {
         Self { newest: Arc::new(Mutex::new(journal)) }
     }
 
-    /// Returns the most recently opened journal.
+    /// Returns the journal that was opened most recently.
     pub fn newest(&self) -> MemoryJournal {
         self.newest.lock().clone()
     }

@@ -29,7 +29,7 @@ const REST: Duration = Duration::from_secs(5);
 /// The device has ample space if this many more segments would fit.
 const PLENTY: u64 = 64;
 
-/// The pool of spare segments.
+/// The pool of unused segments, which are created ahead of their use.
 #[derive(Debug)]
 pub(crate) struct Pool {
     disk: Arc<dyn Disk>,
@@ -90,7 +90,7 @@ impl Pool {
         }
     }
 
-    /// Takes a ready segment, if any.
+    /// Takes a segment that was created ahead, if any.
     fn take_ready(&self) -> Option<Arc<Segment>> {
         let mut state = self.state.lock();
         let segment = state.spare.pop();
@@ -131,7 +131,7 @@ impl Pool {
         let _ = self.disk.remove(&segment.name());
     }
 
-    /// Deletes surplus segments.
+    /// Deletes spare segments beyond the wanted number.
     fn remove_surplus(&self, state: &mut MutexGuard<'_, PoolState>) {
         let wanted = self.wanted.min(state.spare.len());
         let surplus = state.spare.split_off(wanted);

@@ -37,7 +37,7 @@ pub(crate) struct FoundSegment {
 #[derive(Debug, Default)]
 struct FoundFiles {
     segments: Vec<FoundSegment>,
-    /// File names of segments without a readable header.
+    /// File names of segments whose header cannot be read.
     headless: Vec<String>,
     unfinished: Vec<String>,
     next_number: u64,
@@ -52,13 +52,13 @@ pub(crate) struct Findings {
     pub(crate) newest: Option<SegmentHeader>,
     /// Segments of the journal after the damage, oldest first.
     pub(crate) behind: Vec<FoundSegment>,
-    /// Segments that do not belong to the journal.
+    /// Readable segments that hold no part of the journal, for reuse.
     pub(crate) spare: Vec<FoundSegment>,
     /// Names of files to delete.
     pub(crate) useless: Vec<String>,
     /// Numbers of the segments whose two header copies differ.
     pub(crate) uneven: Vec<u64>,
-    /// Larger than the number of every file.
+    /// A number larger than that of every existing file.
     pub(crate) next_number: u64,
     /// Whether the oldest entries are lost.
     pub(crate) begins_late: bool,

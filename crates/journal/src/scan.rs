@@ -8,10 +8,10 @@ use crate::{
     window::Window,
 };
 
-/// A position between two groups.
+/// A position in the journal between two groups.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Place {
-    /// Offset in the segment.
+    /// Offset in the segment, in bytes.
     pub(crate) at: u64,
     /// Number of the last entry before the position.
     pub(crate) n: u64,

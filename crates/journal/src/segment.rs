@@ -10,9 +10,9 @@ use crate::{
 
 /// Suffix of segment file names; the prefix is the number.
 const SUFFIX: &str = ".journal";
-/// Suffix while a segment is being created.
+/// Suffix of a segment's file name while the file is being created.
 const NEW_SUFFIX: &str = ".new";
-/// Bytes of zeros written per call and sync.
+/// Number of zero bytes that are written and synced at once.
 const PIECE: u64 = 2 * 1024 * 1024;
 /// Source of the zeros; small enough to stay in the processor's cache.
 static ZEROS: [u8; 64 * 1024] = [0; 64 * 1024];

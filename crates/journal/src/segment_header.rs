@@ -22,14 +22,14 @@
 
 use std::hash::{BuildHasher, Hasher, RandomState};
 
-/// Maximum bytes of floors in a header.
+/// Maximum size of the floors in a header, in bytes.
 pub const FLOORS_BYTES_MAX: usize = COPY_BYTES - FIXED_BYTES;
 
-/// Bytes of a header copy, whole blocks.
+/// Size of one of the header's two copies in bytes, a multiple of the block size.
 pub(crate) const COPY_BYTES: usize = 8 * 1024;
 /// Offset of a segment's first group: after both copies.
 pub(crate) const GROUPS_AT: u64 = 2 * COPY_BYTES as u64;
-/// Bytes before the floors.
+/// Size of the fixed fields of a header before the floors, in bytes.
 const FIXED_BYTES: usize = 88;
 const MAGIC: &[u8; 8] = b"EBBJRNL\n";
 /// Format version of a segment, groups included.
@@ -144,7 +144,7 @@ pub(crate) fn new_salt() -> u64 {
     RandomState::new().build_hasher().finish()
 }
 
-/// Returns the bytes at an offset.
+/// Returns the bytes of a fixed-size field at an offset.
 fn fixed<const N: usize>(bytes: &[u8], at: usize) -> Option<[u8; N]> {
     bytes.get(at..)?.get(..N)?.try_into().ok()
 }

@@ -4,7 +4,7 @@ use std::io;
 
 use crate::disk::DiskFile;
 
-/// Bytes per read.
+/// Number of bytes that are read from the segment at once.
 const WINDOW: u64 = 1024 * 1024;
 
 /// A file and the part of it read last.

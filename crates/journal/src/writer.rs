@@ -22,7 +22,7 @@ use crate::{
     segment_header::{FLOORS_BYTES_MAX, GROUPS_AT, SegmentHeader, SegmentId, new_salt},
 };
 
-/// Padding after a group.
+/// Padding from the end of a group to the next block.
 const ZEROS: [u8; BLOCK as usize] = [0; BLOCK as usize];
 
 /// The writer's state, held under a lock while writing.
@@ -32,13 +32,13 @@ pub(crate) struct Writer {
     pub(crate) pool: Arc<Pool>,
     /// Generation of the newest segment so far.
     pub(crate) generation: u64,
-    /// The floors set last.
+    /// The floors that were set last, which each new segment header stores.
     pub(crate) floors: Vec<u8>,
     /// Maximum total size of a group's entries, in bytes.
     pub(crate) group_bytes_max: usize,
     /// Whether the newest segment has kept groups that are not synced; no other segment has.
     pub(crate) unsynced: bool,
-    /// Set when writing has stopped.
+    /// The error that stopped writing, if any.
     pub(crate) stopped: Option<Error>,
 }
 

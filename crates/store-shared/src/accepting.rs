@@ -26,7 +26,7 @@ use crate::asking::{all_nodes, ask, pause, shard_of, swap};
 /// seconds.
 const ATTEMPTS: u32 = 20;
 
-/// A loss to be accepted.
+/// Committed entries that are lost and that an operator may give up.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Loss {
     /// The first missing entry, with the readable end of its epoch.
@@ -37,11 +37,11 @@ pub struct Loss {
     pub base: u64,
     /// Position of a tree that has all remaining entries.
     end: Place,
-    /// The shard record when the loss was found.
+    /// The shard record when the loss was detected.
     record: ShardRecord,
 }
 
-/// A shard to be inspected.
+/// An inspection of a shard's journal for lost entries.
 #[derive(Debug)]
 pub struct Accepting<'a, L> {
     /// The ledger of the cluster.

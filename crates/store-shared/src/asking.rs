@@ -5,11 +5,11 @@ use std::time::Duration;
 use cluster::{Ledger, NodeRecord, Reply, Request, ShardRecord, Swapped};
 use store::{Error, Kind};
 
-/// Timeout of one attempt; pieces are large.
+/// Timeout of one attempt; it is long, since pieces of a base are large.
 const PATIENCE: Duration = Duration::from_secs(20);
 /// Interval between attempts.
 const PAUSE: Duration = Duration::from_millis(100);
-/// Total timeout while an operator waits.
+/// Total timeout of requests on behalf of an operator.
 const LONG: Duration = Duration::from_secs(60);
 
 pub(crate) async fn pause(time: Duration) {
@@ -38,7 +38,7 @@ pub(crate) async fn insist<L: Ledger, T>(
     }
 }
 
-/// Writes, with retries without limit.
+/// Executes a write, which is repeated until it succeeds.
 pub(crate) async fn write<L: Ledger>(ledger: &L, request: Request) {
     insist(ledger, request, written).await;
 }
@@ -48,7 +48,7 @@ pub(crate) async fn shard_record<L: Ledger>(ledger: &L, shard: u32) -> ShardReco
     insist(ledger, Request::ReadShardSerial { shard }, shard_of).await
 }
 
-/// Like [`insist`], with a timeout of a minute.
+/// Sends a request as [`insist`] does, with a timeout of a minute.
 pub(crate) async fn ask<L: Ledger, T>(
     ledger: &L,
     request: Request,

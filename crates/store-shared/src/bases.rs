@@ -25,16 +25,16 @@ const EMPTY_MAX: u64 = 2;
 /// Shard and outcome of an attempt to make a base.
 pub(crate) type MadeBase = (u32, Option<BaseRecord>);
 
-/// Decides when the next base is due.
+/// Decides when the owner makes the next base (full copy of the shard).
 #[derive(Debug, Default)]
 pub(crate) struct BaseDue {
     /// Bytes of the journal since the last base, as far as this node has seen them.
     bytes: u64,
-    /// Entry number of the last base.
+    /// Number of the last entry in the newest base.
     n: u64,
-    /// Size of the last base.
+    /// Size of the newest base in bytes.
     size: u64,
-    /// Whether a base is being made.
+    /// Whether a base is being made now.
     is_made: bool,
     /// Number of calls to skip after a failed attempt.
     pause: u32,
@@ -43,7 +43,7 @@ pub(crate) struct BaseDue {
 }
 
 impl BaseDue {
-    /// Adds committed bytes.
+    /// Counts bytes of committed entries.
     pub(crate) fn note(&mut self, bytes: u64) {
         self.bytes += bytes;
     }
@@ -53,7 +53,7 @@ impl BaseDue {
         self.wanted.push((entry, done));
     }
 
-    /// Notifies the callers whose base exists.
+    /// Notifies callers whose requested base exists.
     fn tell(&mut self) {
         let n = self.n;
         for (_, done) in self.wanted.extract_if(.., |(entry, _)| *entry <= n) {
@@ -82,7 +82,7 @@ impl BaseDue {
         begins
     }
 
-    /// Records the outcome of an attempt.
+    /// Records the outcome of making a base.
     pub(crate) fn note_made(&mut self, base: Option<BaseRecord>) {
         self.is_made = false;
         match base {

@@ -25,7 +25,7 @@ const GAP_LOOKS: u32 = 40;
 const TAKING_LOOKS: u32 = 400;
 const GAP_PAUSE: Duration = Duration::from_millis(50);
 
-/// Parameters of a copy.
+/// What to copy: a shard of a cluster, and where to.
 #[derive(Clone, Debug)]
 pub struct Copying {
     /// Id of the cluster.
@@ -45,7 +45,7 @@ pub struct Copied {
     pub tree: TreeStore,
     /// The shard record after the last entry was read.
     pub record: ShardRecord,
-    /// All node records at that time.
+    /// All node records when the copy was complete.
     pub nodes: Vec<NodeRecord>,
     /// Number of the last entry read from the cluster's journal.
     pub entries: u64,
@@ -56,7 +56,7 @@ pub fn open_stopped(tree: &TreeOptions) -> Result<TreeStore, Error> {
     TreeStore::open_still(tree, tree.journal_of_copy())
 }
 
-/// Why an attempt ended early.
+/// Why an attempt to copy ended early.
 enum Halt {
     /// The data being read was deleted; the shard has newer bases.
     Gone,
@@ -174,7 +174,7 @@ impl Copying {
     }
 }
 
-/// A copy in progress, at a position.
+/// A copy in progress, which has read the journal up to a position.
 struct Copy<'a> {
     copying: &'a Copying,
     tree: TreeStore,

@@ -19,7 +19,7 @@ use crate::{
 };
 
 const TICK: Duration = Duration::from_millis(5);
-/// Timeout of a request.
+/// Timeout of a request to the ledger.
 const PATIENCE: Duration = Duration::from_secs(2);
 /// Ticks between updates of the published view, if nothing else causes one.
 const LOOKS_BETWEEN_VIEWS: u32 = 50;
@@ -29,11 +29,11 @@ const LOOKS_BETWEEN_NOTES: u32 = 200;
 /// Reads the boot clock in nanoseconds.
 pub(crate) type BootClock = Arc<dyn Fn() -> u64 + Send + Sync>;
 
-/// The state of the thread.
+/// The state of the driver thread.
 pub(crate) struct Driver<L> {
     pub(crate) member: Member,
     pub(crate) ledger: Arc<L>,
-    /// By shard number.
+    /// State of each shard, by shard number.
     pub(crate) shards: Vec<ShardDriver>,
     /// End of the lease at the last check.
     pub(crate) until: u64,
@@ -85,7 +85,7 @@ impl<L: Ledger> Driver<L> {
         }
     }
 
-    /// Performs what is due after an event.
+    /// Performs the actions that have become due.
     fn go_on(
         &mut self,
         answers: &UnboundedSender<(Token, Answer)>,

@@ -35,12 +35,12 @@ const AT_ONCE: usize = 64;
 /// Maximum number of skipped retries; there is one opportunity per second.
 const PAUSE_MAX: u32 = 60;
 
-/// An event for a shard's tree.
+/// A task for the thread that feeds a shard's tree.
 #[derive(Debug)]
 pub(crate) enum Step {
     /// An entry of another owner, or an adopted one, is committed.
     Apply(Entry, Place),
-    /// This node owns the shard, in this epoch.
+    /// This node has claimed the shard with this epoch.
     Opened(u64, Heritage),
     /// The lease covers the term.
     Serving,
@@ -60,22 +60,22 @@ pub(crate) enum Step {
     MakeBase(mpsc::Sender<Made>, usize),
     /// Later events follow the position passed to the driver.
     WentOn,
-    /// A second has passed.
+    /// Another second has passed.
     Note,
 }
 
 /// Recovery state of a failed tree.
 #[derive(Debug)]
 enum Mending {
-    /// Retry after this many notes.
+    /// The tree is retried after this number of seconds.
     Waits { error: Error, notes: u32 },
-    /// The tree is being rebuilt from a base.
+    /// The tree is being rebuilt from this base.
     Loads(BaseRecord),
     /// The store works, and the driver follows from its position.
     Told,
 }
 
-/// The state of the thread.
+/// The state of the feeder thread.
 pub(crate) struct Feeder {
     pub(crate) copy: OwnCopy,
     pub(crate) clock: Arc<dyn NodeClock>,

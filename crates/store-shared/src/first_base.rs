@@ -79,7 +79,7 @@ fn crc32c_of(cluster: Uuid) -> u32 {
     crc32c::crc32c(cluster.as_bytes())
 }
 
-/// The swaps of an attempt.
+/// Creates the records of a cluster's first base.
 struct Making<'a, L> {
     ledger: &'a L,
     shard: u32,

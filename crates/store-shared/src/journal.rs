@@ -52,7 +52,7 @@ impl PlaceBook {
         all.find(|noted| noted.n == n).map(|noted| noted.place)
     }
 
-    /// Clears the table because the copy is wiped.
+    /// Clears the table, because the local copy is wiped.
     pub(crate) fn forget(&self) {
         *self.0.lock() = Places::default();
     }

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use cluster::{Backlog, Entry};
 
-/// Accounted overhead of an entry.
+/// Number of bytes that an entry counts in addition to its body.
 const ENTRY_BYTES: u64 = 256;
 
 #[derive(Debug, Default)]

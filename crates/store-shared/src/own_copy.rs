@@ -69,13 +69,13 @@ fn write(file: &mut PlaceFile, path: &std::path::Path, noted: Noted) -> Result<(
     })
 }
 
-/// Data read from a tree for a base.
+/// A message of the thread that reads a tree for a base.
 #[derive(Debug)]
 pub(crate) enum Made {
-    /// Sent first: the position of the base.
+    /// The first message: the position of the base.
     At(Place),
     Piece(Bytes),
-    /// End of the data.
+    /// The last message: all data was sent.
     End,
 }
 
@@ -85,7 +85,7 @@ fn is_damage(error: &Error) -> bool {
     matches!(error.kind, Kind::Corrupt | Kind::Invalid)
 }
 
-/// Returns the message about a wiped copy.
+/// Returns the log message about a wiped copy.
 fn wiped(why: &Error) -> String {
     format!("the node's copy is damaged and is rebuilt from the cluster's journal: {why}")
 }

@@ -33,12 +33,12 @@ pub(crate) enum Command {
     Append {
         /// Body of the entry.
         body: Bytes,
-        /// Receives the outcome.
+        /// Receives the outcome of the append.
         done: mpsc::Sender<Committed>,
     },
     /// The local copy lacks committed entries or is damaged.
     CopyFailed(Error),
-    /// The tree cannot continue for now.
+    /// Release the shard, because the tree cannot continue for now.
     StandDown,
     /// Follow from this position; true if the tree may contain entries after it.
     FollowFrom(Place, bool),
@@ -46,7 +46,7 @@ pub(crate) enum Command {
     HandOver,
     /// Make a base, as the owner.
     MakeBase(WantedBase),
-    /// Read the cluster's state at once.
+    /// Read the cluster's records immediately.
     Look,
     /// Claim the shard as soon as it is free.
     GoFirst,
@@ -72,14 +72,14 @@ impl Commands {
     }
 }
 
-/// A request for a base.
+/// A request to make a base (full copy of the shard) that contains an entry.
 #[derive(Debug)]
 pub(crate) struct WantedBase {
     /// The entry that the base has to contain; default: the last committed one.
     pub(crate) entry: Option<u64>,
-    /// Receives the number of that entry.
+    /// Receives the number of the entry that the base will contain.
     pub(crate) told: oneshot::Sender<u64>,
-    /// Receives the position of the first base that contains it.
+    /// Receives the position of the first base that contains the entry.
     pub(crate) done: oneshot::Sender<u64>,
 }
 

@@ -7,7 +7,7 @@ use cluster::Heritage;
 /// The role of a node in a shard.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Role {
-    /// The node applies what the owner commits.
+    /// The node applies entries that the owner has committed.
     Following,
     /// The node owns the shard, and the clock has started.
     Opened {

@@ -63,12 +63,12 @@ impl std::fmt::Debug for SharedShard {
     }
 }
 
-/// A shard with the parts that run it.
+/// A shard's store with the channels of the threads that run it.
 pub(crate) struct Opened {
     pub(crate) shard: Arc<SharedShard>,
     pub(crate) driver: ShardDriver,
     pub(crate) feeder: Feeder,
-    /// Events for the feeder.
+    /// Receives the tasks of the feeder thread.
     pub(crate) steps: UnboundedReceiver<Step>,
     /// Position of the local copy, and whether it may contain entries after it.
     pub(crate) place: (Place, bool),

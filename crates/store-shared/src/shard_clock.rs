@@ -33,9 +33,9 @@ pub type ClockSources = Arc<dyn Fn() -> Box<dyn ClockSource> + Send + Sync>;
 pub struct ShardClockOptions {
     /// Clock mode; the same on all nodes.
     pub mode: ClockMode,
-    /// Source of the machine's clock readings.
+    /// Functions that read the machine's clocks.
     pub sources: ClockSources,
-    /// Id of this boot of the machine.
+    /// Boot id of the machine.
     pub boot_id: BootId,
     /// How long an applied heartbeat lets an owner serve, in milliseconds.
     pub lease_ms: i64,
@@ -56,7 +56,7 @@ pub struct ShardClock {
 #[derive(Default)]
 struct State {
     clock: Option<Arc<Clock>>,
-    /// The checkpoint that the heartbeat in flight carries.
+    /// The checkpoint that the outstanding heartbeat carries.
     asked: Option<Checkpoint>,
     /// An unpublished move of a manual clock, and its waiting caller.
     moving: Option<(Checkpoint, oneshot::Sender<bool>)>,

@@ -24,7 +24,7 @@ pub(crate) struct ShardDriver {
     steps: UnboundedSender<Step>,
     /// Entries sent to the feeder that the tree has not applied yet.
     pub(crate) outstanding: Arc<Outstanding>,
-    /// The task that loads a base.
+    /// The task that is loading a base, if any.
     loading: Option<AbortHandle>,
     pub(crate) due: BaseDue,
     /// Bodies that wait until the owner accepts an entry.
@@ -92,7 +92,7 @@ impl ShardDriver {
         tokio::spawn(async move { bases.send((number, put.await)) });
     }
 
-    /// Handles an event of the protocol.
+    /// Handles an event of the shard's state machine.
     pub(crate) fn act<L: Ledger>(&mut self, fact: Fact, ledger: &Arc<L>) {
         if let Fact::Apply { entry, .. } = &fact {
             self.due.note(entry.body.len() as u64);

@@ -30,11 +30,11 @@ const GROUP_BYTES: usize = 4 * 1024 * 1024;
 /// Size up to which a group is applied on this thread, which takes less time than waking another.
 const QUICK_BYTES: usize = 32 * 1024;
 
-/// State of the appender thread.
+/// State of the thread that appends to the journal.
 pub(crate) struct Appender {
     inner: Arc<OpenStore>,
     time: Arc<dyn Timepiece>,
-    /// Receives durable groups, in order.
+    /// Receives durable groups of entries, in order.
     applier: mpsc::Sender<Vec<Batch>>,
     /// Number of groups that the applier has not finished.
     applying: Arc<AtomicUsize>,
@@ -140,7 +140,7 @@ impl Appender {
         }
     }
 
-    /// Passes on a durable group to be applied.
+    /// Passes a durable group on to the applier.
     fn hand_over(&mut self, group: Vec<Batch>, batches: &mpsc::Receiver<Batch>) {
         if self.left_over.is_none() {
             self.left_over = batches.try_recv().ok();

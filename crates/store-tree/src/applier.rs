@@ -21,7 +21,7 @@ use crate::{
     published::Applying,
 };
 
-/// Applies groups until the appender stops.
+/// Applies groups of entries until the appender stops.
 pub(crate) fn apply_until_closed(
     inner: &OpenStore,
     groups: &mpsc::Receiver<Vec<Batch>>,
@@ -33,7 +33,7 @@ pub(crate) fn apply_until_closed(
     }
 }
 
-/// Applies one group.
+/// Applies one group of entries.
 pub(crate) fn apply_group(inner: &OpenStore, mut group: Vec<Batch>) {
     // Held until all of it is published: a view created meanwhile could miss both a half-applied
     // entry and the version that it replaces.

@@ -40,12 +40,12 @@ struct State {
     /// Number of the last archived entry or, if nothing is archived, of the entry after which the
     /// archive starts.
     last: u64,
-    /// Stamp of that entry.
+    /// Stamp of the last archived entry.
     stamp: Stamp,
     files: Vec<Stretch>,
 }
 
-/// The archive within one opening of the store.
+/// The archive of the journal while the store is open; each opening of the store creates a new one.
 #[derive(Debug)]
 pub(crate) struct Archive {
     folder: PathBuf,
@@ -104,7 +104,7 @@ impl Archive {
         Ok(archive)
     }
 
-    /// Determines where the archive continues.
+    /// Determines the entry after which the archive continues.
     fn find_place(&self, journal: &dyn Journal, applied: (u64, Stamp)) -> Result<(), Error> {
         let (last, follow_each_other) = {
             let state = self.state.lock();

@@ -17,7 +17,7 @@ use store::{Error, Kind, Stamp};
 
 use crate::errors::from_io;
 
-/// First line of a file.
+/// First line of an archive file.
 const LINE: &str = "ebb archive, format 1\n";
 /// Name of a file that is being written.
 pub(crate) const UNFINISHED: &str = "new";
@@ -47,10 +47,10 @@ impl Stretch {
     }
 }
 
-/// The contents of a file.
+/// The contents of an archive file.
 #[derive(Debug)]
 pub(crate) struct Archived {
-    /// Stamp of the entry before the first.
+    /// Stamp of the entry before the file's first one.
     pub(crate) before: Stamp,
     /// Encoded entries, concatenated.
     pub(crate) entries: Vec<Bytes>,

@@ -9,10 +9,10 @@ use std::{
 
 use crate::inner::OpenStore;
 
-/// Interval between attempts.
+/// Interval between attempts to archive new entries.
 const PAUSE: Duration = Duration::from_millis(250);
 
-/// Copies until the store is closed.
+/// Copies entries to the archive until the store is closed.
 pub(crate) fn archive_until_closed(inner: &OpenStore) {
     while !inner.ending.load(Ordering::SeqCst) {
         let copied = catch_unwind(AssertUnwindSafe(|| copy_once(inner)));

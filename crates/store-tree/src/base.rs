@@ -43,7 +43,7 @@ const COMPLETE: &str = "complete";
 /// Size at which memtables are flushed while a base is loaded.
 const MEMORY_BYTES: u64 = 64 << 20;
 
-/// Reads a store at one moment in pieces.
+/// Reads all data of a store, as of one moment, in pieces.
 pub struct BaseReader {
     inner: Arc<OpenStore>,
     predicate: PredicateInForce,
@@ -64,7 +64,7 @@ impl std::fmt::Debug for BaseReader {
 }
 
 impl BaseReader {
-    /// Creates a reader of what is visible now.
+    /// Creates a reader of the data that is visible now.
     pub(crate) fn new(inner: &Arc<OpenStore>, predicate: &PredicateInForce) -> Result<Self, Error> {
         let applying = inner.published.begin_applying();
         if let Some(why) = inner.stop_reason() {
@@ -185,7 +185,7 @@ pub(crate) fn keep_piece(directory: &Path, number: u32, bytes: &[u8]) -> Result<
     kept.map_err(|error| from_io("store a piece of a base", &error))
 }
 
-/// Records that all pieces exist.
+/// Records that all pieces of a base were stored.
 pub(crate) fn complete(directory: &Path, pieces: u32) -> Result<(), Error> {
     let folder = directory.join(wiping::BASE);
     let completed = File::create(folder.join("new"))
@@ -203,7 +203,7 @@ pub(crate) fn pieces(directory: &Path) -> Option<u32> {
     std::fs::read_to_string(directory.join(wiping::BASE).join(COMPLETE)).ok()?.parse().ok()
 }
 
-/// Loads a complete base, if there is one.
+/// Loads a base whose pieces were all stored, if there is one.
 pub(crate) fn load(
     options: &TreeOptions,
     journal: &dyn OpenJournal,

@@ -30,7 +30,7 @@ pub(crate) struct Budget {
     memory: AtomicU64,
     /// Notified when `memory` or the journal's weight decreases.
     less: Condvar,
-    /// Why flushing fails, if it does.
+    /// The error with which flushing fails, if it does.
     failure: Mutex<Option<Error>>,
     failing: AtomicBool,
 }
@@ -43,7 +43,7 @@ struct Groups {
     weight: u64,
 }
 
-/// Which budget is exceeded.
+/// The exceeded budget, which decides what is flushed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Excess {
     /// The journal exceeds its budget: flush the memtable with the oldest entry.
@@ -104,7 +104,7 @@ impl Budget {
         self.less.notify_all();
     }
 
-    /// Returns which budget is exceeded by this factor.
+    /// Returns which budget is exceeded this number of times over.
     fn excess_of(&self, times: u64) -> Option<Excess> {
         if self.journal_bytes.saturating_mul(times) < self.groups.lock().weight {
             return Some(Excess::Journal);
@@ -124,7 +124,7 @@ impl Budget {
         self.less.notify_all();
     }
 
-    /// Returns why flushing fails, if it does.
+    /// Returns the error with which flushing fails, if it does.
     pub(crate) fn flush_failure(&self) -> Option<Error> {
         if !self.failing.load(Ordering::SeqCst) {
             return None;

@@ -37,7 +37,7 @@ pub(crate) struct Committer {
     inner: Arc<OpenStore>,
     /// Clock for stamps.
     time: Arc<dyn Timepiece>,
-    /// Receives batches, in order.
+    /// Receives ordered batches, in order.
     appender: mpsc::Sender<Batch>,
     /// Assigns stamps and checks conditions.
     sequencer: Sequencer,
@@ -50,7 +50,7 @@ pub(crate) struct Committer {
     syncing: bool,
     /// Average number of puts and deletes per commit of the last entry.
     commit_mutations: usize,
-    /// Requests since the last turn.
+    /// Requests that have arrived since the last batch.
     waiting: Vec<CommitRequest>,
 }
 
@@ -130,7 +130,7 @@ impl Committer {
         wait.recv().map_err(ended)?
     }
 
-    /// Checks whether commits can be ordered.
+    /// Checks whether commits can be accepted now.
     fn prepare_commit(&mut self, needs_room: bool) -> Result<(), Error> {
         if !self.leads {
             return Err(Error::new(Kind::Moved, "this node is not the owner of the data"));
@@ -153,7 +153,7 @@ impl Committer {
         stopped()
     }
 
-    /// Restarts after the last durable entry.
+    /// Continues after the last applied entry, discarding batches that were not written.
     fn begin_again(&mut self) {
         let _ = self.drain(Batch::default());
         self.epoch += 1;

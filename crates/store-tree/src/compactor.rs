@@ -24,7 +24,7 @@ use crate::{errors::from_tree, inner::OpenStore, manifest, place::Place};
 const TABLES_AT_REST: u8 = 4;
 /// Number of first-level tables that start a compaction during a burst.
 const TABLES_IN_A_BURST: u8 = 12;
-/// Target size of a table at rest.
+/// Target size of a table in a tree that is no longer written.
 const TABLE_BYTES: u64 = 64 * 1024 * 1024;
 /// Target size of a table during a burst. The second level holds this much before it is merged with
 /// the next, which can also wait.
@@ -44,7 +44,7 @@ const SWEPT_SHARE: u64 = 4;
 const LARGEST_SWEEP: u64 = 16 * 1024 * 1024 * 1024;
 /// Ticks without a write after which a burst has ended.
 const REST_TICKS: u64 = 5;
-/// Passes between two attempts after a failure.
+/// Number of passes between two attempts after a failure.
 const LOOKS_AFTER_FAILURE: u32 = 20;
 
 /// A tree that recently got new tables.
@@ -52,7 +52,7 @@ struct Watched {
     place: Arc<Place>,
     /// Shape of the tree when there was nothing to do, and whether the tree was at rest then.
     nothing_to_do: Option<(Shape, bool)>,
-    /// Passes until the next attempt.
+    /// Number of passes until the next attempt.
     wait: u32,
 }
 

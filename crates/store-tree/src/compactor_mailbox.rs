@@ -20,7 +20,7 @@ pub(crate) struct CompactorMailbox {
     wake: Condvar,
 }
 
-/// Messages since the last pass.
+/// Messages that have arrived since the last pass.
 #[derive(Default)]
 struct Mail {
     written: WrittenPlaces,
@@ -74,7 +74,7 @@ impl CompactorMailbox {
         }
     }
 
-    /// Returns the last failure, once.
+    /// Returns the last failure and forgets it.
     pub(crate) fn take_failure(&self) -> Option<Error> {
         self.mail.lock().failure.take()
     }

@@ -16,9 +16,9 @@ use crate::{errors::from_tree, place::Place};
 
 /// Number of the directory's tree.
 pub(crate) const DIRECTORY: u64 = 0;
-/// Key of the next number.
+/// Key of the row with the next unused tree number.
 const NEXT: &[u8] = b"next";
-/// The first number for a space.
+/// The first tree number that a space may get.
 const FIRST: u64 = 1;
 
 /// The contents of the directory.
@@ -33,11 +33,11 @@ pub(crate) struct Listed {
 /// A change of the directory within an entry.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Change {
-    /// A space got a tree.
+    /// A space was created with this tree number.
     Made(u64, Space),
-    /// The next unused number.
+    /// The next unused tree number was changed.
     Next(u64),
-    /// A tree was dropped.
+    /// The tree with this number was dropped.
     Gone(u64),
 }
 

@@ -27,7 +27,7 @@ const BODY: usize = 8 * 5;
 /// Size of a record with its checksum.
 const RECORD: usize = BODY + 4;
 
-/// The entries that are known to be durable.
+/// A point up to which all entries are durable in tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Mark {
     /// Number of the last durable entry; 0 if none.
@@ -50,7 +50,7 @@ pub(crate) struct DurableWatermark {
     file: File,
     /// Number of the last write; its parity selects the slot.
     number: u64,
-    /// The current mark.
+    /// The current position of the watermark.
     pub(crate) mark: Mark,
 }
 
@@ -74,7 +74,7 @@ impl DurableWatermark {
         Ok(Self { file, number: newest.0, mark: newest.1 })
     }
 
-    /// Moves the watermark; durable on return.
+    /// Moves the watermark, which is durable when this returns.
     pub(crate) fn move_to(&mut self, mark: Mark) -> io::Result<()> {
         if mark == self.mark {
             return Ok(());

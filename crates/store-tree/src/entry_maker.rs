@@ -29,16 +29,16 @@ pub(crate) const MOST_KEY_BYTES: usize = 65_535;
 /// A pair of sums, and the entry that wrote it.
 type HeldSum = ([i64; 2], u64);
 
-/// State for building entries.
+/// Builds journal entries from commits.
 pub(crate) struct EntryMaker {
     inner: Arc<OpenStore>,
-    /// Trees by space, including changes in progress.
+    /// Trees by space, after all entries built so far.
     places: PlaceMap,
     /// Number of the last entry built.
     n: u64,
-    /// Sequence number of that entry in the trees.
+    /// Sequence number of the last entry in the trees.
     under: u64,
-    /// Recently used sums.
+    /// Recently used pairs of sums, by space and key.
     sums: HashMap<(Space, Bytes), HeldSum, foldhash::fast::RandomState>,
 }
 

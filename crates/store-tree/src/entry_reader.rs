@@ -17,7 +17,7 @@ pub struct EntryReader {
     /// Number of the last entry read.
     last: u64,
     until: Applied,
-    /// Keeps the archive's files.
+    /// Keeps the archive's files from being deleted.
     _held: Arc<()>,
 }
 
@@ -57,7 +57,7 @@ impl EntryReader {
         self.until.n
     }
 
-    /// Returns the stamp of that entry.
+    /// Returns the stamp of the last entry read.
     pub fn last_stamp(&self) -> Stamp {
         self.until.stamp
     }

@@ -31,7 +31,7 @@ impl PredicateInForce {
     }
 }
 
-/// Creates the filters of one tree.
+/// Creates the filter of each compaction of one tree.
 pub(crate) struct FilterFactory {
     /// Space for which the predicate is used; in other trees everything is kept.
     space: Option<Space>,
@@ -71,7 +71,7 @@ impl Factory for FilterFactory {
     }
 }
 
-/// The filter of one compaction.
+/// The filter by which one compaction drops rows.
 struct SpaceFilter {
     drops: Option<DropFilter>,
     watch: OutputWatch,

@@ -12,7 +12,7 @@ use std::collections::{HashMap, VecDeque};
 use parking_lot::Mutex;
 use store::Space;
 
-/// The progress of one space.
+/// How far compactions have filtered the tables of one space.
 #[derive(Debug, Default)]
 struct SpaceProgress {
     /// The commit up to which everything on disk was filtered.
@@ -51,7 +51,7 @@ impl FilterProgress {
         of.filtered
     }
 
-    /// Forgets a dropped space.
+    /// Removes the progress of a dropped space.
     pub(crate) fn forget_space(&self, space: Space) {
         self.0.lock().remove(&space);
     }

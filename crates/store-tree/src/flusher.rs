@@ -22,11 +22,11 @@ use crate::{budget::Excess, inner::OpenStore, place::Place};
 
 /// Interval between passes while there is nothing to do: one tick.
 const PAUSE: Duration = Duration::from_millis(100);
-/// Ticks between two attempts on a full disk.
+/// Number of ticks between two attempts while the disk is full.
 const TICKS_AFTER_FAILURE: u32 = 5;
 /// Ticks without a write after which a tree is at rest.
 const REST_TICKS: u64 = 10;
-/// Ticks between two measurements of what is stored.
+/// Number of ticks between two measurements of disk usage.
 const MEASURE_TICKS: u64 = 100;
 /// Ticks between two checks of the open views.
 const VIEW_TICKS: u64 = 10;
@@ -35,7 +35,7 @@ const FEW_KEYS: usize = 1_000;
 /// Ticks between two searches for trees at rest.
 const REST_LOOK_TICKS: u64 = 3;
 
-/// Flushes until the store is closed.
+/// Flushes memtables until the store is closed.
 pub(crate) fn flush_until_closed(inner: &OpenStore) {
     let _ = inner.flusher.set(std::thread::current());
     let mut wait = 0;
@@ -87,7 +87,7 @@ fn flush_where_due(inner: &OpenStore) -> Result<bool, Error> {
     Ok(flushed)
 }
 
-/// Returns the tree to be flushed now.
+/// Returns the tree whose memtable has to be flushed now.
 fn due_place(inner: &OpenStore) -> Option<Arc<Place>> {
     let tick = inner.tick.load(Ordering::Relaxed);
     let excess = inner.budget.excess();

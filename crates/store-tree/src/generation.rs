@@ -48,7 +48,7 @@ use crate::{
     writeback::{self, Writeback},
 };
 
-/// Initial spaces with their tree numbers.
+/// Spaces that every store has, with their tree numbers.
 const FIRST_SPACES: [(u64, Space); 2] = [(1, Space::Catalog), (2, Space::Counts)];
 
 /// An open store and its threads.
@@ -57,7 +57,7 @@ pub(crate) struct Generation {
     pub(crate) inner: Arc<OpenStore>,
     /// Mailbox of the committer.
     pub(crate) sender: mpsc::Sender<CommitterMessage>,
-    /// In the order in which they stop.
+    /// The threads, in the order in which they stop.
     threads: Mutex<Vec<JoinHandle<()>>>,
 }
 

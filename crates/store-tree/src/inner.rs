@@ -43,11 +43,11 @@ const FLUSHES_AT_ONCE: usize = 4;
 /// The last entry that was applied to all its trees.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Applied {
-    /// Number of the entry.
+    /// Number of the applied entry.
     pub(crate) n: u64,
-    /// Sequence number of the entry in the trees.
+    /// Sequence number of the applied entry in the trees.
     pub(crate) under: u64,
-    /// The last stamp up to the entry.
+    /// The last stamp in the entry or before it.
     pub(crate) stamp: Stamp,
 }
 
@@ -60,21 +60,21 @@ pub(crate) struct OpenStore {
     pub(crate) trees: Trees,
     /// The tree that maps trees to spaces.
     pub(crate) directory: Arc<Place>,
-    /// What readers see.
+    /// The view that new readers get.
     pub(crate) published: Published,
-    /// The next tree number.
+    /// The next unused tree number.
     pub(crate) next_place: AtomicU64,
     /// Batches that are ordered and not visible yet.
     pub(crate) in_flight: Arc<InFlight>,
     /// The last commit visible to readers.
     pub(crate) published_seq: Arc<AtomicU64>,
-    /// Updated by the thread that applies entries.
+    /// The last applied entry, updated by the applier thread.
     pub(crate) applied: Mutex<Applied>,
     /// Whether commits are accepted; otherwise the journal is followed.
     pub(crate) leads: Arc<AtomicBool>,
     /// Entries of this epoch and earlier ones were refused.
     pub(crate) refused_epoch: AtomicU64,
-    /// Tracks what is only in memory.
+    /// Tracks the entries and memtables that are not in tables yet.
     pub(crate) budget: Budget,
     /// Moved every half second; the lock also protects its file.
     pub(crate) watermark: Mutex<DurableWatermark>,
@@ -84,11 +84,11 @@ pub(crate) struct OpenStore {
     pub(crate) archive: Option<Archive>,
     pub(crate) compactor: CompactorMailbox,
     pub(crate) writeback: Writeback,
-    /// Why no more commits are accepted.
+    /// The error with which commits are refused, if they are.
     pub(crate) stopped: OnceLock<Error>,
     /// Up to which commit everything on disk was filtered.
     pub(crate) filtered: FilterProgress,
-    /// Shared by all openings.
+    /// Metrics, which all openings of the store share.
     pub(crate) metrics: Arc<TreeMetrics>,
     pub(crate) room: Arc<Room>,
     /// Maximum disk space retained for an old view.
@@ -142,7 +142,7 @@ impl OpenStore {
         let _ = self.stopped.set(error.clone());
     }
 
-    /// Returns why no more commits are accepted.
+    /// Returns the error with which commits are refused, if they are.
     pub(crate) fn stop_reason(&self) -> Option<Error> {
         self.stopped.get().cloned()
     }
@@ -266,7 +266,7 @@ impl OpenStore {
         }
     }
 
-    /// Returns what open views retain.
+    /// Returns how much disk space open views retain.
     pub(crate) fn old_views(&self) -> OldViews {
         let (places, oldest) = (self.all_places(), self.published.old_view());
         OldViews {
@@ -288,7 +288,7 @@ impl OpenStore {
         }
     }
 
-    /// Moves the watermark to what has been applied.
+    /// Moves the durable watermark to the last entry whose changes are in tables.
     pub(crate) fn move_watermark(&self) -> Result<(), Error> {
         // Another opening may own the file or the journal by now.
         if self.stop_reason().is_some() {

@@ -55,7 +55,7 @@ impl Inputs {
         *of = Some(user);
     }
 
-    /// Does nothing if this user has already left.
+    /// Releases the lock if this user holds it.
     fn leave(&self, user: User) {
         let mut of = self.user.lock();
         if *of == Some(user) {

@@ -22,11 +22,11 @@ pub(crate) struct AcrossOpenings {
     pub(crate) time: Arc<dyn Timepiece>,
     /// Shared because views also wait for batches of a stopped opening.
     pub(crate) in_flight: Arc<InFlight>,
-    /// The newest `seq` reported to any reader.
+    /// The newest `seq` that a reader has seen, over all openings.
     pub(crate) published: Arc<AtomicU64>,
-    /// Counted since the start of the server.
+    /// Metrics, counted since the start of the process.
     pub(crate) metrics: Arc<TreeMetrics>,
-    /// Set once by the engine.
+    /// The predicate for compactions, which the engine sets once.
     pub(crate) predicate: PredicateInForce,
     /// Free space of the device.
     pub(crate) room: Arc<Room>,

@@ -21,7 +21,7 @@ use crate::{errors::from_io, options::TREES};
 
 /// `"SFA!"`, version, kind of checksum, checksum u128, offset and length of the contents list u64.
 const TRAILER_BYTES: usize = 4 + 1 + 1 + 16 + 8 + 8;
-/// Bytes of a table read at once.
+/// Number of bytes of a table that are read at once.
 const READ_BYTES: usize = 256 * 1024;
 /// `"TOC!"` and the number of sections, u32.
 const LIST_HEAD: usize = 4 + 4;

@@ -39,7 +39,7 @@ pub(crate) enum CommitterMessage {
     Lead(DoneSender),
     /// Stop accepting commits.
     Leave(DoneSender),
-    /// The appender is idle.
+    /// The appender has become idle.
     Idle,
     /// Stop the thread.
     Close,
@@ -63,7 +63,7 @@ pub(crate) struct CommitAnswer {
 /// Requests whose commits are being ordered, until a batch contains the last commit of each.
 #[derive(Default)]
 pub(crate) struct Askers {
-    /// Number of commits of each request.
+    /// For each request, its number of commits and where to send their outcomes.
     pub(crate) waiting: VecDeque<(usize, Asker)>,
     /// Outcomes of the requests' commits that were ordered so far.
     outcomes: VecDeque<Outcome>,
@@ -109,7 +109,7 @@ impl Askers {
     }
 }
 
-/// Mutations of one tree.
+/// The mutations of an entry that belong to one tree.
 pub(crate) struct Run {
     pub(crate) place: Arc<Place>,
     pub(crate) mutations: Vec<Mutation>,
@@ -118,7 +118,7 @@ pub(crate) struct Run {
 /// An entry on its way through the journal to the trees.
 pub(crate) struct PendingEntry {
     pub(crate) encoded: EncodedEntry,
-    /// The last stamp of the entry.
+    /// The stamp of the last commit in the entry.
     pub(crate) last: Stamp,
     /// Sequence number of the entry in the trees.
     pub(crate) under: u64,
@@ -138,7 +138,7 @@ pub(crate) struct Batch {
     pub(crate) followed: bool,
     /// Epoch of the entry: if an entry is refused, all later ones of its epoch are.
     pub(crate) epoch: u64,
-    /// Number of commits that were not refused.
+    /// Number of accepted commits in the batch.
     pub(crate) committed: u64,
     /// Whether the batch is in the in-flight table.
     pub(crate) in_flight: bool,
@@ -148,7 +148,7 @@ pub(crate) struct Batch {
     pub(crate) failed: Option<Error>,
     /// Sent when the batch is durable and visible, or has failed.
     pub(crate) answers: Vec<CommitAnswer>,
-    /// Notified when the batch is completely done.
+    /// Notified when the batch was applied or has failed.
     pub(crate) done: Option<DoneSender>,
 }
 

@@ -8,7 +8,7 @@ use std::{
 use metrics::Histogram;
 use parking_lot::Mutex;
 
-/// Bucket bounds of commits per batch.
+/// Bucket bounds of the histogram of commits per batch.
 const SIZES: &[u64] = &[1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1_024, 2_048, 4_096];
 
 /// Measurements since the start.
@@ -20,9 +20,9 @@ pub struct TreeMetrics {
     pub group_size: Histogram,
     /// Measured every ten seconds, because every file is examined.
     stored: Mutex<StoredBytes>,
-    /// Measured once a second and after each flush.
+    /// Disk space that open views retain, measured once a second and after each flush.
     old_views: Mutex<OldViews>,
-    /// Number of views that were ended.
+    /// Number of views that were ended because they retained too much space.
     ended_views: AtomicU64,
 }
 
@@ -32,7 +32,7 @@ impl TreeMetrics {
         *self.stored.lock()
     }
 
-    /// Returns what views retained when last measured.
+    /// Returns the disk space that open views retained when last measured.
     pub fn old_views(&self) -> OldViews {
         *self.old_views.lock()
     }
@@ -42,12 +42,12 @@ impl TreeMetrics {
         self.ended_views.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Returns the number of views that were ended.
+    /// Returns the number of views that were ended because they retained too much space.
     pub(crate) fn ended_views(&self) -> u64 {
         self.ended_views.load(Ordering::Relaxed)
     }
 
-    /// Stores a measurement of the views.
+    /// Stores a measurement of the space that open views retain.
     pub(crate) fn note_old_views(&self, views: OldViews) {
         *self.old_views.lock() = views;
     }

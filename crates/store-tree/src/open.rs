@@ -45,7 +45,7 @@ impl Timepiece for NoTime {
 pub struct TreeStore {
     /// State that persists across openings.
     pub(crate) shared: Arc<StoreShared>,
-    /// The thread that finally closes the store.
+    /// The thread that supervises the store and finally closes it.
     keeper: Mutex<Option<JoinHandle<()>>>,
 }
 
@@ -119,7 +119,7 @@ impl TreeStore {
         live.inner.stored_bytes()
     }
 
-    /// Returns what open views retain.
+    /// Returns how much disk space open views retain.
     pub fn old_views(&self) -> OldViews {
         let Ok(live) = self.shared.open_generation() else { return OldViews::default() };
         live.inner.old_views()

@@ -18,7 +18,7 @@ pub enum Archiving {
     Untouched,
     /// No archive; an existing one is deleted, because it would have a gap.
     Off,
-    /// Archived, up to this total size in bytes.
+    /// Entries are archived, up to this total size in bytes.
     Within(u64),
 }
 
@@ -27,7 +27,7 @@ pub enum Archiving {
 pub enum OldViewsBound {
     /// Percentage of the free and retained space together; 100 means unlimited.
     Percent(u64),
-    /// Bytes.
+    /// A number of bytes.
     Bytes(u64),
 }
 

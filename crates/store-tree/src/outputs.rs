@@ -52,9 +52,9 @@ pub(crate) struct Outputs {
     inputs: Arc<Inputs>,
     /// Maximum size of tables on disk, adapted to the rows.
     bound: AtomicU64,
-    /// Table size of the running compaction.
+    /// Target size of tables for the running compaction.
     table_bytes: AtomicU64,
-    /// Whether the running compaction held too much memory.
+    /// Whether the running compaction has exceeded its memory.
     exceeded: AtomicBool,
     /// Largest row written or compacted since the opening, bytes.
     largest_row: AtomicU64,
@@ -147,13 +147,13 @@ pub(crate) struct OutputWatch {
     held: Held,
     /// Held bytes at which to check whether another table was started.
     look_at: u64,
-    /// The table being written at the last check.
+    /// Number of the table that was being written at the last check.
     table: Option<u64>,
     most: u64,
 }
 
 impl OutputWatch {
-    /// Starts counting.
+    /// Starts counting the memory of a compaction.
     pub(crate) fn new(outputs: &Arc<Outputs>) -> Self {
         Self {
             outputs: Arc::clone(outputs),
@@ -186,21 +186,21 @@ impl OutputWatch {
         if held < MOST_HELD { Ok(()) } else { self.outputs.stop() }
     }
 
-    /// Ends the count of a successful compaction.
+    /// Ends counting after a successful compaction.
     pub(crate) fn finish(self) {
         self.outputs.note_held(self.most);
     }
 }
 
-/// Bytes of blocks that the current table retains.
+/// Memory that the writer of the current table holds, in bytes.
 #[derive(Default)]
 struct Held {
-    /// The incomplete block.
+    /// Size of the block that is being filled.
     block: u64,
     /// Blocks of the incomplete part of the index, and the size of that part.
     part: u64,
     index: u64,
-    /// The last block of each complete part.
+    /// Size of the last block of each complete part of the index.
     parts: u64,
 }
 
@@ -240,7 +240,7 @@ mod tests {
         std::fs::write(folder.join("tables").join(number.to_string()), "").unwrap();
     }
 
-    /// Writes this many rows of 15 MB.
+    /// Writes this number of rows of 15 MB each.
     fn write(watch: &mut OutputWatch, rows: u64) -> lsm_tree::Result<()> {
         (0..rows).try_for_each(|_| watch.note_row(20, 15 << 20))
     }

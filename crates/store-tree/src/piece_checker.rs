@@ -12,9 +12,9 @@ use crate::directory::{Change, DIRECTORY, change_of};
 /// Checks the pieces of one base in order.
 #[derive(Debug, Default)]
 pub struct PieceChecker {
-    /// The last piece, without its rows.
+    /// The last entry that was checked, without its rows.
     last: Option<Entry>,
-    /// Trees listed in the directory.
+    /// Numbers of the trees that the directory lists.
     places: HashSet<u64>,
 }
 

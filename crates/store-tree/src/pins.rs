@@ -11,7 +11,7 @@ use std::{
 
 use parking_lot::Mutex;
 
-/// Open views by number.
+/// Counts the open views by their sequence number.
 #[derive(Default)]
 pub(crate) struct Pins {
     open: Mutex<BTreeMap<u64, Pinned>>,
@@ -21,21 +21,21 @@ pub(crate) struct Pins {
     kept: AtomicU64,
 }
 
-/// The views with one number.
+/// The open views that have the same sequence number.
 #[derive(Default)]
 struct Pinned {
     /// Number of these views.
     count: usize,
-    /// When a newer view was published.
+    /// When a newer view was published; `None` for the newest view.
     superseded: Option<Superseded>,
 }
 
 /// The moment at which a view stopped being the newest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Superseded {
-    /// Monotonic clock, nanoseconds.
+    /// Reading of the monotonic clock in nanoseconds.
     pub(crate) at_ns: u64,
-    /// Bytes retained at that moment.
+    /// Value of `Pins::kept` when the view was superseded.
     kept: u64,
 }
 
@@ -101,7 +101,7 @@ impl Pins {
     }
 }
 
-/// The registration of one open view.
+/// Keeps a view registered as open until it is dropped.
 pub(crate) struct Pin {
     pins: Arc<Pins>,
     at: u64,

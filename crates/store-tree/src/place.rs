@@ -29,7 +29,7 @@ use crate::{
     outputs::Outputs,
 };
 
-/// Directories of dropped spaces without readers.
+/// Directories of dropped spaces that no reader uses any more, to be removed.
 pub(crate) type Graveyard = Arc<Mutex<Vec<PathBuf>>>;
 
 /// The state of a tree's memtables.
@@ -68,7 +68,7 @@ struct Rotated {
     bytes: u64,
 }
 
-/// The tree of a space.
+/// The tree of a space, with the state of its memtables and tables.
 pub(crate) struct Place {
     /// Never reused; names the directory, and the space in the journal.
     pub(crate) number: u64,
@@ -80,9 +80,9 @@ pub(crate) struct Place {
     /// Rotated memtables. A running read may hold one after its flush; it counts as memory until
     /// then and is freed by [`release`](Self::release), without blocking readers and writers.
     rotated: Mutex<Vec<Rotated>>,
-    /// Read-locked while tables are written.
+    /// Locked for reading while new tables are written.
     pub(crate) making: RwLock<()>,
-    /// Held by a compaction: one at a time.
+    /// Held while a compaction runs, so that only one runs at a time.
     compacting: Mutex<()>,
     /// Held while a flush changes what a compaction may choose from.
     inputs: Arc<Inputs>,

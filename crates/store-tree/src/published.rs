@@ -27,7 +27,7 @@ use crate::{
     place::Place,
 };
 
-/// Distance between the numbers of consecutive entries.
+/// Distance between the sequence numbers of consecutive entries.
 const APART: u64 = 1 << 20;
 
 /// Trees by space.
@@ -65,7 +65,7 @@ pub(crate) struct Published {
     places: Mutex<Arc<PlaceMap>>,
     pins: Arc<Pins>,
     counter: SequenceNumberCounter,
-    /// Clock for the age of views.
+    /// Clock that measures the age of views.
     time: Arc<dyn Timepiece>,
 }
 
@@ -88,17 +88,17 @@ impl Published {
         }
     }
 
-    /// Returns the newest view for one read.
+    /// Returns the newest view, for a single read.
     pub(crate) fn view(&self) -> Guard<Arc<View>> {
         self.current.load()
     }
 
-    /// Returns the newest view to be kept.
+    /// Returns the newest view, for a reader that keeps it.
     pub(crate) fn view_to_keep(&self) -> Arc<View> {
         self.current.load_full()
     }
 
-    /// Returns the smallest number of an open view.
+    /// Returns the smallest sequence number of an open view.
     pub(crate) fn oldest_view(&self) -> u64 {
         self.pins.oldest()
     }

@@ -37,12 +37,12 @@ struct ReplayedRun {
     mutations: Vec<Mutation>,
 }
 
-/// The trees during the replay.
+/// The trees to which the replay applies entries.
 pub(crate) struct Replayed {
     pub(crate) directory: Arc<Place>,
     /// Trees of spaces by number.
     pub(crate) places: HashMap<u64, Arc<Place>>,
-    /// The next tree number.
+    /// The next unused tree number.
     pub(crate) next: u64,
     /// Trees without a directory on disk: a replayed entry must drop them.
     missing: BTreeSet<u64>,
@@ -181,7 +181,7 @@ impl Replayed {
         Ok(())
     }
 
-    /// Applies a change of the directory.
+    /// Creates or drops a tree as a change of the directory requires.
     fn follow(&mut self, row: &Mutation, trees: &Trees) -> Result<(), Error> {
         match change_of(&row.key, row.value.as_deref())? {
             Change::Made(number, space)

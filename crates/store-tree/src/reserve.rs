@@ -27,7 +27,7 @@ impl Reserve {
         Self { path: folder.join(NAME), held: Mutex::new(0) }
     }
 
-    /// Returns the bytes that it occupies.
+    /// Returns the size of the reserve file in bytes.
     pub(crate) fn held_bytes(&self) -> u64 {
         *self.held.lock()
     }

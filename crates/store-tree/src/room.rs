@@ -24,11 +24,11 @@ use crate::reserve::Reserve;
 const PART: u64 = 20;
 /// Minimum reserve, enough for deletes on a small device.
 const LEAST_RESERVE: u64 = 4 * 1024 * 1024;
-/// Maximum reserve.
+/// Maximum size of the reserve of free disk space.
 const MOST_RESERVE: u64 = 32 * 1024 * 1024;
-/// 1/LAST_PART of the reserve may never be used.
+/// The last 1/LAST_PART of the reserve is never used.
 const LAST_PART: u64 = 4;
-/// 1/FILE_PART of the reserve is in the file.
+/// 1/FILE_PART of the reserve is occupied by a file.
 const FILE_PART: u64 = 2;
 /// Minimum number of checks that a refusal lasts, ten per second.
 const LOOKS_REFUSED: u32 = 5;
@@ -43,13 +43,13 @@ pub(crate) struct Room {
     left: AtomicU64,
     /// Bytes that freeing commits may write until the next check.
     left_for_freeing: AtomicU64,
-    /// Bytes in memory at the last check.
+    /// Bytes of memtables at the last check.
     in_memory: AtomicU64,
     /// Whether commits that need space are refused.
     short: AtomicBool,
     /// Checks until a refusal may end, long enough to be visible in the status.
     looks_left: AtomicU32,
-    /// Space that only deletes can use.
+    /// The file that is shrunk so that deletes can be written to a full disk.
     file: Reserve,
 }
 
@@ -97,7 +97,7 @@ impl Room {
         Some((free, total))
     }
 
-    /// Computes the limits from the free bytes.
+    /// Computes how much may be written from the free bytes of the device.
     fn set_left(&self, free: u64, total: u64, in_memory: u64) {
         let reserve = reserve_of(total);
         let left = free.saturating_sub(reserve.saturating_add(in_memory));

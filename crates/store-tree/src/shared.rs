@@ -23,7 +23,7 @@ pub(crate) struct StoreShared {
     pub(crate) opened: Notify,
     /// Whether the user of the store has yet to re-read its cached state.
     pub(crate) anew: AtomicBool,
-    /// Why the store could not be reopened.
+    /// The error of the last attempt to reopen the store.
     pub(crate) failure: Mutex<Option<Error>>,
     /// Whether the keeper must close the store and stop.
     pub(crate) closed: AtomicBool,
@@ -35,12 +35,12 @@ impl StoreShared {
         self.generation.load_full().ok_or_else(|| self.closed_reason())
     }
 
-    /// Returns why no store is open.
+    /// Returns the error that explains why no store is open.
     fn closed_reason(&self) -> Error {
         self.last_failure().unwrap_or_else(opening_error)
     }
 
-    /// Returns why the last attempt to reopen failed.
+    /// Returns the error of the last attempt to reopen the store.
     pub(crate) fn last_failure(&self) -> Option<Error> {
         self.failure.lock().clone()
     }

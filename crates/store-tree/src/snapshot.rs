@@ -18,7 +18,7 @@ use crate::{errors::from_tree, inner::OpenStore, published::View, shared::StoreS
 #[derive(Clone)]
 pub struct TreeSnapshot(SnapshotState);
 
-/// The opening of a snapshot.
+/// The store from which a snapshot reads, which may still have to be reopened.
 #[derive(Clone)]
 enum SnapshotState {
     Open(OpenSnapshot),
@@ -29,7 +29,7 @@ enum SnapshotState {
 /// A snapshot of an open store.
 #[derive(Clone)]
 struct OpenSnapshot {
-    /// Keeps the store open while it is read.
+    /// Keeps the opening of the store alive while it is read.
     inner: Arc<OpenStore>,
     view: Arc<View>,
 }
@@ -41,7 +41,7 @@ struct WaitingSnapshot {
 }
 
 impl TreeSnapshot {
-    /// Takes a snapshot of what is durable now.
+    /// Takes a snapshot of all durable commits.
     pub(crate) fn new(shared: &Arc<StoreShared>) -> Self {
         // Without a lock, because every view takes a snapshot.
         let live = shared.generation.load();
@@ -83,7 +83,7 @@ impl WaitingSnapshot {
 }
 
 impl OpenSnapshot {
-    /// Takes a snapshot of what is durable now.
+    /// Takes a snapshot of all durable commits.
     fn current_of(inner: &Arc<OpenStore>) -> Self {
         Self { inner: Arc::clone(inner), view: inner.published.view_to_keep() }
     }

@@ -40,7 +40,7 @@ use crate::{
 const FILTER_BITS: f32 = 10.0;
 /// Restart interval of prefix compression in a block of entries.
 const ENTRIES_APART: u8 = 16;
-/// Hash buckets per row in a block.
+/// Number of hash index slots per row in a block.
 const HASH_PLACES: f32 = 4.0;
 /// Maximum number of open table files.
 const OPEN_FILES: usize = 900;
@@ -189,7 +189,7 @@ impl Trees {
         Ok(())
     }
 
-    /// Removes the directories of dropped spaces without readers.
+    /// Removes the directories of dropped spaces that no reader uses any more.
     pub(crate) fn bury(&self) -> Result<(), Error> {
         let dead = std::mem::take(&mut *self.graveyard.lock());
         dead.iter().try_for_each(|folder| remove_folder(folder))

@@ -13,9 +13,9 @@ use store::Error;
 
 use crate::{errors::from_io, options::TREES};
 
-/// The marker file in the store's directory.
+/// File in the store's directory that requests a wipe.
 const FILE: &str = "wiped";
-/// Directory of a base's pieces.
+/// Directory in which the pieces of a base are stored.
 pub(crate) const BASE: &str = "base";
 /// File of the durable watermark.
 pub(crate) const MARK: &str = "mark";
@@ -37,7 +37,7 @@ pub(crate) fn is_ordered(directory: &Path) -> bool {
     file_of(directory).exists()
 }
 
-/// Performs a requested wipe.
+/// Performs the wipe that the file requests.
 pub(crate) fn carry_out(directory: &Path, journal: &dyn OpenJournal) -> Result<(), Error> {
     if !is_ordered(directory) {
         return Ok(());

@@ -22,12 +22,12 @@ const NEWEST: u64 = 8;
 /// Tracks which trees are writing tables.
 #[derive(Default)]
 pub(crate) struct Writeback {
-    /// Locked only briefly.
+    /// Locked only briefly, never during writes.
     mailbox: Mutex<WritebackMailbox>,
     wake: Condvar,
 }
 
-/// Messages to the writeback thread.
+/// State that the writing threads share with the writeback thread.
 #[derive(Default)]
 struct WritebackMailbox {
     /// Directories, and the number of running flushes and compactions in each.
@@ -114,7 +114,7 @@ pub(crate) fn write_until_closed(writeback: &Writeback) {
 #[derive(Debug, Default)]
 struct StartedLengths(HashMap<u64, u64>);
 
-/// A newly written byte range of a table.
+/// A byte range that a table has grown by.
 #[derive(Debug, PartialEq, Eq)]
 struct GrownStretch {
     path: PathBuf,
@@ -123,7 +123,7 @@ struct GrownStretch {
 }
 
 impl StartedLengths {
-    /// Treats existing data as already started.
+    /// Treats the current contents of the tables as already being written back.
     fn of_folder(folder: &Path) -> Self {
         Self(newest_tables(folder).into_iter().collect())
     }

@@ -26,7 +26,7 @@ pub enum Condition {
         space: Space,
         /// The key.
         key: Bytes,
-        /// The `seq` of the writer's view.
+        /// The `seq` of the view in which the writer read the key.
         seq: u64,
     },
     /// The commit's stamp is before this instant, milliseconds.
@@ -101,7 +101,7 @@ pub type MakeMutations = Box<dyn FnOnce(Stamp) -> Vec<Mutation> + Send>;
 pub struct Commit {
     /// Conditions that must all hold.
     pub conditions: Vec<Condition>,
-    /// Creates the mutations.
+    /// Creates the mutations from the stamp.
     pub write: MakeMutations,
     /// The fence to raise while the commit is in flight.
     pub fence: Option<Arc<dyn Fence>>,
@@ -140,7 +140,7 @@ impl fmt::Debug for Commit {
 /// Why a commit was refused. A refused commit has written nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refusal {
-    /// A key was written after the writer's view.
+    /// A key was written after the view in which the writer had read it.
     Newer,
     /// The instant of a [`Before`](Condition::Before) condition had been reached.
     Late,

@@ -14,14 +14,14 @@ use crate::{
     space::Space,
 };
 
-/// The operation that fails.
+/// The kind of failure to inject.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// A commit, before it writes anything.
+    /// A commit fails before it writes anything.
     CommitLost,
     /// A commit that succeeds although the caller receives an error with unknown outcome.
     AnswerLost,
-    /// A read of a snapshot.
+    /// A read of a snapshot fails.
     Read,
 }
 

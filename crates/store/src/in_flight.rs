@@ -23,7 +23,7 @@ use tokio::sync::Notify;
 /// The value of the oldest instant while the table is empty.
 const NONE: i64 = i64::MAX;
 
-/// The table of commits in flight.
+/// The batches of commits that are stamped and not visible yet.
 #[derive(Debug)]
 pub struct InFlight {
     /// Instants of the batches in flight, oldest first. Locked only briefly, by the threads that

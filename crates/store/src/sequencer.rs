@@ -29,7 +29,7 @@ use crate::{
 /// Number of keys per generation of recent writes.
 const GENERATION_KEYS: usize = 1 << 18;
 
-/// A hasher for keys that are hashes already.
+/// A hasher that returns keys unchanged, since they are hashes already.
 #[derive(Default)]
 struct AsItIs(u64);
 
@@ -49,7 +49,7 @@ impl Hasher for AsItIs {
     }
 }
 
-/// The newest `seq` by hash of the key.
+/// The newest `seq` of each key, by the key's hash.
 type Newest = HashMap<u64, u64, BuildHasherDefault<AsItIs>>;
 
 /// The recently written keys, by hash. A hash collision refuses a commit that could have succeeded;
@@ -61,7 +61,7 @@ struct RecentWrites {
     old: Newest,
     /// Writes up to this `seq` may have been discarded.
     forgotten: u64,
-    /// The newest `seq` in `old`.
+    /// The newest `seq` of all keys in `old`.
     old_newest: u64,
 }
 
@@ -96,7 +96,7 @@ impl RecentWrites {
     }
 }
 
-/// Pairs of sums by space and key.
+/// Pairs of amounts to add, by space and key.
 pub type FoldedSums = HashMap<(Space, Bytes), [i64; 2], RandomState>;
 
 /// Ordered commits, ready to be written as one batch.

@@ -5,7 +5,7 @@
 pub enum Space {
     /// Catalog records and other small engine state.
     Catalog,
-    /// Document counts by collection.
+    /// Counters of documents and bytes by collection.
     Counts,
     /// The rows of one collection.
     Rows(u32),

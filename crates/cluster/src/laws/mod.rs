@@ -71,7 +71,7 @@ async fn reply(ledger: &impl Ledger, request: Request) -> Reply {
     panic!("no answer to {request:?}")
 }
 
-/// Sends a swap once.
+/// Sends a compare-and-swap once and returns its outcome.
 async fn swap(ledger: &impl Ledger, request: Request) -> Swapped {
     match ledger.execute(request.clone()).await {
         Ok(Reply::Swapped(swapped)) => swapped,

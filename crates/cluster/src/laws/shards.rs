@@ -9,7 +9,7 @@ use crate::{
     request::{Ledger, Record, Reply, Request, Swapped},
 };
 
-/// The expected outcome of a swap.
+/// The expected outcome of a compare-and-swap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Expected {
     /// The record changes.
@@ -130,7 +130,7 @@ async fn swaps_hold_their_conditions(ledger: &impl Ledger) {
     }
 }
 
-/// Returns the record after an applied swap.
+/// Returns the expected record after an applied compare-and-swap.
 fn after(held: Option<ShardRecord>, request: Request) -> ShardRecord {
     match (request, held) {
         (Request::MakeShard { shard }, None) => ShardRecord {

@@ -9,7 +9,7 @@ pub(super) struct Common {
     pub(super) lease: Lease,
     /// View of the other nodes.
     pub(super) watch: Watch,
-    /// Numbers of the state machines `lease` and `watch`.
+    /// Numbers of the state machines `lease` and `watch`, by which replies are assigned to them.
     pub(super) lease_machine: u64,
     pub(super) watch_machine: u64,
     /// Number of state machines created so far.

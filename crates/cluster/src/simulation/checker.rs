@@ -6,7 +6,7 @@ use bytes::Bytes;
 
 use crate::{entry::Entry, request::EntryPart};
 
-/// The events so far.
+/// Checks the events of a simulation against the guarantees of the protocol.
 #[derive(Debug, Default)]
 pub(super) struct Checker {
     /// The single history of applied entries.

@@ -12,19 +12,19 @@ pub(super) struct Faults {
     pub(super) lost: u64,
     /// Requests that are executed twice.
     pub(super) repeated: u64,
-    /// Swaps and writes that are delayed.
+    /// Compare-and-swaps and writes that are delayed.
     pub(super) late: u64,
     /// Swaps that are decided without a reply and learned by few replicas or none.
     pub(super) torn: u64,
-    /// Reads that repair both replicas.
+    /// Reads that bring both read replicas to the newest version.
     pub(super) repaired: u64,
     /// Upper bound of the usual message delay.
     pub(super) delay: u64,
-    /// Upper bound of the time between two troubles.
+    /// Upper bound of the time between two failures of nodes or replicas.
     pub(super) pause: u64,
     /// Choices for the upper bound of a trouble's duration.
     pub(super) longest: Vec<u64>,
-    /// The troubles to choose from.
+    /// The failures to choose from.
     pub(super) troubles: Vec<Trouble>,
 }
 
@@ -105,7 +105,7 @@ pub(super) enum Trouble {
 }
 
 impl Trouble {
-    /// All troubles, the more frequent ones twice.
+    /// All failures, the more frequent ones twice.
     const ALL: [Self; 9] = [
         Self::Pause,
         Self::Pause,

@@ -31,13 +31,13 @@ pub(super) struct Operation {
 pub(super) enum Step {
     /// The request reaches the ledger.
     Arrive(usize),
-    /// A swap is decided.
+    /// The outcome of a compare-and-swap is decided.
     Swap(usize),
     /// A replica answers a read.
     Hear(usize, usize),
     /// A replica stores a part of a write.
     Write(usize, usize, usize),
-    /// A replica learns a version.
+    /// A replica receives a newer version of a record.
     Learn(Name, usize, usize),
     /// A reply reaches the sender.
     Answer((usize, u64), Token, Answer),

@@ -76,7 +76,7 @@ pub(super) struct Node {
     settings: Settings,
     /// `None` while the process is down.
     pub(super) member: Option<Member>,
-    /// Number of processes so far.
+    /// Number of processes that the node has had so far.
     pub(super) life: u64,
     boots: u64,
     pub(super) machine: Machine,

@@ -29,7 +29,7 @@ impl<T: Clone> Register<T> {
         Self { versions: vec![None], at: [0; REPLICAS] }
     }
 
-    /// Returns the last decided version.
+    /// Returns the newest version that a compare-and-swap has decided.
     pub(super) fn latest(&self) -> Option<&T> {
         self.versions.last().and_then(Option::as_ref)
     }
@@ -193,7 +193,7 @@ impl Replicas {
         (version, swapped(version.is_some()))
     }
 
-    /// A replica learns a version.
+    /// Gives a replica a newer version of a record.
     pub(super) fn learn(&mut self, name: Name, replica: usize, version: usize) {
         match name {
             Name::Shard => self.shard.learn(replica, version),

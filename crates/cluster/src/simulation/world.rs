@@ -68,7 +68,7 @@ struct World {
     values: u64,
     /// Out of eight ticks, this many append an entry.
     writes: u8,
-    /// Whether writes are suspended for now.
+    /// Whether clients send no writes for now.
     quiet: bool,
     calm: bool,
 }
@@ -266,7 +266,7 @@ impl World {
         Ok(())
     }
 
-    /// Sends a node's requests.
+    /// Hands a node's new requests to the network.
     fn carry(&mut self, at: usize) {
         let node = &mut self.nodes[at];
         let Some(member) = &mut node.member else { return };
@@ -338,7 +338,7 @@ impl World {
         }
     }
 
-    /// Starts a random trouble, mostly at the owner.
+    /// Starts a random failure, mostly at the owner.
     fn trouble(&mut self) {
         self.quiet = self.rng.u8(..3) == 0;
         let owner = self

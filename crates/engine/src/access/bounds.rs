@@ -28,16 +28,16 @@ const MAX_LEFT_SPANS: usize = 100;
 /// A half-open range of components, to be appended to a key prefix.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Span {
-    /// First component of the range, inclusive.
+    /// First key component of the range, inclusive.
     pub(crate) start: Vec<u8>,
-    /// End of the range, exclusive.
+    /// End of the range of key components, exclusive.
     pub(crate) end: Vec<u8>,
 }
 
-/// The possible components of one field.
+/// The encoded values that the conditions allow for one field.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Bounds {
-    /// One of these components, in key order.
+    /// The field has one of these components, in key order.
     Points(Vec<Vec<u8>>),
     /// A component within one of these ranges, in key order.
     Spans(Vec<Span>),

@@ -29,7 +29,7 @@ use super::{
     implied::excludes_missing,
 };
 
-/// Score of equality with one of several values.
+/// Score of equality with one value or one of several.
 const POINTS: usize = 1_000;
 /// Score of a range.
 const SPANS: usize = 500;
@@ -42,7 +42,7 @@ const NEGATED: usize = 40;
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct PathBounds {
     pub(super) bounds: Bounds,
-    /// Estimated selectivity; see the scores in `choose`.
+    /// Estimated selectivity; higher is better. The module's constants are the possible scores.
     pub(super) score: usize,
 }
 
@@ -210,7 +210,7 @@ impl Field<'_> {
         }
     }
 
-    /// Returns the complement of an exact test's bounds.
+    /// Returns the complement of the bounds of a test, if those are exact.
     fn without(self, test: &PathTest) -> Option<PathBounds> {
         let bounds = complement_bounds(bounds_of_test(test, self.descending)?)?;
         Some(PathBounds { bounds, score: NEGATED })
@@ -243,7 +243,7 @@ impl Field<'_> {
     }
 }
 
-/// Swaps the operands of a comparison.
+/// Returns the comparison that has the same result with its operands exchanged.
 fn turned(comparison: Comparison) -> Comparison {
     match comparison {
         Comparison::Eq => Comparison::Eq,

@@ -22,11 +22,11 @@ use super::{bounds::encode_component, implied::filter_implies};
 /// The part of a filter to check on the rows of an access path.
 #[derive(Clone, Debug)]
 pub(crate) enum Residual {
-    /// The whole filter.
+    /// All conditions of the filter are checked.
     Whole,
     /// The conjuncts that the access path does not guarantee.
     Parts(Filter),
-    /// Nothing: every row found matches.
+    /// No condition is checked, since every row found matches.
     Nothing,
 }
 

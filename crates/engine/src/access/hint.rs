@@ -3,10 +3,10 @@
 use document::Document;
 use store::Direction;
 
-/// The access path requested by a client.
+/// The access path that a client's hint requests.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum Hint {
-    /// No request.
+    /// The client gave no hint.
     #[default]
     None,
     /// A scan of the rows in this direction.

@@ -32,7 +32,7 @@ pub(crate) enum Access {
     },
 }
 
-/// One of several access paths of a query.
+/// One of the access paths that together find a query's rows.
 #[derive(Clone, Debug)]
 pub(crate) struct ChosenBranch {
     /// The filter of the branch's rows; `None` means the query's filter.
@@ -41,7 +41,7 @@ pub(crate) struct ChosenBranch {
 }
 
 impl Access {
-    /// Names the access path for logs.
+    /// Returns the name of the access path for logs.
     pub(crate) fn way(&self) -> String {
         match self {
             Self::Ids(_) => "ids".to_owned(),
@@ -129,7 +129,7 @@ impl ChosenAccess {
     }
 }
 
-/// An access path with its score.
+/// A possible access path with its score, by which paths are compared.
 pub(super) struct ScoredAccess<'a> {
     pub(super) score: usize,
     /// The part of the score that comes from bounds.

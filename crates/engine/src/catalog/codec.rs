@@ -21,7 +21,7 @@ use crate::{
 /// Format version of the record; a newer one is rejected.
 const FORMAT: i64 = 1;
 
-/// Encodes a record.
+/// Encodes a collection's record as stored in the catalog.
 pub(crate) fn encode_record(record: &Record) -> Vec<u8> {
     let settings = &record.settings;
     let default = match settings.default {

@@ -35,7 +35,7 @@ pub(crate) type PartialFilter = Option<Arc<Filter>>;
 /// A collection's state; always replaced as a whole.
 #[derive(Debug)]
 pub struct CollectionState {
-    /// The durable record.
+    /// The collection's record as stored in the catalog.
     pub record: Record,
     /// Parsed filters of partial indexes, in the order of `record.indexes`.
     pub(crate) partial: Vec<PartialFilter>,
@@ -70,16 +70,16 @@ pub struct Collection {
     pub id: u32,
     /// Fence number: even when open, odd during a change.
     fence: AtomicU64,
-    /// Wakes tasks that wait for the fence.
+    /// Notified when a change ends and new views may be opened.
     lowered: Notify,
-    /// Replaced when a change is published.
+    /// The current state, replaced as a whole when a change is published.
     state: ArcSwap<CollectionState>,
     /// Whether the collection was dropped, which is final; a later collection with the same name is
     /// a different object.
     dropped: AtomicBool,
     /// Usage of the collection's indexes and progress of their builds.
     pub(crate) figures: IndexFigures,
-    /// Paths that queries request to be indexed.
+    /// Paths that queries could use an index for and that have none yet.
     pub(crate) demand: Demand,
     /// Serializes writers that must examine all documents to find the first in sort order.
     pub(crate) turns: Turns,
@@ -94,9 +94,9 @@ pub struct Collection {
 /// Whether a list of operations stops at its first failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ListOrdering {
-    /// Stops at the first failure.
+    /// The list stops at its first failure.
     Ordered,
-    /// Operations are independent of each other.
+    /// All operations run, whether or not others fail.
     Unordered,
 }
 
@@ -247,12 +247,12 @@ impl Collection {
         self.state.store(state);
     }
 
-    /// Blocks new views: the fence number becomes odd.
+    /// Makes the fence number odd, which blocks new views during a change.
     fn raise_fence(&self) {
         self.fence.fetch_add(1, Atomic::SeqCst);
     }
 
-    /// Allows new views again.
+    /// Makes the fence number even, which allows new views, and wakes tasks that wait for it.
     fn lower_fence(&self) {
         self.fence.fetch_add(1, Atomic::SeqCst);
         self.lowered.notify_waiters();

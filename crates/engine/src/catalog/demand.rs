@@ -6,7 +6,7 @@ use select::sarg::PathStep;
 
 use crate::limits::MAX_KEPT_PATHS;
 
-/// Requested paths, without duplicates.
+/// Paths for which queries would use an index that does not exist yet, without duplicates.
 #[derive(Debug, Default)]
 pub(crate) struct Demand(Mutex<Vec<Vec<PathStep>>>);
 
@@ -22,12 +22,12 @@ impl Demand {
         }
     }
 
-    /// Removes and returns the requested paths.
+    /// Removes and returns the paths for which an index is wanted.
     pub(crate) fn take_wanted(&self) -> Vec<Vec<PathStep>> {
         std::mem::take(&mut *self.0.lock())
     }
 
-    /// Returns whether any path is requested.
+    /// Returns whether an index is wanted for any path.
     pub(crate) fn is_wanted(&self) -> bool {
         !self.0.lock().is_empty()
     }

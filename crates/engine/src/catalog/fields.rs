@@ -20,7 +20,7 @@ impl RecordFields {
         Self { tree }
     }
 
-    /// Returns the fields of a nested document.
+    /// Starts reading the fields of a nested document.
     pub(super) fn of_document(value: Value, name: &str) -> Result<Self, Error> {
         match value {
             Value::Document(tree) => Ok(Self::new(tree)),

@@ -25,7 +25,7 @@ pub const ID_INDEX: u32 = 0;
 pub struct IndexUsage {
     /// Number of operations that read it.
     pub count: u64,
-    /// Second of the last use; 0 if none.
+    /// Second of the last use since 1970; 0 if the index was not used.
     pub last_s: i64,
     /// Start of counting, milliseconds of database time.
     pub since_ms: i64,

@@ -15,16 +15,16 @@ use select::sarg::PathStep;
 use super::{IndexShape, IndexSpec, KeptPath, Policy, Record};
 use crate::keys;
 
-/// The state of a path.
+/// Whether a path of a container may have an index and has one.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum PathState<'a> {
     /// The policy excludes the path.
     Excluded,
-    /// The path may be indexed but is not.
+    /// The policy allows an index for the path, which does not exist.
     Allowed,
     /// Writers maintain the index; items written before are being added.
     Building,
-    /// This index contains every value at the path.
+    /// This complete index contains every value at the path.
     Ready(&'a IndexSpec),
 }
 

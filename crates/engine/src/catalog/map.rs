@@ -78,7 +78,7 @@ impl CollectionMap {
         self.names.load().get(&(model, namespace.clone())).cloned()
     }
 
-    /// Returns all collections as of now.
+    /// Returns a snapshot of all collections by name.
     pub(crate) fn all_collections(&self) -> Arc<Names> {
         self.names.load_full()
     }

@@ -11,7 +11,7 @@ use select::sarg::PathStep;
 /// A rule for one path, or for that path and everything below it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PolicyRule {
-    /// The path from the root.
+    /// Steps of the path from the root of an item.
     pub steps: Vec<PathStep>,
     /// Whether the rule also applies to all paths below its path.
     pub below: bool,
@@ -101,7 +101,7 @@ fn rule_from(value: Value) -> Option<PolicyRule> {
 }
 
 impl PolicyRule {
-    /// Returns whether the rule applies to this path.
+    /// Returns whether the rule applies to this path, exactly or as one below the rule's path.
     fn fits_path<P>(&self, path: &[P]) -> bool
     where
         PathStep: PartialEq<P>,

@@ -17,7 +17,7 @@ use crate::{error::Error, keys};
 pub(crate) struct ReapFloors {
     /// Rows and entries that have expired by these floors may be dropped.
     pub(crate) floors: Floors,
-    /// Entries of these dropped indexes may be dropped.
+    /// Dropped indexes whose remaining entries may be removed by compactions.
     pub(crate) dropped: Vec<u32>,
     /// Feed events recorded before this second may be dropped.
     pub(crate) events_before_s: i64,

@@ -38,18 +38,18 @@ pub enum IndexShape {
 pub enum KeptFor {
     /// A query examined many items for lack of the index.
     Query,
-    /// The policy names the path.
+    /// The indexing policy includes the path by name.
     Name,
 }
 
-/// A path whose values have index entries.
+/// A path of items whose values an index contains.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeptPath {
     /// The path from the root.
     pub steps: Vec<PathStep>,
-    /// Why the path is indexed.
+    /// The reason why the path is indexed.
     pub why: KeptFor,
-    /// Second since which the path is indexed.
+    /// Second since which the path is indexed, for reports.
     pub since_s: i64,
     /// Second of a recent use: at most a day before the last one.
     pub used_s: i64,
@@ -152,7 +152,7 @@ impl CounterState {
 pub struct Record {
     /// Id of the collection, never reused.
     pub id: u32,
-    /// Data model, which decides the API.
+    /// Data model of the collection: documents or items.
     pub model: Model,
     /// Database and collection name.
     pub namespace: Namespace,
@@ -169,7 +169,7 @@ pub struct Record {
     pub counters: CounterState,
     /// Stamp of the collection's creation.
     pub created: u64,
-    /// Options that the API stores with it.
+    /// Options of the collection that only the API interprets.
     pub options: Document,
     /// Settings that only item collections have.
     pub items: Option<ItemSettings>,
@@ -178,11 +178,11 @@ pub struct Record {
 /// Settings that only item collections have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ItemSettings {
-    /// How the row keys start.
+    /// Layout of the partition key at the start of row keys.
     pub partition: Partition,
-    /// Stamp of the last change of its definition.
+    /// Stamp of the last change of the container's definition.
     pub changed: u64,
-    /// Second of that change.
+    /// Second of the last change of the container's definition.
     pub changed_ts: i64,
     /// Second of the last change of its default TTL, in which documents may have expired by it.
     pub ruled_ts: i64,
@@ -208,7 +208,7 @@ impl FeedSettings {
     }
 }
 
-/// The start of a feed.
+/// The point from which a feed has events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FeedBegun {
     /// Only commits with a larger stamp have events.

@@ -37,11 +37,11 @@ pub(crate) type RecordApply = dyn Fn(&mut Record, Stamp) + Send + Sync;
 
 /// The result of an attempt to change a record.
 pub(crate) enum ChangeOutcome<T, S: Store> {
-    /// The record changed, and counters may have started.
+    /// The record was changed; the second part lists rows to be counted if counters were started.
     Done(T, Option<Backfill<S>>),
-    /// Nothing had to change.
+    /// The record already had the requested contents.
     Nothing,
-    /// The commit was refused; retry.
+    /// The commit was refused because of a conflict and must be retried.
     Refused,
 }
 

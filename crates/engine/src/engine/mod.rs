@@ -48,7 +48,7 @@ impl<S: Store> std::fmt::Debug for Engine<S> {
     }
 }
 
-/// Adapts the database clock to the store's interface.
+/// Implements the store's clock interface with the database clock.
 #[derive(Debug)]
 pub(crate) struct EngineTime(pub(crate) Arc<Clock>);
 

@@ -171,9 +171,10 @@ impl<S: Store> Engine<S> {
         Ok(committed.map(|_| collection))
     }
 
-    /// Returns the id of the collection with this name in the catalog, and a `seq` at or before
-    /// that read: with a condition on the record it stays valid until the commit. The map in memory
-    /// does not suffice, because it changes slightly after the catalog.
+    /// Reads the id of the collection with this name from the catalog, and a `seq` not later than
+    /// that read. A commit that requires that the catalog record was not written after `seq`
+    /// succeeds only if the id is still valid. The map in memory does not suffice, because it is
+    /// updated shortly after the catalog.
     async fn named_at(
         &self,
         model: Model,
@@ -248,7 +249,7 @@ impl<S: Store> Engine<S> {
         }
     }
 
-    /// Retries deletions of dropped collections that failed before.
+    /// Deletes data of dropped collections whose deletion failed before.
     pub(crate) async fn free_left(&self) -> Result<(), Error> {
         // Cleared before the attempt, so that failures during it are recorded again.
         if self.inner.unfreed.swap(false, Ordering::SeqCst) {

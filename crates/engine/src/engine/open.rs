@@ -37,7 +37,7 @@ pub struct Options {
     pub dialect: Arc<dyn Dialect>,
     /// How long a document must have expired before its bytes may be dropped.
     pub reap_delay: std::time::Duration,
-    /// Makes moves of the clock durable.
+    /// Stores the checkpoint of the clock when a manual clock is moved.
     pub persist: Arc<dyn Persist>,
     /// Size of the row cache in bytes; 0 disables it.
     pub row_cache_bytes: usize,

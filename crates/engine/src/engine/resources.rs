@@ -103,14 +103,14 @@ impl<S: Store> Engine<S> {
     }
 }
 
-/// Records after a commit; `None` means removed.
+/// Changed records by key after a commit; `None` means removed.
 type Changed = Vec<(Bytes, Option<Arc<Resource>>)>;
 
 /// A record to be set, before the commit is stamped.
 struct Draft {
     path: Vec<String>,
     body: Document,
-    /// Creation stamp of the record that is replaced.
+    /// Creation stamp of the replaced record; `None` if it is new.
     birth: Option<u64>,
 }
 

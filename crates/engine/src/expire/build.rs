@@ -28,7 +28,7 @@ use crate::{
     view::{Frozen, Pages, freeze_collection},
 };
 
-/// Number and bytes of documents by class.
+/// Number and total bytes of documents, by expiry class.
 type FoundByClass = [[i64; 2]; 3];
 
 impl<S: Store> Engine<S> {

@@ -29,9 +29,9 @@ use crate::{
 /// The rule by which a document expires.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ExpiryReason {
-    /// The collection's default.
+    /// The collection's default TTL.
     Default,
-    /// The document's own `ttl`.
+    /// The document's own property `ttl`.
     Own,
     /// The date index with this name.
     Index(String),
@@ -53,7 +53,7 @@ pub struct DocumentExpiry {
 /// Expiries of several documents, read at one instant.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DocumentExpiries {
-    /// The collection's default.
+    /// The collection's default TTL.
     pub default: DefaultTtl,
     /// Expiries of the live documents, in the order of the requested ids.
     pub documents: Vec<DocumentExpiry>,

@@ -43,7 +43,7 @@ pub struct HorizonAmounts {
 /// The live documents of a collection and when they expire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Forecast {
-    /// The current default.
+    /// The collection's current default TTL.
     pub default: DefaultTtl,
     /// Amount that is live now.
     pub live: Amount,
@@ -55,10 +55,10 @@ pub struct Forecast {
     pub date_indexes: usize,
 }
 
-/// The effect of another default.
+/// The effect that another default TTL would have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Preview {
-    /// Amount that would expire at once.
+    /// Number and bytes of documents that would expire immediately.
     pub expires_now: Amount,
     /// Later expirations, without the documents that would expire at once.
     pub expires_within: HorizonAmounts,
@@ -106,7 +106,7 @@ impl SeriesSteps {
 /// Future expirations if nothing is written. A step excludes its start and includes its end.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Series {
-    /// Start of the first step.
+    /// Instant of the forecast, at which the first step starts.
     pub now: Instant,
     /// Amount that expires in each step.
     pub steps: Vec<Amount>,

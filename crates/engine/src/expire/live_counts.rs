@@ -312,7 +312,7 @@ impl<S: Store> LiveView<S> {
         Ok(amount)
     }
 
-    /// Returns the key range of buckets.
+    /// Returns the key range of the counters of a level from one bucket to another, exclusive.
     pub(crate) fn bucket_range(&self, of: Buckets, level: u8, from: i64, to: i64) -> KeyRange {
         let build = self.state.record.counters.build_number();
         let key = |bucket| keys::bucket_key(self.collection.id, build, of, level, bucket).to_vec();

@@ -89,7 +89,7 @@ impl<S: Store> Engine<S> {
         Ok(None)
     }
 
-    /// Deletes the sums of abandoned counter builds.
+    /// Deletes the counters of builds that were abandoned.
     pub(crate) async fn purge_builds(&self, collection: &Collection) -> Result<(), Error> {
         let build = collection.state().record.counters.build_number();
         let range = KeyRange {

@@ -44,7 +44,7 @@ struct Unpublished {
     at: Instant,
     /// Key of the item's entry in the timeline, which the publication deletes.
     entry: Bytes,
-    /// The item as it was when it expired.
+    /// The last version of the item, before it expired.
     item: Item,
 }
 

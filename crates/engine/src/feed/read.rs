@@ -17,16 +17,16 @@ use crate::{
     view::{LiveView, Pages, charge_keys},
 };
 
-/// Selects the events of a page.
+/// Selects the events that a page contains.
 #[derive(Clone, Debug)]
 pub struct EventsWanted {
-    /// Events of commits after this one.
+    /// Only events of commits after this stamp.
     pub after: u64,
-    /// Items in this part of the container.
+    /// Only events of items in this part of the container.
     pub range: ItemRange,
     /// Approximate number of events; those of one commit are not split.
     pub items: usize,
-    /// Approximate size in bytes.
+    /// Approximate size at which the page ends, in bytes.
     pub bytes: usize,
 }
 
@@ -37,7 +37,7 @@ pub struct EventPage {
     pub events: Vec<Event>,
     /// Position of the next page: events after this commit.
     pub next: u64,
-    /// Whether more events may already exist.
+    /// Whether events after the page may already exist.
     pub more: bool,
     /// All commits up to this `seq` are certainly covered.
     pub seq: u64,

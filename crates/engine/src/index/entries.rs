@@ -29,7 +29,7 @@ use crate::{
 pub(crate) struct DraftedEntries {
     /// Keys and bodies without headers, sorted by key.
     pub(crate) entries: Vec<(Bytes, Bytes)>,
-    /// Whether an array was expanded.
+    /// Whether an array had an entry for each of its elements.
     pub(crate) multikey: bool,
     /// The earliest date among the values, for a date index.
     pub(crate) date: Option<i64>,
@@ -96,11 +96,11 @@ fn entry_of_tuple(index: &IndexSpec, tuple: &[ValueRef<'_>], row_key: &[u8]) -> 
     (key.into(), naming_body(row_key))
 }
 
-/// All tuples of a document.
+/// The combinations of values for which a document has index entries.
 struct Tuples<'a> {
     /// Tuples with one value per field of the index.
     values: Vec<Vec<ValueRef<'a>>>,
-    /// Whether an array was expanded.
+    /// Whether an array had a combination for each of its elements.
     multikey: bool,
 }
 

@@ -67,7 +67,7 @@ impl PartialEq<WalkedStep<'_>> for PathStep {
     }
 }
 
-/// The traversal of one item.
+/// Traverses an item and collects its entries in an index.
 struct EntryWalk<'a> {
     index: &'a IndexSpec,
     policy: &'a Policy,
@@ -75,7 +75,7 @@ struct EntryWalk<'a> {
     /// Body shared by all entries.
     body: Bytes,
     steps: Vec<WalkedStep<'a>>,
-    /// Key prefix for the current steps.
+    /// Key prefix that encodes the steps walked so far.
     path: Vec<u8>,
     entries: Vec<(Bytes, Bytes)>,
 }

@@ -34,9 +34,9 @@ use expiry::Lifetime;
 
 /// The state of an item after the actions so far.
 struct PendingItem {
-    /// The stored row.
+    /// The stored row; `None` if the item does not exist.
     stored: Option<Row>,
-    /// Whether an action has written it.
+    /// Whether an action of the batch has written the item.
     written: bool,
     /// The stored row that it continues: its own, or that of the key it was moved from. `None` if
     /// these actions created the item or deleted the stored one.
@@ -62,13 +62,13 @@ struct NewVersion {
 
 /// A batch of actions within one view.
 pub(super) struct ItemBatch<'a, S: Store> {
-    /// Builds the commits of single items.
+    /// The draft from which the commit of the batch is built.
     draft: WriteDraft<'a, S>,
     /// Sorted by key, which determines positions in the commit.
     pending: BTreeMap<Bytes, PendingItem>,
     /// One outcome per action so far.
     outcomes: Vec<ActionOutcome>,
-    /// Bytes of items that were read.
+    /// Total size of the items that were read, in bytes.
     read: usize,
 }
 
@@ -144,7 +144,7 @@ impl<'a, S: Store> ItemBatch<'a, S> {
         self.put_item(key, body, lifetime, held.is_none()).await
     }
 
-    /// Reads the row of a key, once.
+    /// Reads the row of a key unless the batch has already read it.
     async fn look_up(&mut self, key: &Bytes) -> Result<(), Halt> {
         if self.pending.contains_key(key) {
             return Ok(());

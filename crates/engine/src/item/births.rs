@@ -48,14 +48,14 @@ pub(super) fn birth_place(birth: u64) -> [u8; 8] {
     birth.to_be_bytes()
 }
 
-/// The next items after a position.
+/// Collects the items that follow a position in creation order.
 struct Nearest<'a> {
     /// Only items after this position count; `None` at the start.
     after: Option<&'a [u8]>,
     direction: Direction,
     /// Row keys by position; at most [`FEW_ITEMS`].
     found: BTreeMap<[u8; 8], Bytes>,
-    /// Whether more items follow these.
+    /// Whether more items follow the collected ones.
     more: bool,
 }
 

@@ -45,7 +45,7 @@ pub(super) async fn find_candidates<S: Store>(
     Ok(search.keys_meeting(sarg).await?.map(|keys| keys.into_iter().collect()))
 }
 
-/// The lookup of one condition in one view.
+/// Searches the indexes of one view for the items that meet a condition.
 struct CandidateSearch<'a, S: Store> {
     view: &'a LiveView<S>,
     range: &'a KeyRange,

@@ -21,18 +21,18 @@ use crate::{
     yielding::yield_if_due,
 };
 
-/// Selects the changes of a page.
+/// Selects the changes that a page contains.
 #[derive(Clone, Debug)]
 pub struct ChangesWanted {
-    /// Changes of commits after this one.
+    /// Only changes of commits after this stamp.
     pub after: u64,
-    /// Changes not before this second.
+    /// Only changes in or after this second since 1970.
     pub since_s: i64,
-    /// Items in this part of the container.
+    /// Only changes of items in this part of the container.
     pub range: ItemRange,
     /// Approximate number of items; those of one commit are not split.
     pub items: usize,
-    /// Approximate size in bytes.
+    /// Approximate size at which the page ends, in bytes.
     pub bytes: usize,
 }
 
@@ -43,7 +43,7 @@ pub struct ChangePage {
     pub items: Vec<Item>,
     /// Position of the next page: changes after this commit.
     pub next: u64,
-    /// Whether more changes may already exist.
+    /// Whether changes after the page may already exist.
     pub more: bool,
     /// All commits up to this `seq` are certainly covered.
     pub seq: u64,
@@ -65,7 +65,7 @@ impl<S: Store> Engine<S> {
     }
 }
 
-/// Returns the change order as an index.
+/// Returns a description of the order of changes as an index.
 pub(crate) fn changes_index() -> IndexSpec {
     IndexSpec { id: keys::CHANGES, ready: true, ..IndexSpec::new("changes", Vec::new()) }
 }

@@ -34,7 +34,7 @@ pub struct ContainerDefinition {
     pub indexes: Vec<IndexSpec>,
     /// Retention of a feed of all versions and expirations, seconds; `None` for no such feed.
     pub retention_s: Option<i64>,
-    /// Options that the API stores with it.
+    /// Options of the container that only the API interprets.
     pub options: Document,
 }
 

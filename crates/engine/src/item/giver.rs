@@ -22,7 +22,7 @@ pub(super) struct Giver<'a> {
     pub(super) collection: &'a Collection,
     pub(super) context: &'a Context,
     pub(super) sink: &'a mut dyn ItemSink,
-    /// The condition that emitted items meet.
+    /// The condition that an item has to meet to be emitted.
     pub(super) admits: &'a Sarg,
     /// Statistics of the scan.
     pub(super) scanned: &'a mut Scanned,

@@ -188,14 +188,14 @@ pub(super) async fn walk_index_order<S: Store>(
     Ok(WalkOutcome::On)
 }
 
-/// Items whose entries have equal components.
+/// Consecutive items whose index entries have equal values, to be sorted by creation.
 #[derive(Default)]
 struct AlikeRows {
-    /// The shared component prefix.
+    /// The encoded value that the entries share.
     what: Vec<u8>,
     /// Each row with its encoded value.
     rows: Vec<(Vec<u8>, Row)>,
-    /// Size of values and rows; see [`MAX_ALIKE_BYTES`].
+    /// Total size of values and rows, at most [`MAX_ALIKE_BYTES`].
     bytes: usize,
 }
 
@@ -208,7 +208,7 @@ struct IndexOrderWalk<'a, 'b, S: Store> {
 }
 
 impl<S: Store> IndexOrderWalk<'_, '_, S> {
-    /// Emits the items of a range of entries.
+    /// Emits the items of a range of index entries.
     async fn walk_entries(&mut self, range: &KeyRange) -> Result<WalkOutcome, Halt> {
         let mut pages =
             Pages::of(range.clone()).in_direction(self.along.direction).growing_slowly();
@@ -254,7 +254,7 @@ impl<S: Store> IndexOrderWalk<'_, '_, S> {
         Ok(if MAX_ALIKE_BYTES < self.alike.bytes { WalkOutcome::Fallback } else { WalkOutcome::On })
     }
 
-    /// Sorts and emits the collected items.
+    /// Emits the collected items with equal values in order of creation.
     async fn give_alike_sorted(&mut self) -> Result<WalkOutcome, Halt> {
         let mut rows = std::mem::take(&mut self.alike).rows;
         rows.sort_unstable_by(|(one, row), (other, other_row)| {

@@ -9,19 +9,19 @@ use store::Stamp;
 use super::ItemDone;
 use crate::row::Item;
 
-/// The outcome of an action, except its stamp.
+/// The outcome of an action before its commit is stamped.
 pub(super) struct ActionOutcome {
     /// Key of the item after the action.
     pub(super) key: Bytes,
-    /// Whether the item did not exist before.
+    /// Whether the action created the item.
     pub(super) created: bool,
     /// The item's body after the action; `None` if it was deleted.
     pub(super) body: Option<Bytes>,
-    /// The stored row if nothing was written.
+    /// The item as stored, if the action wrote nothing.
     pub(super) read: Option<Item>,
     /// Creation stamp of an item that this commit did not create.
     pub(super) birth: Option<u64>,
-    /// Position of the item within the commit.
+    /// Position of the write in the commit, which is part of the item's stamp.
     pub(super) position: usize,
     /// Number of index entries written.
     pub(super) entries: usize,

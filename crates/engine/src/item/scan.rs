@@ -62,7 +62,7 @@ pub struct Scan {
     /// (bitwise inverted for a descending path), then the item's creation stamp (inverted if the
     /// first path is descending).
     pub seek: Option<Vec<u8>>,
-    /// Whether to ignore all indexes.
+    /// Whether the scan must not use an index.
     pub no_index: bool,
 }
 
@@ -84,11 +84,11 @@ impl Scan {
 /// Whether a scan uses the order of creation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BirthOrder {
-    /// Use key order.
+    /// The scan uses key order.
     Never,
-    /// Use creation order if the container is small.
+    /// The scan uses creation order if the container is small.
     WhereFew,
-    /// Continue in creation order.
+    /// The scan continues in creation order, as its first page did.
     Always,
 }
 
@@ -143,19 +143,19 @@ pub struct Scanned {
     pub looked: u64,
     /// Number of examined items that meet the indexable part of the condition.
     pub items: u64,
-    /// Total size of these items in bytes.
+    /// Total size of the examined items that meet the indexable part of the condition, in bytes.
     pub bytes: u64,
-    /// Whether the scan reached its end.
+    /// Whether the scan reached the end of its range.
     pub ended: bool,
     /// Condition under which another scan returns the same items; `None` if unknown.
     pub basis: Option<ScanBasis>,
     /// Earliest expiry of the emitted items.
     pub(super) until: Instant,
-    /// Paths whose indexes match too many items.
+    /// Paths whose index was not used because too many items match.
     pub(super) wide: Vec<PathSteps>,
     /// Ids of the indexes that were read.
     pub(super) read: Vec<u32>,
-    /// Paths whose missing indexes would have helped most.
+    /// Paths for which an index would have helped and does not exist.
     pub(super) missing: Vec<PathSteps>,
 }
 
@@ -182,7 +182,7 @@ impl Default for Scanned {
 /// The state on which a scan relied: while it is unchanged, another scan returns the same items.
 #[derive(Clone, Debug)]
 pub struct ScanBasis {
-    /// Settings and indexes.
+    /// Settings and indexes of the collection at the scan.
     state: Arc<CollectionState>,
     /// All commits that change items with stamps up to this were covered, and none had a newer
     /// stamp.

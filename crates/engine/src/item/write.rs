@@ -25,7 +25,7 @@ use crate::{
 use expiry::DefaultTtl;
 use expiry::Lifetime;
 
-/// The item version that an action requires.
+/// The version that a stored item must have for an action.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum VersionMatch {
     /// Any version.
@@ -50,7 +50,7 @@ impl VersionMatch {
 /// Edits a stored item, given the current default TTL.
 pub type Patch = Arc<dyn Fn(&Item, DefaultTtl) -> Result<(DocBuf, Lifetime), Error> + Send + Sync>;
 
-/// An action on an item.
+/// An action on one item.
 #[derive(Clone)]
 pub enum ItemAction {
     /// Creates the item; fails if it exists.
@@ -114,7 +114,7 @@ pub trait ItemWriter: Send + Sync {
 /// The result of an action.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ItemDone {
-    /// Whether the item did not exist before.
+    /// Whether the action created the item.
     pub created: bool,
     /// The item after the action; `None` if it was deleted.
     pub item: Option<Item>,
@@ -125,7 +125,7 @@ pub struct ItemDone {
 /// The action that failed and its error. Nothing was written.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ItemFailure {
-    /// Position of the action.
+    /// Position in the batch of the action that failed.
     pub at: usize,
     /// Error of the action that failed.
     pub error: Error,

@@ -70,7 +70,7 @@ pub struct Cursor<S: Store> {
     pub(super) first_view: u64,
 }
 
-/// How the rows found are processed.
+/// How rows that match the filter become results.
 pub(super) enum Work {
     /// Rows are returned as stored, up to an optional limit.
     Walking { remaining: Option<u64> },
@@ -86,11 +86,11 @@ pub(super) struct Running {
     pub(super) exec: Exec,
     /// The count in progress if rows are only counted; `stages` are those after the count.
     pub(super) counting: Option<Counting>,
-    /// Whether the stages have received all rows.
+    /// Whether the stages have received the last row.
     pub(super) input_ended: bool,
 }
 
-/// A running count of rows.
+/// Counts rows instead of returning them.
 pub(super) struct Counting {
     /// How the count becomes a row.
     pub(super) tally: Tally,
@@ -145,7 +145,7 @@ impl<S: Store> Cursor<S> {
         Ok(())
     }
 
-    /// Returns how the query runs.
+    /// Returns a description of the query's execution so far.
     pub fn explain(&self) -> Explain {
         self.finder.as_ref().map(Finder::explain).unwrap_or_default()
     }
@@ -247,7 +247,7 @@ impl<S: Store> Cursor<S> {
         Ok(self.context.holding.keep_for_operation(bytes)?)
     }
 
-    /// Returns the bytes that the operation holds.
+    /// Returns the memory that the query's operation holds, in bytes.
     pub fn memory_used(&self) -> usize {
         self.context.holding.used_bytes()
     }

@@ -59,7 +59,7 @@ impl<S: Store> Cursor<S> {
         Ok(())
     }
 
-    /// Returns whether a plain limit is exhausted.
+    /// Returns whether a query without stages has returned as many rows as its limit.
     fn is_at_limit(&self) -> bool {
         matches!(self.work, Work::Walking { remaining: Some(0) })
     }

@@ -48,7 +48,7 @@ use crate::{
     yielding::yield_if_due,
 };
 
-/// A reference to a row that may match.
+/// A reference to a row that may match the filter.
 #[derive(Debug)]
 enum Candidate {
     /// An index entry, whose row is not read yet.
@@ -66,7 +66,7 @@ enum Progress {
     Walking(Pages),
 }
 
-/// A scan over candidates.
+/// A scan that finds the rows of a query by one access path.
 #[derive(Debug)]
 pub(crate) struct Finder {
     /// The residual filter, checked on every row.
@@ -81,7 +81,7 @@ pub(crate) struct Finder {
     progress: Progress,
     /// Rows read ahead from the current range, for row scans.
     rows_ahead: VecDeque<Row>,
-    /// Candidates read ahead, for all other scans.
+    /// Index entries or ids read ahead from the current range, for scans that are not row scans.
     ahead: VecDeque<Candidate>,
     /// Key of the last used candidate; ids have none.
     last: Option<Bytes>,
@@ -93,7 +93,8 @@ pub(crate) struct Finder {
     uncounted: Option<(Arc<UsedIndexes>, u32)>,
     /// Description and statistics of the plan.
     explain: Explain,
-    /// Whether keys of candidates suffice to skip rows.
+    /// Whether skipped rows need not be read, since the key of a candidate identifies a matching
+    /// row.
     by_keys: bool,
     /// Number of leading rows still to be skipped by key.
     to_skip: u64,
@@ -226,7 +227,7 @@ impl Finder {
         Ok(self.is_meant(&row, context)?.then_some(row))
     }
 
-    /// Checks a row against the residual filter.
+    /// Returns whether a row matches the residual filter, and counts it as examined.
     fn is_meant(&mut self, row: &Row, context: &Context) -> Result<bool, Error> {
         self.explain.documents_examined += 1;
         Ok(self.filter.is_always() || self.filter.matches(row.document(), context)?)

@@ -42,7 +42,7 @@ pub(super) enum HeldSource {
 }
 
 impl HeldSource {
-    /// Returns whether the source refers to stored documents.
+    /// Returns whether the source of a result refers to stored documents.
     pub(super) fn is_known(&self) -> bool {
         match self {
             Self::Row { .. } => true,

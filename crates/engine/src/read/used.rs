@@ -10,7 +10,7 @@ use crate::catalog::Collection;
 /// the operation itself takes them, once per scan.
 #[derive(Debug, Default)]
 pub(crate) struct UsedIndexes {
-    /// Ids of collection and index.
+    /// Ids of collection and index of each counted use.
     counted: Mutex<Vec<(u32, u32)>>,
     /// Uses by index and second that are counted only on success.
     deferred: Option<Mutex<Vec<(u32, i64)>>>,
@@ -36,7 +36,7 @@ impl UsedIndexes {
         }
     }
 
-    /// Counts the deferred uses.
+    /// Counts the uses that were deferred until the operation succeeded.
     pub(crate) fn count_deferred(&self, collection: &Collection) {
         let Some(deferred) = &self.deferred else { return };
         for (index, now_s) in std::mem::take(&mut *deferred.lock()) {

@@ -12,11 +12,11 @@ use crate::{catalog::CollectionMap, rules::Rules};
 pub(crate) struct ViewFactory<S: Store> {
     /// The store.
     pub(crate) store: Storage<S>,
-    /// Source of instants.
+    /// The database clock, which determines the instant of a view.
     pub(crate) clock: Arc<Clock>,
     /// Collections by name.
     pub(crate) map: Arc<CollectionMap>,
-    /// Registry of open views.
+    /// The registry in which every open view is recorded.
     pub(crate) active: Arc<ActiveViews>,
     /// Constant except in builds that can disable a rule.
     pub(crate) rules: Rules,

@@ -23,7 +23,7 @@ struct Slot {
     read: AtomicU32,
 }
 
-/// The newest writes of rows, by slot.
+/// The stamps of the newest writes, in slots selected by a hash of the row.
 pub(super) struct LastWrites {
     slots: Box<[Slot]>,
     /// Randomly seeded per process, so that clients cannot construct collisions.
@@ -40,7 +40,7 @@ impl LastWrites {
         Self { slots, hasher: RandomState::default() }
     }
 
-    /// Returns the hash of a collection's row.
+    /// Returns the hash of a row's collection and key.
     pub(super) fn hash_row(&self, collection: u32, key: &[u8]) -> RowHash {
         RowHash(self.hasher.hash_one((collection, key)))
     }

@@ -48,7 +48,7 @@ pub struct LiveView<S: Store> {
     /// The collection's fence number at the instant; it changes with every change of settings or
     /// indexes.
     pub(super) fence: Option<u64>,
-    /// The instant at which visibility is decided.
+    /// The instant that decides which documents have expired.
     pub(crate) instant: Instant,
     /// The view sees all commits up to this `seq`, and possibly later ones.
     pub(crate) seq: u64,

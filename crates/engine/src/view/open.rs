@@ -32,7 +32,7 @@ pub(super) struct Opening<'a> {
 }
 
 impl<'a> Opening<'a> {
-    /// Performs step 1, which precedes all others.
+    /// Registers the view; the first step of opening, as the module describes.
     pub(super) fn register_guard<S: Store>(
         factory: &ViewFactory<S>,
         collection: &'a Arc<Collection>,

@@ -52,7 +52,7 @@ impl Pages {
         self
     }
 
-    /// Returns whether everything was read.
+    /// Returns whether the whole range was read.
     pub(crate) fn is_done(&self) -> bool {
         self.remaining.is_none()
     }

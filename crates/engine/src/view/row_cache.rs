@@ -67,7 +67,7 @@ struct CachedRow {
     /// Header and document, both verified, in an allocation of its own that keeps no block of the
     /// store.
     value: Bytes,
-    /// The view that read it.
+    /// The view that read the row from the store.
     read_by: Reader,
 }
 
@@ -81,7 +81,7 @@ pub(super) struct Reader {
     pub(super) seq: u64,
 }
 
-/// Measures the size of cached rows.
+/// Determines the size of cached rows for the cache's limit.
 #[derive(Clone, Copy, Debug)]
 struct Weight;
 

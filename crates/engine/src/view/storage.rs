@@ -18,7 +18,7 @@ use crate::limits::PAGE_BYTES;
 /// A store whose rows and index entries can be written from anywhere in the engine, but read only
 /// through views.
 pub struct Storage<S: Store> {
-    /// Private, so that the compiler enforces this.
+    /// Private, so that rows cannot be read except through views.
     store: S,
     /// The row cache, informed of every commit, since all of them pass here.
     rows: Arc<RowCache>,
@@ -87,7 +87,8 @@ impl<S: Store> Storage<S> {
         });
     }
 
-    /// Returns whether other parties keep copies, which must be told what may be dropped.
+    /// Returns whether other nodes keep copies of this store, in which case they must be told which
+    /// old versions may be dropped.
     pub(crate) fn has_copies(&self) -> bool {
         self.store.capabilities().copies
     }

@@ -26,7 +26,7 @@ pub(crate) const MAIN: u32 = 0;
 
 /// The view of the main collection of an operation and those of other collections.
 pub(crate) struct Views<S: Store> {
-    /// View index 0.
+    /// The view of the main collection; it has view index 0.
     main: Option<LiveView<S>>,
     /// View indexes from 1 on, in the order of the requested names.
     others: Vec<(Namespace, Option<LiveView<S>>)>,

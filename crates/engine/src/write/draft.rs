@@ -46,7 +46,7 @@ pub(crate) struct WriteDraft<'a, S: Store> {
     pub(crate) at: Option<i64>,
 }
 
-/// A document's entries in all indexes.
+/// The entries of a document in all indexes of its collection.
 pub(crate) struct DocumentEntries {
     /// Keys and bodies, sorted by key within each index.
     all: Vec<(Bytes, Bytes)>,

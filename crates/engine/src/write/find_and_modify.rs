@@ -30,7 +30,7 @@ pub struct Edited {
     pub after: Option<Bytes>,
     /// Whether the document was written; false if the edit changed nothing.
     pub changed: bool,
-    /// Id of the inserted document.
+    /// Id of the document that an upsert inserted.
     pub upserted: Option<Value>,
 }
 

@@ -46,14 +46,14 @@ pub struct WriteGroup<'e, S: Store> {
     engine: &'e Engine<S>,
     /// Maximum number of writing statements.
     most: usize,
-    /// One part for each collection involved.
+    /// The writes to each collection involved.
     parts: Vec<Part<S>>,
     writes: Vec<StatementWrite>,
     /// Positions of statements whose write replaces that of an earlier statement.
     rewrites: Vec<usize>,
     /// Effects of all statements by position, including those that write nothing.
     effects: Vec<(usize, StatementEffect)>,
-    /// Total bytes of its documents, before and after.
+    /// Total size of the written documents before and after, in bytes.
     bytes: usize,
 }
 
@@ -63,7 +63,7 @@ impl<S: Store> std::fmt::Debug for WriteGroup<'_, S> {
     }
 }
 
-/// The writes of one statement.
+/// The commit of one statement before it is merged into that of the group.
 struct StatementWrite {
     /// Position of the statement in the caller's numbering.
     at: usize,

@@ -25,7 +25,7 @@ use crate::{
     yielding::yield_if_due,
 };
 
-/// A collection in a group.
+/// The part of a group that writes to one collection.
 pub(super) struct Part<S: Store> {
     /// The view in which all statements on the collection are evaluated.
     pub(super) view: LiveView<S>,
@@ -39,7 +39,7 @@ pub(super) struct Drafted {
     pub(super) used: Arc<UsedIndexes>,
     pub(super) commits: Vec<Commit>,
     pub(super) documents: Vec<WrittenDocument>,
-    /// Unique keys that it takes or releases.
+    /// Unique keys that the statement takes or releases.
     pub(super) unique: HashSet<Bytes>,
     /// Whether it is an update.
     pub(super) is_update: bool,

@@ -46,7 +46,7 @@ pub struct NewDocument {
     pub since: Option<i64>,
 }
 
-/// The state of a round of inserts.
+/// Inserts that are committed together, up to a total size.
 struct Round<'a> {
     ordered: bool,
     /// Receipts of all documents of the round, which then form one commit.

@@ -31,7 +31,7 @@ impl Previous {
         Some(&self.row.key).filter(|key| *key != row_key).cloned()
     }
 
-    /// Marks the replacement as a different document.
+    /// Makes the replacement count as a newly created document, with a creation stamp of its own.
     pub(crate) fn without_birth(self) -> Self {
         Self { same: false, ..self }
     }

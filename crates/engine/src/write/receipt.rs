@@ -40,7 +40,7 @@ pub struct Receipt {
     pub stamp: u64,
 }
 
-/// The change of a receipt within a commit.
+/// A receipt that a commit writes or depends on.
 #[derive(Clone, Debug)]
 pub struct ReceiptPut {
     /// Id of the receipt.
@@ -103,7 +103,7 @@ pub trait Receipts: Send + Sync {
     /// and rebuilt.
     fn receipts_for(&self, effect: Effect<'_>) -> Result<Vec<ReceiptPut>, Error>;
 
-    /// Reports that the last commit was made.
+    /// Reports the stamp of the last commit built with these receipts.
     fn note_commit(&self, stamp: u64);
 }
 

@@ -23,7 +23,7 @@ use crate::{
     turns::{Turn, Turns},
 };
 
-/// Bytes of one permit for memory.
+/// Size of the memory that one permit stands for, in bytes.
 const PERMIT_BYTES: usize = 64 * 1024;
 
 /// What one writer of documents holds between its attempts.
@@ -42,7 +42,7 @@ pub(super) struct WriterTurns<'a> {
 /// Memory reserved for writing large rows.
 struct LargeWrite<'a> {
     _permits: Turn<'a>,
-    /// Maximum bytes of a row.
+    /// Maximum size of a row that the reserved memory suffices for, in bytes.
     covered: usize,
 }
 

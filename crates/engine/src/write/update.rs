@@ -66,7 +66,7 @@ pub struct Updated {
     pub matched: usize,
     /// Number of documents written because they changed.
     pub modified: usize,
-    /// Id of the inserted document.
+    /// Id of the document that an upsert inserted.
     pub upserted: Option<Value>,
 }
 
@@ -74,7 +74,7 @@ pub struct Updated {
 enum RowAttempt {
     /// The edit changed nothing; the document counts as matching.
     Unchanged,
-    /// The commit that writes the edited document.
+    /// A commit that writes the edited document, not executed yet.
     Commit(Box<Commit>),
 }
 

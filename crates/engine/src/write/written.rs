@@ -45,7 +45,7 @@ pub(super) struct Rewritten {
 }
 
 impl WrittenDocument {
-    /// Returns the size of both versions.
+    /// Returns the total size in bytes of the document before and after the write.
     pub(super) fn bytes(&self) -> usize {
         self.before.as_ref().map_or(0, |row| row.value.len())
             + self.after.as_ref().map_or(0, Bytes::len)
@@ -75,20 +75,20 @@ pub(super) struct WrittenDocuments {
     shapes: Vec<Shape>,
 }
 
-/// Documents indexed by their values at some paths.
+/// An index in memory of written documents by their values at some paths.
 struct Shape {
     paths: Vec<Path>,
     /// Indexes of documents by their encoded values at all paths.
     by_values: HashMap<Vec<u8>, Vec<usize>>,
     /// Documents with an array at one of the paths, which may have several values.
     with_arrays: Vec<usize>,
-    /// Number of documents indexed so far.
+    /// Number of documents that are already in the index.
     seen: usize,
 }
 
 /// The values of a document at the paths of a shape.
 enum Values {
-    /// No value at one of the paths.
+    /// The document lacks a value at one of the paths.
     Missing,
     Encoded(Vec<u8>),
     Arrays,
@@ -198,7 +198,7 @@ impl Shape {
         Self { paths, by_values: HashMap::new(), with_arrays: Vec::new(), seen: 0 }
     }
 
-    /// Indexes documents added since the last call.
+    /// Adds to the index the documents that were written since the last call.
     fn add_new(&mut self, documents: &[WrittenDocument]) {
         for (at, document) in documents.iter().enumerate().skip(self.seen) {
             self.add(at, document);

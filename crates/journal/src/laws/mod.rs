@@ -46,7 +46,7 @@ fn entry(n: u64, bytes: usize) -> Entry {
     }
 }
 
-/// Returns the encoding of that entry.
+/// Returns an encoded entry with this number and about this size.
 fn encoded(n: u64, bytes: usize) -> EncodedEntry {
     entry(n, bytes).encode().expect("the entry is within the size limit")
 }

@@ -51,7 +51,7 @@ async fn number_in(snapshot: &impl Snapshot, space: Space, key: &[u8]) -> u32 {
     value[..].try_into().map_or(0, u32::from_be_bytes)
 }
 
-/// Lets the other futures run once.
+/// Yields once, so that the other futures can run.
 async fn yield_now() {
     let mut yielded = false;
     poll_fn(|cx| {

@@ -19,7 +19,7 @@ pub(super) type Versions = Vec<(u64, Option<Bytes>)>;
 pub(super) struct MemoryData {
     /// Versions by space and key.
     pub(super) spaces: BTreeMap<Space, BTreeMap<Bytes, Versions>>,
-    /// Number of open snapshots by `seq`.
+    /// Number of open snapshots for each `seq`.
     pub(super) open: BTreeMap<u64, usize>,
     /// The `filtered_through` value of each space.
     pub(super) filtered: BTreeMap<Space, u64>,

@@ -27,7 +27,7 @@ use crate::{
     space::Space,
 };
 
-/// The limit of the embedded store.
+/// Maximum key size, the same as in the embedded store.
 const MAX_KEY_BYTES: usize = 65_535;
 
 /// Holds commits between their stamp and their publication, for tests.
@@ -43,7 +43,7 @@ impl Gate {
         self.shut.store(true, Ordering::SeqCst);
     }
 
-    /// Releases the held commits.
+    /// Lets the held commits be published.
     pub fn open(&self) {
         self.shut.store(false, Ordering::SeqCst);
         self.opened.notify_waiters();
@@ -129,7 +129,7 @@ impl MemoryStore {
         Self::with_data(copy, last, self.shared.limit, time)
     }
 
-    /// Returns the gate between stamp and publication.
+    /// Returns the gate that can hold commits before their publication.
     pub fn gate(&self) -> Arc<Gate> {
         Arc::clone(&self.shared.gate)
     }

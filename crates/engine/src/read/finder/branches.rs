@@ -24,7 +24,7 @@ use crate::{
     view::LiveView,
 };
 
-/// The branches of a query.
+/// The access paths (branches) of a query that uses several.
 #[derive(Debug)]
 pub(super) struct Branches {
     branches: Vec<Branch>,
@@ -34,7 +34,7 @@ pub(super) struct Branches {
     seen: Option<SeenRows>,
 }
 
-/// One branch.
+/// The scan of one of several access paths.
 #[derive(Debug)]
 struct Branch {
     finder: Finder,
@@ -140,7 +140,7 @@ impl Branches {
         }))
     }
 
-    /// Returns whether a row was not returned before.
+    /// Returns whether no branch has returned the row before.
     fn is_new(&mut self, row: &Row, context: &Context) -> Result<bool, Error> {
         let Some(seen) = &mut self.seen else { return Ok(true) };
         seen.note(&row.key, context)
@@ -167,7 +167,7 @@ impl Branches {
         }
     }
 
-    /// Disables counting index uses.
+    /// Makes the scans not count as uses of their indexes.
     pub(super) fn leave_uncounted(&mut self) {
         self.branches.iter_mut().for_each(|branch| branch.finder.leave_uncounted());
     }
@@ -177,7 +177,7 @@ impl Branches {
         self.order.is_some()
     }
 
-    /// Returns how each branch is executed.
+    /// Returns the description of each branch's execution.
     pub(super) fn explain(&self) -> Vec<Explain> {
         self.branches.iter().map(|branch| branch.finder.explain()).collect()
     }

@@ -35,7 +35,7 @@ use crate::{
     yielding::yield_if_due,
 };
 
-/// Sorts rows with truncated keys.
+/// Sorts rows whose index keys were truncated because of their length.
 #[derive(Debug)]
 pub(super) struct LongKeys {
     /// The order that the scan yields.
@@ -44,13 +44,13 @@ pub(super) struct LongKeys {
     components: Vec<bool>,
     /// Bytes before the first component.
     before: usize,
-    /// The run being returned.
+    /// The run whose rows are being returned.
     run: Option<Run>,
     /// The last returned row of the run, until the run ends.
     returned: Option<Returned>,
 }
 
-/// Rows whose keys share a truncated prefix.
+/// Rows whose index keys are truncated and have the same prefix.
 #[derive(Debug)]
 struct Run {
     prefix: Vec<u8>,
@@ -62,7 +62,7 @@ struct Run {
     _held: Share,
 }
 
-/// A returned row of a run.
+/// The last returned row of a run, from which the scan can resume.
 #[derive(Debug)]
 struct Returned {
     /// The run's key prefix.

@@ -104,7 +104,7 @@ impl Finder {
         explain
     }
 
-    /// Disables counting index uses.
+    /// Makes the scan not count as a use of its index.
     pub(crate) fn leave_uncounted(&mut self) {
         self.uncounted = None;
         self.branches.iter_mut().for_each(|branches| branches.leave_uncounted());
