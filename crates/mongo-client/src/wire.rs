@@ -19,7 +19,7 @@ pub(crate) const MESSAGE_MAX: usize = 48_000_000;
 /// A document sequence, which drivers use for inserted documents.
 #[derive(Clone, Copy, Debug)]
 pub struct Sequence<'a> {
-    /// The name of the argument.
+    /// Name of the command argument that the sequence holds.
     pub name: &'a str,
     /// The documents.
     pub documents: &'a [DocBuf],

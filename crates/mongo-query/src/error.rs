@@ -8,7 +8,7 @@ use std::fmt;
 pub struct Error {
     /// MongoDB's error code, such as 2 (BadValue) or 40324 (unrecognized stage).
     pub code: i32,
-    /// MongoDB's text where it is known.
+    /// Error message, as MongoDB words it where that is known.
     pub message: String,
 }
 

@@ -12,11 +12,11 @@ use crate::error::Error;
 /// Maximum number of parts of a path, which is mongod's maximum depth of a document.
 const MAX_PARTS: usize = 200;
 
-/// The text for several wrong uses of `$`.
+/// Error text for several wrong uses of `$`.
 const DOLLAR: &str =
     "FieldPath field names may not start with '$'. Consider using $getField or $setField.";
 
-/// The text of a field without a name.
+/// Error text for a path that has an empty field name.
 const EMPTY: &str = "FieldPath field names may not be empty strings.";
 
 /// Checks a path; fails with 40352, 40353, 15, 15998, 16410 or 16411, by the kind of mistake. The

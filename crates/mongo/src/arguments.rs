@@ -64,7 +64,7 @@ pub(crate) const GENERIC: &[&str] = &[
 /// embedded document such as `update.updates`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Args<'a> {
-    /// The document's name in error messages.
+    /// Name of the document that contains the arguments, for error messages.
     pub(crate) of: &'a str,
     /// The document. It is not copied: values borrow from the message.
     pub(crate) body: DocRef<'a>,

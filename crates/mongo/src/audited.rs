@@ -39,7 +39,7 @@ pub(crate) fn note_login<S: Store>(call: &Call<'_, S>, user: &str, mechanism: &s
     note(call.door, call.connection, line, true);
 }
 
-/// An event without the sender's address.
+/// An audit event before the sender's address is added.
 struct Line<'a> {
     action: &'a str,
     user: Option<&'a str>,

@@ -33,7 +33,7 @@ pub(crate) struct Connection {
     pub(crate) peer: String,
     /// Subject of the client's TLS certificate, for X.509 logins.
     pub(crate) certificate_subject: Option<String>,
-    /// The server's own address on this connection.
+    /// Address of the server to which the client has connected.
     pub(crate) reached_at: Option<IpAddr>,
     /// Whether this connection requires authentication even if the server's setting does not.
     pub(crate) has_to_log_in: bool,
@@ -54,7 +54,7 @@ pub(crate) struct Connection {
     running: Mutex<Option<Running>>,
     /// The sender of a relayed command; `None` for a socket.
     pub(crate) relayed_sender: Option<RelayedSender>,
-    /// The logged-in user, and a login in progress.
+    /// The logged-in user, and the state of a login that is in progress.
     pub(crate) logins: Mutex<Logins>,
     /// The collection of the last command, as a cache of the work counters.
     pub(crate) last_work: LastWork,

@@ -31,7 +31,7 @@ pub struct ClientStream<S> {
     past: Option<Past>,
 }
 
-/// Why a server has stopped serving a client.
+/// Why a server has stopped serving a client, and who may continue.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Ended {
     /// The connection is closed: the client disconnected or sent invalid bytes, or its request
@@ -43,7 +43,7 @@ pub enum Ended {
     Elsewhere(String),
 }
 
-/// Why a server stops reading.
+/// Why a server stops reading messages of a client.
 pub(crate) enum Left {
     /// The server is stopping; with the message that it has not answered, and that message's memory
     /// reservation.
@@ -150,8 +150,9 @@ impl<S> ClientStream<S> {
         }
     }
 
-    /// Makes the next server read again the unanswered message and the bytes read after it. Returns
-    /// `Closed` for any other reason to stop.
+    /// Puts back the unanswered message and the bytes read after it (`behind`), which the server
+    /// that takes over the stream reads first. Returns `Closed` if no message was left, since the
+    /// connection then ends for another reason.
     pub(crate) fn take_back(&mut self, left: Option<Left>, behind: &[u8]) -> Ended {
         match left {
             Some(Left::Stopped(message)) => self.put_back(message, behind),

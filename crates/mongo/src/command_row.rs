@@ -38,9 +38,9 @@ pub enum ApiVersion1 {
 /// The read concern levels that a command accepts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReadLevels {
-    /// Only `local`.
+    /// Only the level `local`.
     Local,
-    /// All but `snapshot`.
+    /// All levels except `snapshot`.
     ExceptSnapshot,
     /// All levels.
     All,
@@ -49,7 +49,7 @@ pub enum ReadLevels {
 /// Which server of a sharded cluster runs a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Home {
-    /// The owner of the command's database.
+    /// The server that owns the database in which the command runs.
     Database,
     /// The owner of the database of the collection that its first argument names.
     Namespace,
@@ -60,7 +60,7 @@ pub enum Home {
     First,
     /// The owner of the first shard if the message carries a login, otherwise any server.
     FirstForLogins,
-    /// Any server.
+    /// Any server of the cluster.
     Any,
 }
 
@@ -81,7 +81,7 @@ pub enum Work {
     Remove,
     /// Another command that writes documents.
     Write,
-    /// Everything else.
+    /// Any other command.
     Command,
 }
 
@@ -120,7 +120,7 @@ pub struct CommandRow {
     pub fields: &'static [&'static str],
     /// For an alias, the command that it stands for.
     pub(crate) alias_of: Option<&'static str>,
-    /// A short description, for `listCommands`.
+    /// A short description, which `listCommands` shows.
     pub help: &'static str,
     /// Whether the command changes anything.
     pub access: Access,

@@ -267,7 +267,7 @@ fn note_message<S: Store, C>(door: &Door<S>, client: &mut ClientStream<C>, messa
     }
 }
 
-/// The outcome of a message.
+/// Whether a message was answered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Answered {
     /// The reply was sent, or none was wanted.

@@ -16,14 +16,14 @@ pub(crate) struct Counters {
     pub(crate) insert: AtomicU64,
     /// Commands that start a read: `find`, `aggregate`, `count`, `distinct`.
     pub(crate) query: AtomicU64,
-    /// Update statements.
+    /// Number of update statements executed.
     pub(crate) update: AtomicU64,
-    /// Delete statements.
+    /// Number of delete statements executed.
     pub(crate) delete: AtomicU64,
     pub(crate) getmore: AtomicU64,
-    /// All commands found in the table.
+    /// Number of commands that the command table has.
     pub(crate) command: AtomicU64,
-    /// Bytes of messages as received, compressed or not.
+    /// Bytes of received messages, in the form in which they were sent, compressed or not.
     pub(crate) bytes_in: AtomicU64,
     /// Bytes of replies as sent.
     pub(crate) bytes_out: AtomicU64,

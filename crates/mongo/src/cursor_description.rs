@@ -77,9 +77,9 @@ pub(crate) struct CursorDescription {
     summary: String,
     /// Time of opening, on the machine's monotonic clock.
     opened: Duration,
-    /// Number of batches, including the first one.
+    /// Number of batches returned so far.
     batches: i64,
-    /// Number of documents in these batches.
+    /// Number of documents in all batches so far.
     documents: i64,
 }
 

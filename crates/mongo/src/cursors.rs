@@ -39,7 +39,7 @@ use crate::{
 struct OpenCursor<S: Store> {
     /// The collection that it reads; a `getMore` must name the same one.
     namespace: Namespace,
-    /// The session that it was opened in.
+    /// The session in which the cursor was opened.
     session: Option<SessionId>,
     /// The cursor; `None` while a request uses it.
     cursor: Option<Cursor<S>>,
@@ -47,7 +47,7 @@ struct OpenCursor<S: Store> {
     used: Duration,
     /// Whether the cursor is exempt from the idle timeout (`noCursorTimeout`).
     keep: bool,
-    /// The connection that opened it.
+    /// Id of the connection that opened the cursor.
     connection: i32,
     /// Whether the connection that opened the cursor is closed. The cursor stays usable: drivers
     /// may continue it on another connection.
@@ -55,7 +55,7 @@ struct OpenCursor<S: Store> {
     /// The operation that it belongs to. Its clock is stopped while no request reads.
     operation: Arc<Operation>,
     about: CursorDescription,
-    /// The sender that opened it.
+    /// The user and address that opened the cursor.
     owner: Sender,
 }
 
@@ -124,7 +124,7 @@ pub(crate) struct CursorInUse<S: Store> {
 /// The idle cursors of one connection that hold memory.
 #[derive(Default)]
 struct IdleCursors {
-    /// Total memory of these cursors in bytes.
+    /// Total memory of the idle cursors in bytes.
     memory: usize,
     /// Time of the last use, id and bytes held of each.
     cursors: Vec<(Duration, i64, usize)>,

@@ -104,7 +104,7 @@ codes! {
 
 /// A user of this name exists. Shown as `Location51003`, as mongod does.
 pub(crate) const USER_EXISTS: i32 = 51003;
-/// A role of this name exists.
+/// Error code: a role of this name already exists.
 pub(crate) const ROLE_EXISTS: i32 = 51002;
 
 impl Error {
@@ -205,7 +205,7 @@ fn not_found(what: What, message: String) -> Error {
     }
 }
 
-/// Maps an object that already exists.
+/// Returns the error for an object that already exists.
 fn exists_already(what: What, message: String) -> Error {
     match what {
         // Items and catalog records only: a unique index fails with `Kind::DuplicateKey`.
@@ -252,7 +252,7 @@ fn index_conflict(conflict: &IndexConflict) -> Error {
     }
 }
 
-/// Maps an index that cannot be created (67).
+/// Returns the error 67 for an index that cannot be created.
 fn index_refused(refusal: &IndexRefusal, message: String) -> Error {
     let message = match refusal {
         IndexRefusal::TooMany { namespace, pattern } => {

@@ -18,7 +18,7 @@ pub(crate) struct FailPoints {
     pub(crate) fail_command: FailPoint<FailCommand>,
     /// Commands with a time limit fail as if it had expired.
     pub(crate) always_time_out: FailPoint<()>,
-    /// Time limits do not apply.
+    /// Commands run as if they had no time limit.
     pub(crate) never_time_out: FailPoint<()>,
 }
 
@@ -68,9 +68,9 @@ impl<T> FailPoint<T> {
 /// When an enabled fail point triggers.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Mode {
-    /// Remaining number of times; `None`: unlimited.
+    /// Number of times that it still triggers; `None` without a limit.
     times: Option<u64>,
-    /// Remaining occasions to skip.
+    /// Number of matching commands that it still skips.
     skip: u64,
     /// Probability of triggering on an occasion, up to 1.
     probability: f64,
@@ -145,15 +145,15 @@ impl Mode {
 pub(crate) struct FailCommand {
     /// Names of the commands that the fail point applies to.
     pub(crate) commands: Vec<String>,
-    /// Only commands on this collection, if given.
+    /// Only commands on this collection fail; `None` for any collection.
     pub(crate) namespace: Option<String>,
-    /// Only clients of this application, if given.
+    /// Only commands of clients with this application name fail; `None` for any client.
     pub(crate) app_name: Option<String>,
     /// The error code of a failing command.
     pub(crate) code: Option<i32>,
     /// Whether the connection is closed instead of a reply.
     pub(crate) close: bool,
-    /// Delay of a command before any other effect.
+    /// Delay before the command runs or fails.
     pub(crate) block: Option<Duration>,
     /// `errorLabels` of the error, by which drivers decide to retry.
     pub(crate) labels: Option<Value>,

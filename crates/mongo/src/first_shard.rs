@@ -14,17 +14,17 @@ pub trait AskFirstShard: Send + Sync {
     fn ask(&self, seen: Vec<u8>, waits: bool) -> Heard<'_>;
 }
 
-/// The owner of the first shard.
+/// Sends requests to the owner of the first shard.
 #[derive(Clone)]
 pub struct FirstShard(Arc<dyn AskFirstShard>);
 
 impl FirstShard {
-    /// Uses this transport.
+    /// Creates the access to the first shard over this transport.
     pub fn new(ask: impl AskFirstShard + 'static) -> Self {
         Self(Arc::new(ask))
     }
 
-    /// Calls [`AskFirstShard::ask`].
+    /// Sends a request for users and roles, as [`AskFirstShard::ask`] describes.
     pub(crate) fn ask(&self, seen: Vec<u8>, waits: bool) -> Heard<'_> {
         self.0.ask(seen, waits)
     }

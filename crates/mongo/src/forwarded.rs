@@ -28,9 +28,9 @@ use crate::{
 /// The memory accounts of messages that are forwarded.
 #[derive(Clone, Debug)]
 pub struct Rooms {
-    /// For clients that a server has answered.
+    /// Account for messages of clients that a server has answered before.
     pub messages: Account,
-    /// For clients that have not been answered yet.
+    /// Account for messages of clients that no server has answered yet.
     pub strangers: Account,
 }
 
@@ -41,11 +41,11 @@ struct Passing<'a, C, S, F> {
     /// Completes when the server must not be waited for any longer. It is not polled after that:
     /// every wait for it ends the forwarding.
     over: Pin<&'a mut F>,
-    /// Which databases belong to that server; `None`: all.
+    /// Returns whether the server owns a database; `None` if it owns all.
     is_home: Option<&'a IsHome>,
 }
 
-/// A message that waits for its reply.
+/// A forwarded message that has not been answered yet.
 struct Kept {
     bytes: Vec<u8>,
     held: Share,
@@ -53,7 +53,7 @@ struct Kept {
     is_repeatable: bool,
 }
 
-/// Why the server did not reply.
+/// Why no reply arrived from the server.
 enum Lost {
     /// The server closed its stream, and may have executed the last message.
     Server,

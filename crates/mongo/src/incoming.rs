@@ -22,7 +22,7 @@ use crate::{
     },
 };
 
-/// The connection ended; no error can be reported.
+/// The connection ended, so that no error can be sent.
 pub(crate) type ConnectionEnded = ();
 
 /// Waits until a message begins; returns false if the server stops first. Nothing is taken out of

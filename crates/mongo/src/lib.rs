@@ -10,7 +10,7 @@
 //! messages, clients and cursors; the shared state (`door`); calls, parsers and replies; the
 //! commands; and the two entry points.
 
-/// Users, roles and privileges, as values.
+/// Types of users, roles and privileges.
 mod access;
 /// The fields of a command, by name and type.
 mod arguments;
@@ -72,7 +72,7 @@ mod names;
 mod namespace_work;
 /// Retryable writes.
 mod numbered;
-/// Creates the API's state with the commands.
+/// The creation of the API's state, with the table of commands.
 mod open;
 /// Time limits and stop requests of an operation.
 mod operation;
@@ -111,7 +111,7 @@ mod slow;
 mod stranger_pace;
 /// Timestamps set by the server.
 mod timestamps;
-/// The NOT_STARTED control frame between servers.
+/// The control frame NOT_STARTED, by which a server reports that it did not execute a message.
 mod unbegun;
 /// Replies to logins while no server accepts them.
 mod unserved;

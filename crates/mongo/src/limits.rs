@@ -92,12 +92,12 @@ pub(crate) const MOVE_TIME: Duration = Duration::from_secs(1);
 pub(crate) const ELEMENT_BYTES: usize = 256;
 /// Size from which processing blocks other tasks for too long.
 pub(crate) const LONG_BYTES: usize = 256 * 1024;
-/// Highest wire version: that of 8.0, with `bulkWrite`.
+/// Highest wire version that the server speaks: that of MongoDB 8.0, with `bulkWrite`.
 pub(crate) const MAX_WIRE_VERSION: i32 = 25;
 /// The version of MongoDB whose behavior is implemented, as reported by `buildInfo` and others. It
 /// must match the wire version, since clients check either of them.
 pub(crate) const SERVER_VERSION: &str = "8.0.0";
-/// The feature compatibility version of that version.
+/// Feature compatibility version that the server reports.
 pub(crate) const COMPATIBILITY_VERSION: &str = "8.0";
 /// Maximum number of sections in one message.
 pub(crate) const MAX_SECTIONS: usize = 64;

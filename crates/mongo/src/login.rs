@@ -76,7 +76,7 @@ pub(crate) struct Conversation {
     pub(crate) step: Step,
 }
 
-/// The next message of a conversation.
+/// The message that the client has to send next in a login.
 #[derive(Debug)]
 pub(crate) enum Step {
     /// The proof of the user's password. Without a user, every proof fails.
@@ -92,7 +92,7 @@ pub(crate) struct Logins {
     pub(crate) under_way: Option<Conversation>,
     /// A user that another server has authenticated and whose rights were not looked up yet.
     pub(crate) known: Option<KnownUser>,
-    /// The id of the last conversation.
+    /// Id of the last login conversation.
     pub(crate) last: i32,
 }
 

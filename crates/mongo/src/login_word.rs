@@ -15,7 +15,7 @@ use crate::{
 
 /// An opcode that clients never use; MongoDB's are small numbers.
 const CODE: i32 = 0x6562_6201;
-/// Maximum size in bytes; names are shorter.
+/// Maximum size of the control frame in bytes; names of users are shorter.
 const MAX_BYTES: usize = 64 * 1024;
 
 /// Returns whether a header is that of the control frame.
@@ -23,7 +23,7 @@ pub(crate) fn is_word(header: &Header) -> bool {
     header.code == CODE && header.len <= MAX_BYTES
 }
 
-/// Returns the control frame as a message.
+/// Returns the control frame that tells another server the logged-in user.
 pub(crate) fn word(user: Option<&KnownUser>) -> Vec<u8> {
     let body: DocBuf = user.map_or_else(Document::new, KnownUser::to_document).to_buf();
     let len = HEADER_BYTES + body.bytes().len();

@@ -30,9 +30,9 @@ use crate::{
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum StopReason {
-    /// `killOp` named the operation: 11601.
+    /// `killOp` named the operation; it fails with error 11601.
     Killed = 1,
-    /// `killCursors` named the operation's cursor: 237.
+    /// `killCursors` named the operation's cursor; it fails with error 237.
     CursorKilled = 2,
     /// The operation's client disconnected: error 279, which no client receives.
     ClientLeft = 3,
@@ -41,7 +41,7 @@ pub(crate) enum StopReason {
     Stopping = 4,
 }
 
-/// The deadline that means no limit.
+/// Value of a deadline that means no time limit.
 const FOREVER: u64 = u64::MAX;
 
 /// The time limit and stop request of an operation, shared by the operation, the connections that
@@ -125,7 +125,7 @@ impl Operation {
         self.looked.begin_again();
     }
 
-    /// Changes the deadline, if there is one.
+    /// Changes the deadline, unless the operation has no time limit.
     fn shift_deadline(&self, to: impl Fn(u64) -> u64) {
         let held = self.deadline.load(Relaxed);
         if held != FOREVER {
@@ -166,7 +166,7 @@ impl Operation {
 /// The current command of a connection, as `currentOp` shows it.
 #[derive(Clone, Debug)]
 pub(crate) struct Running {
-    /// The id by which `killOp` names it.
+    /// The id by which `killOp` refers to the operation.
     pub(crate) id: i32,
     pub(crate) row: &'static CommandRow,
     /// The command's body as the client sent it. It shares the message's bytes.

@@ -19,7 +19,7 @@ const EMPTY: &str = "Password cannot be empty";
 #[derive(Clone, Debug)]
 pub(crate) struct NewPassword {
     user: String,
-    /// As typed, or digested by the client.
+    /// The password as typed, or as the client has digested it.
     password: Secret,
     is_digested: bool,
     mechanisms: Vec<Mechanism>,
@@ -61,7 +61,7 @@ impl NewPassword {
         Ok(Some(Self { user, password, is_digested: !digests, mechanisms }))
     }
 
-    /// Reads `mechanisms`; without it all are returned.
+    /// Parses the argument `mechanisms`; by default it returns all mechanisms.
     pub(crate) fn mechanisms(args: &Args<'_>) -> Result<Vec<Mechanism>> {
         let Some(listed) = args.array("mechanisms")? else { return Ok(Mechanism::ALL.to_vec()) };
         let mut mechanisms = Vec::new();

@@ -6,13 +6,14 @@ use std::{
     time::Duration,
 };
 
-/// Minimum time between two lines.
+/// Minimum time between two lines of the log.
 const PAUSE: Duration = Duration::from_secs(1);
 
 /// The time of the next line, and the number of lines left out since the last one.
 #[derive(Debug, Default)]
 pub(crate) struct ProtocolErrorLog {
-    /// In milliseconds of the machine's monotonic clock.
+    /// Time from which the next line may be written, in milliseconds of the machine's monotonic
+    /// clock.
     due: AtomicU64,
     left_out: AtomicU64,
 }

@@ -28,7 +28,7 @@ use crate::{
 /// What the sender of a command may do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Right {
-    /// Everything.
+    /// The sender may run every command.
     Write,
     /// Only commands whose access says that they change nothing.
     Read,
@@ -105,7 +105,7 @@ impl<S: Store> Reply<S> {
     }
 }
 
-/// Closes a cursor unless its id was delivered.
+/// A cursor that is closed on drop unless the sender has received its id.
 struct UntakenCursor<S: Store> {
     door: Arc<Door<S>>,
     id: Option<i64>,

@@ -23,13 +23,13 @@ use crate::{
 /// The rights that a command requires.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Rights {
-    /// None, not even a login.
+    /// No rights and no login.
     Open,
     /// A login. The command affects only the sender, or checks further rights itself.
     Login,
     /// One of these actions on the server.
     Server(&'static [Action]),
-    /// One of these actions on its database.
+    /// One of these actions on the command's database.
     Database(&'static [Action]),
     /// One of these actions on the collection that it names.
     Collection(&'static [Action]),
@@ -106,7 +106,7 @@ pub(crate) fn is_set(document: DocRef<'_>, name: &str) -> bool {
     }
 }
 
-/// The object of an action.
+/// The object on which an action is required.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Object {
     Server,

@@ -22,7 +22,7 @@ pub trait AskSiblings: Send + Sync {
     fn ask<'a>(&'a self, command: Document, only: Option<u32>, held: &'a mut Share) -> Answers<'a>;
 }
 
-/// The owners of the other shards.
+/// Sends requests to the owners of the other shards.
 #[derive(Clone)]
 pub struct Siblings(Arc<dyn AskSiblings>);
 

@@ -3,12 +3,12 @@
 
 use std::time::Duration;
 
-/// Long-term interval between messages.
+/// Average interval between answered messages that a client may reach.
 const MESSAGE: Duration = Duration::from_millis(20);
-/// The allowed burst, as time: a hundred messages.
+/// Time by which a client may be ahead of that average: a burst of a hundred messages.
 const FREE: Duration = Duration::from_secs(2);
 
-/// The throttling state of a client.
+/// Throttles the messages of a client that must log in and has not.
 #[derive(Debug, Default)]
 pub(crate) struct StrangerPace {
     /// Time on the monotonic clock at which the messages so far are paid off at the long-term rate.

@@ -21,8 +21,8 @@ pub struct Usage {
     pub voluntary_switches: u64,
     /// Involuntary context switches.
     pub involuntary_switches: u64,
-    /// Blocks of 512 bytes read from devices.
+    /// Number of blocks of 512 bytes read from devices.
     pub blocks_in: u64,
-    /// Blocks of 512 bytes written to devices.
+    /// Number of blocks of 512 bytes written to devices.
     pub blocks_out: u64,
 }

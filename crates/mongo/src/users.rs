@@ -38,9 +38,9 @@ const SECRET_BYTES: usize = 32;
 /// changes do not overwrite each other.
 #[derive(Clone, Debug)]
 pub(crate) struct Kept<T> {
-    /// The value.
+    /// The stored user or role.
     pub(crate) value: T,
-    /// The version, which is the record's commit stamp.
+    /// Version of the record: the stamp of its last commit.
     pub(crate) version: u64,
 }
 
@@ -234,7 +234,7 @@ impl<S: Store> Users<S> {
         self.put(&path, user.to_stored(), over).await
     }
 
-    /// Stores a role; otherwise like `put_user`.
+    /// Stores a role under the same conditions as `put_user`.
     pub(crate) async fn put_role(
         &self,
         role: &Role,

@@ -27,11 +27,11 @@ use crate::{
 /// The current state of the copy.
 #[derive(Debug, Default)]
 struct Held {
-    /// The version token of the first shard.
+    /// Token of the first shard that identifies the version of the copy.
     token: Vec<u8>,
-    /// Sorted by path.
+    /// The records of users and roles, sorted by path.
     records: Vec<Arc<Resource>>,
-    /// Number of changes.
+    /// Number of times that the copy has changed.
     changes: u64,
     /// When the last successful request was sent; `None` before the first.
     heard: Option<Duration>,
@@ -48,7 +48,7 @@ struct Held {
 pub(crate) struct UsersCopy {
     first: FirstShard,
     held: Mutex<Arc<Held>>,
-    /// Serializes requests for the current state.
+    /// Lock that a task holds while it requests the current state from the first shard.
     asking: tokio::sync::Mutex<()>,
 }
 
@@ -62,7 +62,7 @@ impl UsersCopy {
         Arc::clone(&self.held.lock())
     }
 
-    /// Returns the number of changes.
+    /// Returns the number of times that the copy has changed.
     pub(crate) fn changes(&self) -> u64 {
         self.held().changes
     }

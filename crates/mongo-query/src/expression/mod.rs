@@ -39,7 +39,7 @@ use crate::{error::Error, field_path::check_field_name};
 use reference::parse_reference;
 pub use reference::variable_name;
 
-/// Known operators that are not supported.
+/// Operators of MongoDB that are refused as not supported yet.
 pub(crate) const NOT_YET: &[&str] = &[
     "$accumulator",
     "$createObjectId",

@@ -31,13 +31,13 @@ struct Wording {
 
 /// The most common text for a value that is not an object.
 const ONLY_OBJECT: &str = "{n} only supports an object as its argument";
-/// A text for an unknown argument.
+/// Error text for an unknown argument, in one of two wordings.
 const UNRECOGNIZED: &str = "Unrecognized argument to {n}: {a}";
-/// The most common text for a missing argument.
+/// Most common error text for a missing argument.
 const MISSING: &str = "Missing '{a}' parameter to {n}";
-/// Another text for an unknown argument.
+/// Error text for an unknown argument, in the other wording.
 const UNKNOWN: &str = "{n} found an unknown argument: {a}";
-/// Another text for a missing argument.
+/// Less common error text for a missing argument.
 const SPECIFIED: &str = "{n} requires '{a}' to be specified";
 /// The error number of `$dateAdd` and `$dateSubtract` for a missing argument, whichever it is.
 const ALL_ADD: i32 = 5_166_402;

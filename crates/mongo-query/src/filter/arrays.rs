@@ -54,7 +54,7 @@ fn starts_with_operator(document: DocRef<'_>) -> bool {
     FIELD_OPERATORS.iter().any(|(name, _)| Some(*name) == first)
 }
 
-/// Parses a value or regular expression of `$all`.
+/// Parses one element of the array of `$all`: a value or a regular expression.
 fn one_of_all(value: ValueRef<'_>) -> Result<Condition, Error> {
     match value {
         ValueRef::Document(inner) if starts_with_operator(inner) => {

@@ -56,11 +56,11 @@ pub(crate) fn parse_elem_match(inner: DocRef<'_>) -> Result<PathTest, Error> {
 /// The value that a filter applies to. `$expr` and `$where` are allowed for a whole document only.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Place {
-    /// A whole document, at the top level.
+    /// The filter applies to a whole document.
     Top,
-    /// An element of an array in a document.
+    /// The filter applies to an element of an array, in `$elemMatch`.
     Element,
-    /// A part of a document, in an update.
+    /// The filter applies to a part of a document, in an update.
     Part,
 }
 
@@ -93,7 +93,7 @@ impl Scope {
 /// Parses a top-level operator; `None` if it is no condition (`$comment`).
 type Parse = fn(&str, ValueRef<'_>, Scope) -> Result<Option<Filter>, Error>;
 
-/// Operators in the position of a field name.
+/// Operators that stand where a field name is expected, such as `$and`.
 pub(crate) const TOP_OPERATORS: &[(&str, Parse)] = &[
     ("$and", |name, value, scope| Ok(Some(Filter::all(parse_list(name, value, scope)?)))),
     ("$or", |name, value, scope| Ok(Some(any_of(parse_list(name, value, scope)?)))),

@@ -20,10 +20,10 @@ use crate::error::Error;
 /// (`$regex` and `$options`).
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Operator<'a> {
-    /// The operator's name, for texts.
+    /// The operator's name, for error messages.
     pub(crate) name: &'a str,
     pub(crate) value: ValueRef<'a>,
-    /// The field's name, for texts.
+    /// The field's name, for error messages.
     pub(crate) field: &'a str,
     /// The document that contains the operator.
     pub(crate) siblings: DocRef<'a>,
@@ -34,7 +34,7 @@ pub(crate) struct Operator<'a> {
 /// Parses an operator; `None` if it is parsed together with another one.
 type Parse = fn(Operator<'_>) -> Result<Option<Condition>, Error>;
 
-/// The operators inside the document of a field.
+/// Operators in the document that is the value of a field, such as `$gt`.
 pub(crate) const FIELD_OPERATORS: &[(&str, Parse)] = &[
     ("$eq", |op| parse_comparison(op, Comparison::Eq)),
     ("$ne", parse_ne),

@@ -12,7 +12,7 @@ use pipeline::filter::TypeSet;
 
 use crate::error::Error;
 
-/// All types, for finding one by its name.
+/// All BSON types that `$type` can name.
 pub(crate) const KINDS: [Kind; 21] = [
     Kind::Double,
     Kind::String,

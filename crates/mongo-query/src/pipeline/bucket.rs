@@ -39,7 +39,7 @@ fn parse_group_by(name: &str, value: ValueRef<'_>, code: i32) -> Result<Expr, Er
     expression::parse(value)
 }
 
-/// Parses the accumulators of a stage.
+/// Parses the accumulators of `$bucket` or `$bucketAuto`.
 fn parse_outputs(name: &str, value: ValueRef<'_>, code: i32) -> Result<Vec<Field>, Error> {
     let ValueRef::Document(fields) = value else {
         let kind = value.kind().name();
@@ -55,7 +55,7 @@ struct BucketOptions {
     by: Option<Expr>,
     /// Lower bounds of the buckets, and the upper bound of the last one.
     boundaries: Option<Vec<Value>>,
-    /// The bucket for other values.
+    /// The bucket for values outside the boundaries.
     default: Option<Value>,
     /// The accumulators; a count by default.
     fields: Option<Vec<Field>>,

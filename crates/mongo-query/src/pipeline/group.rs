@@ -19,7 +19,7 @@ use pipeline::{
 use super::Scope;
 use crate::{error::Error, expression, sort};
 
-/// Known accumulators that are not supported.
+/// Accumulators of MongoDB that are refused as not supported yet.
 pub(crate) const NOT_YET: &[&str] = &["$accumulator"];
 
 /// Parses `$group`: the required key in `_id`, and an accumulator for each other field.
@@ -136,7 +136,7 @@ fn parse_taken(accumulator: &Accumulator, value: ValueRef<'_>) -> Result<Taken, 
     }
 }
 
-/// Returns the arguments with only an input.
+/// Returns the arguments of an accumulator that has only an input.
 fn single_input(input: Expr) -> Taken {
     Taken { input, n: Expr::Absent, sort: Sort::default() }
 }

@@ -35,11 +35,11 @@ pub(super) fn check_collection(stage: &str, name: &str) -> Result<(), Error> {
 struct LookupOptions<'v> {
     /// The other collection, and its database if it is specified.
     from: Option<(Option<String>, String)>,
-    /// The field that receives the joined documents.
+    /// Name of the field that receives the joined documents.
     name: Option<&'v str>,
-    /// The row's field to compare.
+    /// Field of the input row whose value is compared.
     local: Option<&'v str>,
-    /// The other collection's field to compare.
+    /// Field of the joined collection whose value is compared.
     foreign: Option<&'v str>,
     variables: Option<document::DocRef<'v>>,
     /// The pipeline over the joined documents.

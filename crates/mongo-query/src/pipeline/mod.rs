@@ -33,7 +33,7 @@ const MAX_NESTED: usize = 20;
 /// The enclosing stage of a pipeline, which restricts the allowed stages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Place {
-    /// None: the pipeline of a command.
+    /// The pipeline of a command, which no stage encloses.
     Top,
     Facet,
     Lookup,
@@ -44,7 +44,7 @@ pub(crate) enum Place {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Scope {
     place: Place,
-    /// Number of pipelines that enclose it.
+    /// Number of pipelines that enclose the stage.
     depth: usize,
     /// Whether one of these pipelines is that of a `$facet`.
     in_facet: bool,

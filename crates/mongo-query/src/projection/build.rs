@@ -15,7 +15,7 @@ use pipeline::project::{Collision, Computed, Item, Mode, Node, Projection, Speci
 
 use crate::error::Error;
 
-/// The treatment of a path.
+/// What a projection does with a path.
 #[derive(Debug)]
 pub(crate) enum Leaf {
     /// The path is included as a whole.
@@ -34,17 +34,17 @@ pub(crate) enum Leaf {
 
 #[derive(Debug, Default)]
 pub(super) struct Builder {
-    /// The mode, once a field has decided it.
+    /// Whether the projection includes or excludes fields, once one has decided it.
     mode: Option<Mode>,
     /// The tree of included, excluded or computed fields.
     node: Node,
-    /// Array operations to apply after copying.
+    /// Array operations that are applied after the fields are copied.
     specials: Vec<Special>,
     /// The value of `_id: 1` or `_id: 0`.
     id: Option<bool>,
-    /// Whether there is a positional path.
+    /// Whether the projection has a positional path (`a.$`).
     positional: bool,
-    /// Whether there is an `$elemMatch`.
+    /// Whether the projection has an `$elemMatch`.
     first_element: bool,
     /// Paths of slices, which are included if the projection turns out to be an inclusion.
     slices: Vec<String>,

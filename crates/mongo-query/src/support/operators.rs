@@ -33,10 +33,10 @@ const fn row(part: Part, name: &'static str, support: Support) -> Row {
     Row { part, name, support }
 }
 
-/// How regular expressions differ from MongoDB's.
+/// How regular expressions differ from those of MongoDB.
 const REGEX: &str = "matched in linear time, so look-behind, backreferences, recursion, conditions, verbs, atomic groups, \
                      possessive quantifiers and \\C, \\G, \\K, \\X are refused by name";
-/// How sorts over arrays differ.
+/// How sorts by paths through arrays differ from MongoDB.
 const ARRAY_SORT: &str = "paths through two different arrays may sort by the first value of each \
                           where MongoDB refuses them";
 /// How a timestamp of `$currentDate` differs from MongoDB's.

@@ -46,7 +46,7 @@ pub(crate) const PUSH_MODIFIERS: &[(&str, Modifier)] = &[
     }),
 ];
 
-/// Parses a modifier into the push.
+/// Parses the value of a modifier of `$push`, such as `$slice`.
 type Modifier = fn(&mut Push, ValueRef<'_>) -> Result<(), Error>;
 
 /// Returns the integer of a number of any type.

@@ -127,7 +127,7 @@ fn filter_name(step: &EditStep) -> Option<&str> {
     if let EditStep::Filtered(name) = step { Some(name) } else { None }
 }
 
-/// Returns the operator at its path.
+/// Returns an update operator with its parsed path.
 fn parse_leaf(field: &str, operator: Operator) -> Result<PathOperator, Error> {
     // A renaming is applied at its target.
     let (path, operator) = match operator {

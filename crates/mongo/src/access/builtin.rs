@@ -14,7 +14,7 @@ mod sets;
 
 use super::{privilege::Privileges, role::Role, role_name::RoleName};
 
-/// The database whose roles apply to all databases.
+/// The database in which a role may apply to all databases.
 const ADMIN: &str = "admin";
 
 /// Adds the privileges of a role; the second argument is the role's database.

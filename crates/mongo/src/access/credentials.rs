@@ -46,7 +46,7 @@ pub(crate) struct StoredCredential {
     pub(crate) server_key: Vec<u8>,
 }
 
-/// Leaves the keys out of logs.
+/// Omits the keys, so that no log shows them.
 impl fmt::Debug for StoredCredential {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("StoredCredential")

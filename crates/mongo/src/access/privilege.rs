@@ -48,7 +48,7 @@ impl Privilege {
         Ok(Self { resource, actions })
     }
 
-    /// Returns the document that `parse` reads.
+    /// Returns the privilege in the form that `parse` reads.
     pub(crate) fn to_document(&self) -> Document {
         let names: Vec<Value> = self.actions.names().into_iter().map(Value::from).collect();
         doc! { "resource": self.resource.to_document(), "actions": names }
@@ -212,7 +212,7 @@ impl Privileges {
         Ok(set)
     }
 
-    /// Returns the array that `parse` reads.
+    /// Returns the privileges in the form that `parse` reads.
     pub(crate) fn to_value(&self) -> Value {
         Value::from(self.iter().map(Privilege::to_document).collect::<Vec<_>>())
     }

@@ -34,7 +34,7 @@ fn is_system(collection: &str) -> bool {
 #[expect(clippy::enum_variant_names, reason = "the names are MongoDB's")]
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Resource {
-    /// Everything.
+    /// Every resource, including the server.
     AnyResource,
     /// The server as a whole.
     Cluster,
@@ -187,7 +187,7 @@ impl Resource {
         }
     }
 
-    /// Returns the document that [`Resource::parse`] reads.
+    /// Returns the resource in the form that [`Resource::parse`] reads.
     pub(crate) fn to_document(&self) -> Document {
         match self {
             Self::AnyResource => doc! { "anyResource": true },

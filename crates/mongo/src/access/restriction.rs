@@ -140,7 +140,7 @@ impl Restriction {
         Ok(list)
     }
 
-    /// Returns the document that `parse` reads.
+    /// Returns the restriction in the form that `parse` reads.
     pub(crate) fn to_document(&self) -> Document {
         let mut document = Document::new();
         for (name, list) in
@@ -154,7 +154,7 @@ impl Restriction {
         document
     }
 
-    /// Returns the array that `parse_list` reads.
+    /// Returns restrictions in the form that `parse_list` reads.
     pub(crate) fn list_to_value(list: &[Self]) -> Value {
         Value::from(list.iter().map(Self::to_document).collect::<Vec<_>>())
     }

@@ -56,7 +56,7 @@ impl RoleName {
         format!("{}.{}", self.database, self.role)
     }
 
-    /// Returns `{role, db}`.
+    /// Returns the name as `{role, db}`.
     pub(crate) fn to_document(&self) -> Document {
         doc! { "role": self.role.as_str(), "db": self.database.as_str() }
     }
@@ -96,7 +96,7 @@ impl UserName {
         format!("{}.{}", self.database, self.user)
     }
 
-    /// Returns `{user, db}`.
+    /// Returns the name as `{user, db}`.
     pub(crate) fn to_document(&self) -> Document {
         doc! { "user": self.user.as_str(), "db": self.database.as_str() }
     }

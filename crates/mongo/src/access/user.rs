@@ -117,7 +117,7 @@ impl User {
         })
     }
 
-    /// Returns the `userId`.
+    /// Returns the user's UUID, as `userId` in replies.
     pub(crate) fn uuid(&self) -> Value {
         Value::Binary { subtype: UUID, bytes: self.id.to_vec() }
     }
@@ -131,7 +131,7 @@ impl User {
         self.credentials.mechanisms()
     }
 
-    /// Returns an entry of `usersInfo`.
+    /// Returns the user as replies of `usersInfo` show it.
     pub(crate) fn shown(&self, view: UserView<'_>) -> Document {
         let mut shown = doc! {
             "_id": self.name.id(),

@@ -21,7 +21,7 @@ use crate::{
 /// The namespace of the cursor over the outcomes, in database `admin`.
 const CURSOR: &str = "$cmd.bulkWrite";
 
-/// The totals of all operations in the reply.
+/// The numbers of affected documents that the reply of `bulkWrite` reports.
 #[derive(Default)]
 pub(super) struct Totals {
     pub(super) inserted: usize,
@@ -32,7 +32,7 @@ pub(super) struct Totals {
     pub(super) errors: usize,
 }
 
-/// The result of one operation.
+/// The result of one operation of a `bulkWrite`.
 pub(super) enum Done {
     Inserted,
     Updated(Updated),

@@ -70,7 +70,7 @@ const UPDATE_FIELDS: UpdateFields = UpdateFields {
         "collation",
     ],
 };
-/// Fields of a delete.
+/// Fields of a delete operation in `bulkWrite`.
 const DELETE_FIELDS: &[&str] = &["delete", "filter", "multi", "hint", "collation"];
 
 /// Requires for each operation the rights of the corresponding command. A malformed operation
@@ -168,7 +168,7 @@ struct Run<'a, S: Store> {
     namespaces: Vec<Namespace>,
     book: Option<&'a Book<'a, S>>,
     errors_only: bool,
-    /// Include only successful operations.
+    /// Numbers of documents affected by the successful operations.
     totals: Totals,
     results: Vec<Document>,
 }
@@ -268,7 +268,7 @@ enum Planned<'d> {
 }
 
 impl<S: Store> Run<'_, S> {
-    /// Parses an operation. Returns it with its collection.
+    /// Parses an operation and returns the collection that it writes to.
     fn parse<'d>(
         &self,
         operation: DocRef<'d>,

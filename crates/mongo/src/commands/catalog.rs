@@ -121,7 +121,7 @@ fn kept_options(args: &Args<'_>) -> Document {
     given.map(|(name, value)| (name.to_owned(), value.to_value())).collect()
 }
 
-/// Checks the options without effect, as mongod does.
+/// Checks options that have no effect, with the errors of mongod.
 fn check_options(args: &Args<'_>) -> Result<()> {
     args.lax_bool("autoIndexId")?;
     args.int("flags")?;

@@ -113,7 +113,7 @@ impl<S: Store> RunStatement<S> for Run<'_, S> {
     }
 }
 
-/// The removal of one statement.
+/// What a `delete` statement removes.
 pub(super) struct Removal {
     pub(super) find: Find,
     /// Whether all matching documents are removed, not only the first.

@@ -19,7 +19,7 @@ use crate::{
     rights::{Asked, Need, Object},
 };
 
-/// Requires the rights to everything in MongoDB's reply.
+/// Requires the rights to all sections that MongoDB's reply has.
 pub(super) fn needs(_: &Asked<'_>) -> Result<Vec<Need>> {
     let rights = [Action::ServerStatus, Action::ReplSetGetStatus];
     Ok(rights.map(|right| Need::of(right, Object::Server)).into())

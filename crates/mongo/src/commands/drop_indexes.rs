@@ -95,7 +95,7 @@ fn checked_name(state: &CollectionState, name: &str) -> Result<String> {
     }
 }
 
-/// Returns error 27 IndexNotFound.
+/// Returns the error for a missing index: 27 IndexNotFound.
 fn not_found(name: &str) -> Error {
     Error::new(IndexNotFound, format!("index not found with name [{name}]"))
 }

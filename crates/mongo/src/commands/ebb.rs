@@ -39,7 +39,7 @@ pub(super) fn moves_clock(command: DocRef<'_>) -> bool {
     command.get("advanceSeconds").is_some() || command.get("set").is_some()
 }
 
-/// Requires a right only for moving the clock.
+/// Requires a right to move the clock, and none to read it.
 pub(super) fn clock_needs(asked: &Asked<'_>) -> Result<Vec<Need>> {
     let moves = moves_clock(asked.body);
     Ok(moves.then(|| Need::of(Action::EbbClock, Object::Server)).into_iter().collect())
@@ -89,7 +89,7 @@ pub(super) async fn run_clock<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     })
 }
 
-/// Returns a date for messages, as `2027-01-01T00:00:00.000Z`.
+/// Returns a date as `2027-01-01T00:00:00.000Z`, for error messages.
 fn date_text(ms: i64) -> String {
     let at = DateParts::parts_of(ms);
     format!(
@@ -240,7 +240,7 @@ async fn list_next<S: Store>(
     })
 }
 
-/// Returns the error of an invalid `after`.
+/// Returns the error for an invalid `after`, the position in a list.
 fn bad_place() -> Error {
     Error::new(BadValue, "'after' must be the value of an earlier reply")
 }
@@ -271,7 +271,7 @@ fn expiration_entry(fate: DocumentExpiry) -> Document {
     }
 }
 
-/// Returns the error of an invalid default.
+/// Returns the error for an invalid default TTL of a preview.
 fn bad_default() -> Error {
     Error::new(BadValue, "preview.default must be null, -1 or 1..2147483647")
 }

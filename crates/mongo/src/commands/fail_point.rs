@@ -19,10 +19,10 @@ use crate::{
     replies::ok,
 };
 
-/// What happens to a command.
+/// What enabled fail points make the server do with a command.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Action {
-    /// The command runs.
+    /// The command runs normally.
     Go,
     /// The connection is closed without a reply.
     CloseConnection,
@@ -44,7 +44,7 @@ fn is_meant<S: Store>(point: &FailCommand, call: &Call<'_, S>) -> bool {
         && point.app_name.as_ref().is_none_or(meets)
 }
 
-/// Returns whether a command names this collection.
+/// Returns whether the command is on the collection of this full name.
 fn is_about<S: Store>(call: &Call<'_, S>, namespace: &str) -> bool {
     let argument = call.known.and_then(|known| known.row.collection_in).unwrap_or(call.name);
     let named = call.body.get(argument).and_then(ValueRef::as_str);

@@ -43,7 +43,7 @@ const STORED_IN: (&str, &str) = ("config", "system.sessions");
 /// Memory of an entry until the reply is built, in bytes.
 const ENTRY_BYTES: usize = 2 * 1024;
 
-/// Sessions with their last use and user.
+/// Time of the last use and user of each session.
 type Found = BTreeMap<(SessionId, UserDigest), (Duration, Option<UserName>)>;
 
 /// Returns the rights that either stage requires: none for the sender's own sessions. Named users
@@ -166,7 +166,7 @@ fn find_sessions<S: Store>(
     Ok(found)
 }
 
-/// Returns the entry of a session.
+/// Returns the entry of a session in the result of the stage.
 fn entry(
     (id, user): (SessionId, UserDigest),
     (used, name): (Duration, Option<UserName>),

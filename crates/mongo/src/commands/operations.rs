@@ -38,7 +38,7 @@ use crate::{
 /// Their memory is reserved first, since there may be as many operations as connections.
 const SHOWN_COPIES: usize = 4;
 
-/// Prefix of the names of shards.
+/// Prefix of shard names in replies of `currentOp`.
 const SHARD: &str = "shard";
 
 /// Returns the rights that `currentOp` requires: none for the sender's own operations.
@@ -106,7 +106,7 @@ pub(super) async fn current_op_stage<S: Store>(
     Ok(operations)
 }
 
-/// Which entries are listed.
+/// Which operations and cursors `currentOp` lists.
 #[derive(Clone, Copy, Debug)]
 struct Shown {
     /// Whether to list only operations of the sender's user, if authentication is on.

@@ -58,7 +58,7 @@ fn value_of<S: Store>(call: &Call<'_, S>, name: &str, start: fn() -> Value) -> V
 /// Which parameters are requested besides named ones, and in which format.
 #[derive(Clone, Copy, Debug)]
 struct Asked {
-    /// Whether to return all parameters.
+    /// Whether the reply contains all parameters.
     all: bool,
     /// Whether to return for each parameter when it may be set.
     details: bool,
@@ -80,7 +80,7 @@ impl Asked {
         })
     }
 
-    /// Returns a parameter's value in the requested format.
+    /// Returns a parameter's value in the format that the client requested.
     fn shown(self, value: Value, settable: bool) -> Value {
         if !self.details {
             return value;

@@ -33,7 +33,7 @@ use crate::{
     users::Kept,
 };
 
-/// Arguments of `createRole` and `updateRole`.
+/// Arguments that `createRole` and `updateRole` accept.
 pub(super) const CREATE_FIELDS: &[&str] = &["privileges", "roles", "authenticationRestrictions"];
 pub(super) const INFO_FIELDS: &[&str] =
     &["showPrivileges", "showBuiltinRoles", "showAuthenticationRestrictions"];

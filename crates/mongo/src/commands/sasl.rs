@@ -42,7 +42,7 @@ pub(super) const START_FIELDS: &[&str] =
     &["mechanism", "payload", "autoAuthorize", "options", "db"];
 pub(super) const CONTINUE_FIELDS: &[&str] = &["conversationId", "payload"];
 
-/// Returns the error of a failed login.
+/// Returns the error of a failed login, which is the same for every reason.
 fn refused() -> Error {
     Error::new(AuthenticationFailed, "Authentication failed.")
 }

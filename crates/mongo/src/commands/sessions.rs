@@ -134,7 +134,7 @@ async fn kill<S: Store>(call: &Call<'_, S>, killed: &SessionSet) -> Result<DocBu
     ok(doc! {})
 }
 
-/// Returns the patterns that select the same sessions.
+/// Returns a set of sessions as patterns of `killAllSessionsByPattern`.
 fn as_patterns(killed: &SessionSet) -> Vec<Value> {
     if killed.all {
         return Vec::new();

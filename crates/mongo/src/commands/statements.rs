@@ -88,7 +88,7 @@ pub(super) enum Staged<T> {
 }
 
 impl<T> Staged<T> {
-    /// Converts the outcome.
+    /// Applies a function to the outcome of a staged statement.
     pub(super) fn map<U>(self, turn: impl FnOnce(T) -> U) -> Staged<U> {
         match self {
             Self::Added(done) => Staged::Added(turn(done)),
@@ -100,7 +100,7 @@ impl<T> Staged<T> {
 
 /// Runs the statements of one command and sums up their outcomes.
 pub(super) trait RunStatement<S: Store> {
-    /// The outcome of a statement.
+    /// The outcome of a statement, as the command reports it.
     type Outcome: Send;
 
     /// Adds a statement to a group; `at` is its position in the command.
@@ -185,7 +185,7 @@ pub(super) async fn run_statements<S: Store, R: RunStatement<S> + Send>(
     Ok(run.failures.errors)
 }
 
-/// How a group ended.
+/// How the execution of a group of statements ended.
 enum Ended {
     /// The command ends: no statement runs after the group.
     Command,
@@ -203,7 +203,7 @@ struct Failures<'c, 'a, S: Store> {
     errors: Vec<(usize, Error)>,
 }
 
-/// The run of a command's statements.
+/// The execution of a write command's statements.
 struct Run<'c, 'a, 's, 'r, S: Store, R> {
     call: &'c Call<'a, S>,
     statements: Vec<DocRef<'s>>,

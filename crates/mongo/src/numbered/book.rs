@@ -38,7 +38,7 @@ pub(crate) struct Answer {
     pub(crate) value: Option<Bytes>,
 }
 
-/// The form of a `findAndModify`.
+/// Options of a `findAndModify` that a retry has to repeat.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Wanted {
     /// Whether the document is removed.
@@ -72,9 +72,9 @@ impl<S: Store> Clone for Place<'_, S> {
 
 impl<S: Store> Copy for Place<'_, S> {}
 
-/// A page that was read.
+/// A page of receipts that was read for the command.
 struct HeldPage {
-    /// The stored version.
+    /// Stamp of the stored page, which is its version; `None` if it is not stored.
     stamp: Option<u64>,
     /// Whether the stored page belongs to this transaction number.
     ours: bool,
@@ -83,7 +83,7 @@ struct HeldPage {
     unwritten: bool,
 }
 
-/// The state that changes while the command runs.
+/// The part of the receipts that changes while the command runs.
 #[derive(Default)]
 struct State {
     pages: BTreeMap<u32, HeldPage>,

@@ -58,12 +58,12 @@ pub(super) struct Page {
 }
 
 impl Page {
-    /// Creates an empty page of this number.
+    /// Creates an empty page for the statements of this transaction number.
     pub(super) fn new(number: i64) -> Self {
         Self { number, codes: [0; STATEMENTS], upserted: BTreeMap::new(), answer: None }
     }
 
-    /// Returns the id of a receipt.
+    /// Returns the id of a page of receipts of a session.
     pub(super) fn id_of(session: &SessionId, page: u32) -> Value {
         Value::Binary { subtype: 0, bytes: [&session[..], &page.to_be_bytes()].concat() }
     }
@@ -85,7 +85,7 @@ impl Page {
         }
     }
 
-    /// Returns the stored form.
+    /// Returns the page in stored form.
     pub(super) fn encode(&self, id: &Value) -> DocBuf {
         let mut builder = DocBuilder::new();
         builder.append("_id", id.as_ref());
@@ -115,7 +115,7 @@ impl Page {
         builder.finish()
     }
 
-    /// Reads the stored form.
+    /// Decodes the stored form of a page.
     pub(super) fn decode(bytes: &[u8]) -> Result<Self> {
         let stored = DocRef::Raw(bytes);
         Self::decode_fields(stored).ok_or_else(|| {
@@ -165,7 +165,8 @@ fn runs_of(codes: &[u8; STATEMENTS]) -> Vec<u8> {
     runs
 }
 
-/// Decodes the runs; `None` if they are invalid.
+/// Decodes the result codes of the page's statements from their run-length encoding; `None` if it
+/// is invalid.
 fn codes_of(runs: &[u8]) -> Option<[u8; STATEMENTS]> {
     let mut codes = [0; STATEMENTS];
     let mut at = 0;

@@ -127,7 +127,7 @@ fn wrong_type(name: &str, expected: &str, found: ValueRef<'_>) -> Error {
     Error::new(TypeMismatch, message)
 }
 
-/// Checks the origin of a concern.
+/// Checks the field `provenance` of a read or write concern.
 fn check_provenance(of: &str, value: ValueRef<'_>) -> Result<()> {
     match value {
         ValueRef::String(name) if PROVENANCES.contains(&name) => Ok(()),

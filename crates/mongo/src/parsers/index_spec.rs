@@ -28,7 +28,7 @@ use crate::{
 /// Maximum length of an index name in bytes.
 const MAX_NAME: usize = 1_000;
 
-/// Supported options.
+/// Options of indexes that are supported.
 const KNOWN: &[&str] = &[
     "key",
     "name",
@@ -66,7 +66,7 @@ const UNSUPPORTED: &[&str] = &[
 /// Options of the `_ts` index.
 const SYSTEM: &[&str] = &["key", "name", "v", "ns", "background", "expireAfterSeconds"];
 
-/// The treatment of unknown options.
+/// How options of unknown name are treated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Unknown {
     /// Unknown options are an error.

@@ -34,7 +34,7 @@ pub(crate) struct UpdateFields {
     pub(crate) filter: &'static str,
     /// The update.
     pub(crate) update: &'static str,
-    /// Constants for pipelines.
+    /// Name of the field with the variables of an update pipeline.
     pub(crate) constants: &'static str,
     /// All fields that a statement may have.
     pub(crate) all: &'static [&'static str],

@@ -39,7 +39,7 @@ pub(crate) struct FirstBatch {
     pub(crate) single: bool,
     /// Whether to exempt the cursor from the idle timeout.
     pub(crate) keep: bool,
-    /// Whether the plan has a sort.
+    /// Whether the plan of the cursor contains a sort.
     pub(crate) sorts: bool,
 }
 

@@ -1,12 +1,12 @@
 //! Parts of replies that several commands share. A command's own reply format is in its own file.
 
-/// Collections.
+/// Replies about collections.
 pub(crate) mod collection;
-/// Batches, and cursors that stay open.
+/// Replies with batches, and the cursors that stay open after them.
 pub(crate) mod cursor;
-/// Indexes.
+/// Replies about indexes.
 pub(crate) mod index;
-/// Numbers of the types that clients expect.
+/// Conversion of numbers to the types that clients expect.
 pub(crate) mod numbers;
 
 use document::{DocBuf, DocBuilder, Document, ValueRef};

@@ -13,7 +13,7 @@ pub(crate) enum Arrived {
     Whole(Vec<u8>),
     /// The message was read completely, but memory was exhausted: only its beginning was kept.
     Refused(Vec<u8>, Short),
-    /// The stream ended early.
+    /// The stream ended before the message was complete.
     Cut,
 }
 

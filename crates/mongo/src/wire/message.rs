@@ -32,7 +32,7 @@ pub(crate) enum Shape {
 pub(crate) struct Sequence {
     /// The argument's name, such as `documents`.
     pub(crate) name: String,
-    /// The position of each document in the message.
+    /// The byte range of each document in the message.
     pub(crate) documents: Vec<Range<usize>>,
 }
 
@@ -52,7 +52,7 @@ pub(crate) struct Message {
     pub(crate) as_it_came: Option<Bytes>,
     /// Positions of the changed texts and names in the payload.
     pub(crate) not_utf8: Vec<Range<usize>>,
-    /// Position of the command's document.
+    /// The byte range of the command's document in the message.
     pub(crate) body: Range<usize>,
     /// Document sequences with unique names.
     pub(crate) sequences: Vec<Sequence>,

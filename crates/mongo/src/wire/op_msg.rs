@@ -19,11 +19,11 @@ use crate::{
     limits::{MAX_COMMAND_BYTES, MAX_NOT_UTF8, MAX_SECTIONS},
 };
 
-/// The message ends with a checksum.
+/// Flag: the message ends with a checksum.
 const CHECKSUM_PRESENT: u32 = 1;
 /// In a request: no reply is wanted. In a reply: another one follows without a request.
 const MORE_TO_COME: u32 = 1 << 1;
-/// The client accepts several replies to one request.
+/// Flag: the client accepts several replies to one request.
 const EXHAUST_ALLOWED: u32 = 1 << 16;
 /// Unknown bits among these are an error; the others may be ignored according to the protocol.
 const REQUIRED_BITS: u32 = 0xffff;
@@ -156,7 +156,7 @@ struct Sections<'a> {
     end: usize,
     body: Option<Range<usize>>,
     sequences: Vec<Sequence>,
-    /// Number of elements so far, at all levels.
+    /// Number of elements read so far, at all nesting levels.
     elements: usize,
     /// Positions of texts and names that are not UTF-8.
     not_utf8: Vec<Range<usize>>,

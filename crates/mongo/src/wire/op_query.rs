@@ -57,7 +57,7 @@ pub(super) fn parse(header: &Header, payload: Vec<u8>) -> Result<Message, Malfor
 
 /// Returns an OP_REPLY with one document.
 pub(crate) fn reply(request_id: i32, response_to: i32, body: &[u8]) -> Vec<u8> {
-    /// The server supports awaitData; set in every reply.
+    /// Flag: the server supports awaitData. It is set in every reply.
     const AWAIT_CAPABLE: i32 = 8;
     let len = HEADER_BYTES + 20 + body.len();
     let mut out = Vec::with_capacity(len);

@@ -7,7 +7,7 @@ use crate::access::{
     resource::{OWN_DATABASES, Resource},
 };
 
-/// Reading a collection.
+/// Actions that allow reading a collection.
 const READ: Actions = Actions::of(&[
     Action::ChangeStream,
     Action::CollStats,
@@ -22,7 +22,7 @@ const READ: Actions = Actions::of(&[
     Action::PlanCacheRead,
 ]);
 
-/// Reading and writing a collection.
+/// Actions that allow reading and writing a collection.
 const READ_WRITE: Actions = READ.union(Actions::of(&[
     Action::CleanupStructuredEncryptionData,
     Action::CompactStructuredEncryptionData,
@@ -40,7 +40,7 @@ const READ_WRITE: Actions = READ.union(Actions::of(&[
     Action::UpdateSearchIndex,
 ]));
 
-/// Administering a database without reading its documents.
+/// Actions that allow administering a database without reading its documents.
 const DB_ADMIN: Actions = Actions::of(&[
     Action::BypassDocumentValidation,
     Action::CollMod,
@@ -76,7 +76,7 @@ const PROFILE: Actions = READ.union(Actions::of(&[
     Action::DropCollection,
 ]));
 
-/// Administering the users and roles of a database.
+/// Actions that allow administering the users and roles of a database.
 const USER_ADMIN: Actions = Actions::of(&[
     Action::ChangeCustomData,
     Action::ChangePassword,

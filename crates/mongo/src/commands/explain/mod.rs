@@ -49,9 +49,9 @@ struct Explained {
     then: Outcome,
 }
 
-/// What a command does with the documents found.
+/// What the explained command does with the documents that it finds.
 enum Outcome {
-    /// Returns the documents.
+    /// Returns the documents to the client.
     Answer,
     /// Counts the documents.
     Count,
@@ -98,7 +98,7 @@ pub(super) fn changes_data(command: DocRef<'_>) -> bool {
     explained.is_some_and(aggregate::changes_data)
 }
 
-/// Requires the rights of the inner command.
+/// Requires the rights of the explained command.
 pub(super) fn needs(asked: &Asked<'_>) -> Result<Vec<Need>> {
     let Some(body) = asked.args().document("explain")? else { return Ok(Vec::new()) };
     // A command that cannot be explained is refused by its name.

@@ -7,12 +7,12 @@ use engine::{Explain, Namespace, Store};
 
 use crate::{call::Call, errors::Result, limits::SERVER_VERSION, replies::ok};
 
-/// The counts of a run.
+/// The counts of an explained execution.
 #[derive(Default)]
 pub(super) struct Stats {
     /// Number of documents that the command would return.
     pub(super) returned: usize,
-    /// Duration of the run.
+    /// Duration of the execution in milliseconds.
     pub(super) millis: u128,
     /// Number of index keys examined.
     pub(super) keys: u64,

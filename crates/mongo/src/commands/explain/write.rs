@@ -102,7 +102,7 @@ impl PlannedWrite {
         if self.edit.is_some() { "UPDATE" } else { "DELETE" }
     }
 
-    /// Returns the number of documents that it returns.
+    /// Returns the number of documents that the write would return.
     pub(super) fn returned_count(&self) -> usize {
         usize::from(self.answers && 0 < self.found)
     }

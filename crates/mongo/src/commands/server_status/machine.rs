@@ -5,7 +5,7 @@ use document::{Document, doc};
 use super::{int, long};
 use crate::usage::Usage;
 
-/// Returns the section `mem`, in megabytes.
+/// Returns the section `mem`: the process's memory in megabytes.
 pub(super) fn memory_section(usage: &Usage) -> Document {
     doc! {
         "bits": 64,

@@ -58,7 +58,7 @@ fn int(value: u64) -> Value {
 /// that it names.
 struct WantedSections<'a> {
     args: Args<'a>,
-    /// Whether unnamed sections are included.
+    /// Whether the reply includes sections that the command does not name.
     others: bool,
 }
 

@@ -41,19 +41,19 @@ struct CommandCounts {
     nanos: u64,
 }
 
-/// All counts at one moment.
+/// The counts of commands, connections and cursors, read at one moment.
 pub(super) struct WorkCounts {
-    /// Sums over all connections, by name.
+    /// Work counters by name, summed over all connections.
     counters: Vec<(&'static str, u64)>,
     /// Commands that were called at least once, by name.
     called: Vec<CommandCounts>,
     connections: i64,
     connections_ever: i32,
-    /// Numbers of open cursors and of idle ones.
+    /// Number of open cursors, and how many of them are idle.
     cursors: (usize, usize),
     /// Number of cursors opened, and number of those closed by the idle timeout.
     cursors_ever: (u64, u64),
-    /// Rows of the running commands.
+    /// Command table rows of the running commands.
     running: Vec<&'static CommandRow>,
 }
 
@@ -86,7 +86,7 @@ impl WorkCounts {
         }
     }
 
-    /// Returns the sum of one counter.
+    /// Returns the sum of the counter with this name.
     fn counter_value(&self, name: &str) -> u64 {
         self.counters.iter().find(|(held, _)| *held == name).map_or(0, |(_, count)| *count)
     }

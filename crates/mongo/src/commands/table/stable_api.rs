@@ -82,5 +82,6 @@ pub(super) const COUNT: &[&str] = &["encryptionInformation", "fields", "mirrored
 
 pub(super) const GET_MORE: &[&str] = &["lastKnownCommittedOpTime", "term"];
 
-/// Excluded arguments of `insert`, `update`, `delete` and `findAndModify`.
+/// Arguments of `insert`, `update`, `delete` and `findAndModify` that are not part of the Stable
+/// API.
 pub(super) const WRITES: &[&str] = &["collectionUUID", "encryptionInformation"];
