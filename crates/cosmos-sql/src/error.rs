@@ -21,7 +21,7 @@ impl Span {
 pub struct Mistake {
     /// The service's code. A mistake with a numeric or an empty code has no position in the text.
     pub code: &'static str,
-    /// The service's message.
+    /// Error message as Azure Cosmos DB returns it.
     pub message: String,
     /// Start of the mistake in UTF-16 units. Clients underline the part from here to `end`.
     pub start: usize,

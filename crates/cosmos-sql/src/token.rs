@@ -70,7 +70,7 @@ impl Word {
 
 macro_rules! signs {
     ($($sign:ident $text:literal),* $(,)?) => {
-        /// Punctuation. Longer signs come first, for `starting`.
+        /// Punctuation. The table lists longer signs first, so that they are matched first.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub(crate) enum Sign { $($sign),* }
 

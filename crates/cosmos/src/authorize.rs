@@ -34,7 +34,7 @@ pub(crate) enum Principal {
     Reader,
     /// Holder of the token of a permission.
     Token(Permission),
-    /// Holder of an Entra token with this name.
+    /// Holder of an Entra token, identified by name.
     Named {
         /// The token's `oid` or `sub`.
         name: String,

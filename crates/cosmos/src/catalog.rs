@@ -86,7 +86,7 @@ pub(crate) struct Container {
     pub(crate) name: String,
     /// Name of the database that contains the container.
     pub(crate) database: String,
-    /// Number of that database, for resource ids.
+    /// Number of the database, a part of resource ids.
     pub(crate) database_number: u32,
     pub(crate) rid: String,
     /// Partition key definition.

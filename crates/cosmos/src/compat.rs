@@ -8,7 +8,7 @@ use select::functions;
 
 use crate::{failure::Fault, headers::READ};
 
-/// Title, and the rules of time to live.
+/// Title of the page, and the rules of time to live.
 const RULES: &str = r#"# Azure Cosmos DB for NoSQL compatibility
 
 Printed from the tables of headers, errors and functions; a test keeps it true.
@@ -36,7 +36,7 @@ what is not there answers an error that names it.
 
 "#;
 
-/// The table of routes.
+/// The table of the routes in the documentation.
 const ROUTES: &str = r#"## Routes
 
 | route | | |

@@ -236,7 +236,7 @@ async fn route_client_key<S: Store>(
     }
 }
 
-/// Boxed like the other asynchronous routes.
+/// Answers a request for a feed of all shards. Boxed like the other asynchronous routes.
 async fn shared_feed<S: Store>(
     door: &Door<S>,
     request: &Request,

@@ -128,7 +128,7 @@ pub(crate) struct Counters {
     pub(crate) bytes_in: AtomicU64,
     /// Bytes of response bodies, before TLS and framing.
     pub(crate) bytes_out: AtomicU64,
-    /// Hundredths of request units.
+    /// Total charge of responses in hundredths of request units.
     pub(crate) request_units: AtomicU64,
 }
 

@@ -11,12 +11,12 @@ use crate::{
     rid::Rid,
 };
 
-/// What determines the shard that answers a request.
+/// The property of a request that determines the shard which answers it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Home {
-    /// Nothing: any server can answer.
+    /// Any shard can answer.
     Any,
-    /// Name of a database.
+    /// The shard that stores the database with this name answers.
     Named(String),
     /// Number of a database or offer, from a resource id; the shard that assigned it answers
     /// ([`Settings::shard`](crate::Settings::shard)).
@@ -24,7 +24,7 @@ pub enum Home {
 }
 
 impl Home {
-    /// Returns the home of a link.
+    /// Returns the property of a resource path that determines the shard.
     pub(crate) fn of(link: &Link) -> Self {
         let [database, _] = &link.owners;
         match link.kind {

@@ -101,7 +101,7 @@ pub(crate) struct Interrupt {
     /// Lets other tasks run; the server provides it, and it is called every few milliseconds of a
     /// long evaluation.
     give_way: fn(),
-    /// Deadline on the monotonic clock.
+    /// Deadline of the request on the monotonic clock.
     end: Duration,
     /// Thread time of the last check during a long evaluation, in nanoseconds; 0 if the evaluation
     /// has yielded since, because the time until the next check then includes other work.

@@ -4,11 +4,11 @@
 
 use std::{ops::RangeInclusive, time::Duration};
 
-/// Largest item in bytes of JSON: the service's figure.
+/// Largest item in bytes of JSON; the same limit as in Azure Cosmos DB.
 pub(crate) const MAX_ITEM_BYTES: usize = 2 * 1024 * 1024;
 /// Largest request body in bytes: an item with some overhead.
 pub(crate) const MAX_BODY_BYTES: usize = MAX_ITEM_BYTES + 128 * 1024;
-/// The quota of a container as responses report it: the service's figures, in kilobytes. Here only
+/// The quota of a container in responses: the values of Azure Cosmos DB, in kilobytes. Here only
 /// the disk limits a container.
 pub(crate) const QUOTA: &str =
     "documentSize=10240;documentsSize=10485760;documentsCount=-1;collectionSize=10485760;";
@@ -25,7 +25,7 @@ pub(crate) const QUIET_TIME: Duration = Duration::from_millis(500);
 pub(crate) const MAX_LINGER_BYTES: usize = 64 * 1024 * 1024;
 /// How long a connection that is closed while its client still sends is kept open for reading.
 pub(crate) const LINGER_TIME: Duration = Duration::from_secs(2);
-/// Bytes of stored items after which a page of results ends: the service's figure.
+/// Bytes of stored items after which a page of results ends; the same limit as in Azure Cosmos DB.
 pub(crate) const MAX_PAGE_BYTES: usize = 4 * 1024 * 1024;
 /// Total bytes of the items in a batch response, as JSON.
 pub(crate) const MAX_BATCH_ANSWER_BYTES: usize = 4 * 1024 * 1024;
@@ -33,57 +33,59 @@ pub(crate) const MAX_BATCH_ANSWER_BYTES: usize = 4 * 1024 * 1024;
 pub(crate) const PAGE_ITEMS: usize = 100;
 /// Largest number of items in a page that a client may request.
 pub(crate) const MAX_PAGE_ITEMS: usize = 1000;
-/// Deepest nesting of objects and arrays in an item: the service's figure.
+/// Deepest nesting of objects and arrays in an item; the same limit as in Azure Cosmos DB.
 pub(crate) const MAX_DEPTH: usize = 128;
-/// Nesting levels of a batch around an item.
+/// Nesting levels of a batch request that surround an item.
 pub(crate) const BATCH_DEPTH: usize = 2;
-/// Nesting levels of a patch around a value.
+/// Nesting levels of a patch request that surround a value.
 pub(crate) const PATCH_DEPTH: usize = 2;
-/// Longest item id in bytes: the service's figure.
+/// Longest item id in bytes; the same limit as in Azure Cosmos DB.
 pub(crate) const MAX_ITEM_ID_BYTES: usize = 1023;
-/// Longest id of any other resource in characters: the service's figure.
+/// Longest id in characters of a resource that is not an item; the same limit as in Azure Cosmos
+/// DB.
 pub(crate) const MAX_NAME_CHARS: usize = 255;
-/// Databases of an account, and containers of a database.
+/// Maximum number of databases of an account, and of containers of a database.
 pub(crate) const MAX_RESOURCES: usize = 500;
-/// Paths of a hierarchical partition key.
+/// Maximum number of paths of a hierarchical partition key.
 pub(crate) const MAX_KEY_PATHS: usize = 3;
 /// Components of a partition key header that are parsed. It exceeds the maximum of a key, so that a
 /// key with too many components gets the specific error.
 pub(crate) const MAX_HEADER_KEYS: usize = 8;
-/// Bytes of the values of a partition key: the service's figure for version 2 keys.
+/// Maximum total size of the values of a partition key in bytes; the same limit as in Azure Cosmos
+/// DB for version 2 keys.
 pub(crate) const MAX_KEY_BYTES: usize = 2048;
 /// Bytes of a partition key header, in which every character may be escaped.
 pub(crate) const KEY_TEXT_BYTES: usize = 6 * MAX_KEY_BYTES + 64;
-/// Names in a path of a policy.
+/// Maximum number of property names in a path of an indexing or other policy.
 pub(crate) const MAX_PATH_PARTS: usize = 32;
-/// Operations of a batch or bulk: the service's figure.
+/// Maximum number of operations of a batch or bulk request; the same limit as in Azure Cosmos DB.
 pub(crate) const MAX_BATCH: usize = 100;
-/// Bytes of a batch in HybridRow: the service's figure.
+/// Maximum size of a HybridRow batch in bytes; the same limit as in Azure Cosmos DB.
 pub(crate) const MAX_HYBRID_BATCH_BYTES: usize = 2_202_010;
-/// Operations of a patch: the service's figure.
+/// Maximum number of operations of a patch; the same limit as in Azure Cosmos DB.
 pub(crate) const MAX_PATCH: usize = 10;
-/// Parts of a path in a patch.
+/// Maximum number of parts of a path in a patch.
 pub(crate) const MAX_POINTER_PARTS: usize = MAX_DEPTH;
-/// Unique key constraints of a container.
+/// Maximum number of unique key constraints of a container.
 pub(crate) const MAX_UNIQUE_KEYS: usize = 10;
-/// Paths of all unique key constraints together.
+/// Maximum number of paths of all unique key constraints of a container.
 pub(crate) const MAX_UNIQUE_PATHS: usize = 16;
 /// Included paths of an indexing policy, and excluded paths.
 pub(crate) const MAX_INDEX_PATHS: usize = 1500;
-/// Paths of a composite index.
+/// Maximum number of paths of a composite index.
 pub(crate) const MAX_COMPOSITE_PATHS: usize = 8;
-/// Composite indexes of a container.
+/// Maximum number of composite indexes of a container.
 pub(crate) const MAX_COMPOSITES: usize = 100;
 /// Longest retention of deleted versions for feeds, in minutes.
 pub(crate) const MAX_RETENTION_MINUTES: i64 = 10_080;
 /// Retention of deleted versions for a feed that started implicitly when a client read it, in
 /// seconds.
 pub(crate) const BEGUN_RETENTION_S: i64 = MAX_RETENTION_MINUTES * 60;
-/// Client encryption keys of a database: the service's figure.
+/// Maximum number of client encryption keys of a database; the same limit as in Azure Cosmos DB.
 pub(crate) const MAX_CLIENT_KEYS: usize = 20;
-/// User-defined functions of a container.
+/// Maximum number of user-defined functions of a container.
 pub(crate) const MAX_UDFS: usize = 50;
-/// Stored procedures, or triggers, of a container.
+/// Maximum number of stored procedures, and of triggers, of a container.
 pub(crate) const MAX_SCRIPTS: usize = 100;
 /// Smallest manual throughput in request units per second.
 pub(crate) const MIN_THROUGHPUT: i64 = 400;
@@ -94,7 +96,7 @@ pub(crate) const MAX_THROUGHPUT: i64 = 1_000_000;
 /// Metered containers from which idle ones are evicted. It bounds memory, since clients choose the
 /// names of containers.
 pub(crate) const METERS: usize = 4096;
-/// Session tokens in one request.
+/// Maximum number of session tokens in one request.
 pub(crate) const MAX_SESSION_TOKENS: usize = 1000;
 /// Longest continuation token that is decoded. The longest state is a position in the order of
 /// several long texts.
@@ -104,7 +106,7 @@ pub(crate) const MAX_HEAD_BYTES: usize = 128 * 1024;
 /// Headers of a request. This is hyper's default, which is deliberately not set: hyper keeps this
 /// many on its stack, and for any other number it clears memory for each request.
 pub(crate) const MAX_HEADERS: usize = 100;
-/// Concurrent requests of one HTTP/2 connection.
+/// Maximum number of concurrent requests of one HTTP/2 connection.
 pub(crate) const MAX_STREAMS: u32 = 100;
 /// Concurrent requests of one HTTP/2 connection that run immediately. Further ones are scheduled
 /// with long operations, so that one client cannot take all processors.
@@ -146,7 +148,7 @@ pub(crate) const ANSWER_PART_BYTES: usize = 64 * 1024;
 /// Bytes of the results that are kept for next pages, of all queries together. A small memory
 /// account gives less.
 pub(crate) const AHEAD_BYTES: usize = 128 * 1024 * 1024;
-/// Queries whose next page is kept.
+/// Maximum number of queries whose next page is computed ahead and kept.
 pub(crate) const MAX_AHEAD: usize = 256;
 /// Bytes of a response; some results are longer as text than as stored bytes.
 pub(crate) const MAX_ANSWER_BYTES: usize = 32 * 1024 * 1024;

@@ -198,7 +198,7 @@ impl Link {
     }
 }
 
-/// Treats an empty path segment as absent.
+/// Returns a path segment, or `None` if it is empty.
 fn not_empty(name: &str) -> Option<&str> {
     Some(name).filter(|name| !name.is_empty())
 }
@@ -217,7 +217,7 @@ fn no_offer(id: &str) -> Failure {
     Failure::bad_request(format!("'offers/{id}' is not the id of an offer."))
 }
 
-/// Returns the failure for an unknown path.
+/// Returns the failure for a path of no known resource.
 fn unknown_path() -> Failure {
     Failure::new(Fault::NotFound, "No resource has this path.")
 }

@@ -23,14 +23,14 @@ use crate::limits::{AHEAD_BYTES, MAX_AHEAD};
 /// Cached state for the next page of a query.
 #[derive(Debug)]
 pub(crate) struct PageAhead {
-    /// The results after the previous page.
+    /// The results that follow the previous page.
     pub(crate) rest: Rest,
     /// The state of the store that the results depend on.
     pub(crate) basis: ScanBasis,
     /// Statistics of the scan that produced the results: the next page is charged as if it had
     /// scanned too.
     pub(crate) scanned: Scanned,
-    /// The order in which the items were read.
+    /// The order in which the scan reads the items.
     pub(crate) comes: ScanOrder,
 }
 

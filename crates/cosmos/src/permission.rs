@@ -24,7 +24,7 @@ pub(crate) struct Permission {
     pub(crate) writes: bool,
     /// Path of the resource; resources below it are included.
     pub(crate) path: ResourcePath,
-    /// The logical partition that it is limited to.
+    /// The only logical partition that the permission allows; `None` allows all.
     pub(crate) partition: Option<Vec<Component>>,
 }
 

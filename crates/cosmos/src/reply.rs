@@ -41,7 +41,7 @@ pub(crate) struct Reply {
 /// The headers of a response about one item that describe its container.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct StoredHeaders {
-    /// The container's disk usage.
+    /// Value of the header with the container's disk usage.
     pub(crate) usage: HeaderValue,
     /// Whether the request was a write, whose response reports the replicas.
     pub(crate) of_write: bool,
@@ -76,7 +76,7 @@ impl Reply {
         Self { status, ..Self::default() }
     }
 
-    /// Sets the charge.
+    /// Sets the charge in request units for this work on so many bytes.
     pub(crate) fn with_units(mut self, work: Work, bytes: usize) -> Self {
         self.request_units = request_units::hundredths(work, bytes);
         self

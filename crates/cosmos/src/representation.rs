@@ -16,7 +16,7 @@ pub(crate) struct SystemProperties {
     pub(crate) rid: Rid,
     /// Link of the parent by resource ids, with a trailing slash: `dbs/.../`.
     pub(crate) owner: String,
-    /// The resource's segment name in links.
+    /// Path segment of the resource type in links, such as `docs`.
     pub(crate) word: &'static str,
     /// The commit of the last change, from which the etag is derived.
     pub(crate) stamp: u64,

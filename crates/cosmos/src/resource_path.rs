@@ -38,7 +38,7 @@ impl ResourcePath {
         Self(Vec::new())
     }
 
-    /// Returns whether the path is below a container.
+    /// Returns whether the path denotes a resource in a container.
     pub(crate) fn is_in_container(&self) -> bool {
         2 < self.0.len()
     }

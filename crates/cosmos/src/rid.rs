@@ -89,7 +89,7 @@ pub(crate) enum Rid {
 /// Last byte of a client encryption key's id, which otherwise would equal a user's.
 const CLIENT_KEY: u8 = 2;
 
-/// The bit that distinguishes containers from users.
+/// The bit that distinguishes container numbers from user numbers.
 const CONTAINER: u32 = 1 << 31;
 
 impl Rid {

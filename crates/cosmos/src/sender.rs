@@ -3,10 +3,10 @@
 
 use auth::Right;
 
-/// The source of a sender's identity.
+/// How the identity of a request's sender is established.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Sender {
-    /// The signature or token in the request's headers.
+    /// By the signature or token in the request's headers.
     Signs,
     /// As `Signs`, for a client that connected to another endpoint, which has checked the host and
     /// serves static pages.

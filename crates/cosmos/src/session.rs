@@ -17,7 +17,7 @@ use crate::{
     limits::MAX_SESSION_TOKENS,
 };
 
-/// Id of the single partition key range.
+/// Id of a container's single partition key range.
 pub(crate) const RANGE: &str = "0";
 
 /// Returns the token for a container's last change.

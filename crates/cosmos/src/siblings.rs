@@ -39,7 +39,7 @@ pub trait AskSiblings: Send + Sync {
 pub struct Siblings(Arc<dyn AskSiblings>);
 
 impl Siblings {
-    /// Wraps a transport.
+    /// Creates the access to the other shards over this transport.
     pub fn new(ask: impl AskSiblings + 'static) -> Self {
         Self(Arc::new(ask))
     }

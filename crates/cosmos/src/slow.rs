@@ -15,7 +15,7 @@ use crate::{
     reply::Reply,
 };
 
-/// A finished request.
+/// A finished request, for the slow request log.
 pub(crate) struct Ended<'a> {
     pub(crate) operation: Option<Operation>,
     /// The path of the request, if it could be parsed.

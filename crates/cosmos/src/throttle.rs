@@ -18,7 +18,7 @@ use parking_lot::Mutex;
 
 use crate::limits::METERS;
 
-/// The limit of a container.
+/// Throughput that a container may use, and where it is accounted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Allowance {
     /// Resource id of the offer's resource: the container or its database.
@@ -35,7 +35,7 @@ struct CachedAllowance {
     allowance: Option<Allowance>,
 }
 
-/// The remaining throughput of an offer.
+/// The remaining request units of an offer in the current second.
 #[derive(Debug)]
 struct Bucket {
     second: u64,
@@ -47,7 +47,7 @@ struct Bucket {
 struct Meters {
     /// Limits by resource id of the container.
     known: HashMap<String, CachedAllowance>,
-    /// Buckets by resource id of the offer's resource.
+    /// Buckets by resource id of the container or database whose offer they belong to.
     buckets: HashMap<String, Bucket>,
 }
 

@@ -122,7 +122,7 @@ impl fmt::Debug for CurrentCertificate {
 }
 
 impl CurrentCertificate {
-    /// Starts with this certificate.
+    /// Creates the replaceable certificate, initially with this one.
     pub fn new(certificate: Certificate) -> Self {
         Self(Arc::new(ArcSwap::from_pointee(certificate)))
     }

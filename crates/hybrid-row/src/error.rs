@@ -5,7 +5,7 @@ use std::fmt;
 /// An invalid stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Invalid {
-    /// Description of the error.
+    /// Description of the mistake.
     pub what: &'static str,
     /// Offset of the invalid byte in the stream.
     pub at: usize,

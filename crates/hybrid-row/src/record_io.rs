@@ -27,7 +27,7 @@ const SEGMENT_BITS: u8 = 1;
 pub(crate) struct Record<'a> {
     body: &'a [u8],
     checksum: u32,
-    /// Offset of the body in the stream.
+    /// Offset of the record's body in the stream.
     at: usize,
 }
 
@@ -88,8 +88,9 @@ impl<'a> Iterator for Records<'a> {
     }
 }
 
-/// Reads a segment header. Its other columns are skipped one by one, so that a wrong length cannot
-/// hide records. A column with schemas is refused, because it is nested.
+/// Reads a segment header. The columns after its length are skipped one by one, so that a wrong
+/// length cannot hide records. A column that holds schemas is refused, because values of nested
+/// types are not supported.
 fn read_segment(cursor: &mut Cursor<'_>) -> Result<()> {
     read_header(SEGMENT, cursor)?;
     let error = cursor.invalid("a segment header has no length");

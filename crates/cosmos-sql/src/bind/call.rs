@@ -122,7 +122,7 @@ fn is_search_in_constants(name: &str, args: &[Expr]) -> bool {
     }
 }
 
-/// Binds such a call to searches in sets.
+/// Binds ARRAY_CONTAINS_ANY or ARRAY_CONTAINS_ALL as searches of values in sets.
 fn search_in_set(name: &str, args: Vec<Expr>) -> Expr {
     let mut args = args.into_iter();
     let list = match args.next() {

@@ -80,7 +80,7 @@ fn is_document_path(expr: &Expr, from: &[&[Source]]) -> bool {
     }
 }
 
-/// Returns the side that a constant condition selects.
+/// Returns the branch of a conditional that its constant condition selects.
 fn chosen(parts: &[Expr]) -> Option<&Expr> {
     let [condition, yes, no] = parts else { return None };
     match condition {
@@ -201,7 +201,7 @@ fn is_selected_path(select: &Select, names: &[String], around: &[&[Source]]) -> 
     }
 }
 
-/// Returns the slot with which an expression starts.
+/// Returns the slot of the name with which a path expression starts.
 fn root_slot(expr: &Expr) -> Option<usize> {
     match expr {
         Expr::Slot(slot) | Expr::Path(slot, _) => Some(*slot),

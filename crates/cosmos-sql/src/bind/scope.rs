@@ -26,7 +26,7 @@ pub(super) enum Phase {
     Key,
     /// Keys of GROUP BY and aggregates, in this clause of a query with groups.
     Groups(Clause),
-    /// Inside an aggregate: rows again, but no aggregate.
+    /// Inside an aggregate, which may use the names of FROM but no other aggregate.
     Aggregate,
 }
 

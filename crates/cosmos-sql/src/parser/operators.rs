@@ -78,7 +78,7 @@ impl Chains {
         }
     }
 
-    /// Makes nodes of all remaining operators.
+    /// Builds nodes of all operators that still wait for their right operand.
     pub(super) fn close_all(&mut self) {
         while let Some((_, level)) = self.operators.last().copied() {
             self.close_last(level);

@@ -23,7 +23,7 @@ pub(super) const OUTCOME_BYTES: usize = 128;
 /// of a bulk share it.
 #[derive(Debug)]
 pub(crate) struct ResponseBudget {
-    /// Remaining bytes of text.
+    /// Remaining bytes of text that the response may have.
     left: AtomicUsize,
     /// Stored size of the smallest item that did not fit. It never grows; items of at least that
     /// size are not rendered.

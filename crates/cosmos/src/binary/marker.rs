@@ -50,7 +50,7 @@ pub(super) enum Form {
     Dictionary,
     /// UTF-8 of this many bytes.
     Short(usize),
-    /// A length of this width, and UTF-8.
+    /// A string whose length has this width, followed by UTF-8.
     Long(usize),
     /// An offset of this width, at which an earlier string is encoded.
     Earlier(usize),
@@ -59,7 +59,7 @@ pub(super) enum Form {
     /// A count of groups of four characters, the number of characters missing from the last, and
     /// the bytes.
     Base64 { width: usize, url: bool },
-    /// A count, and half a byte per character.
+    /// A string of a restricted alphabet: its length, then half a byte per character.
     Digits(Digits),
     /// A count, the lowest character if it is not U+0000, and this many bits per character.
     Packed { bits: usize, based: bool, width: usize },

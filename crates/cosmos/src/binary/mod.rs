@@ -47,7 +47,7 @@ pub(crate) fn read_document(body: &[u8], depth: usize, room: usize) -> Result<Do
     }
 }
 
-/// Offset of the value.
+/// Offset of the root value in a body.
 const FIRST_VALUE: usize = 1;
 
 /// Returns the failure for a body that is invalid at this byte.

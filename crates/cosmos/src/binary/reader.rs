@@ -243,7 +243,7 @@ impl<'a> Reader<'a> {
         Ok(Value::Array(rows))
     }
 
-    /// Decodes the common type of a number array.
+    /// Decodes the marker of the numbers of a typed array.
     fn number_of_array(&mut self) -> Result<Number> {
         let start = self.cursor.position();
         let number = Number::of_array(self.cursor.read_byte()?);

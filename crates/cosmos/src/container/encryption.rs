@@ -14,7 +14,7 @@ use crate::{
 
 const POLICY: &str = "clientEncryptionPolicy";
 
-/// The service's only algorithm.
+/// The only encryption algorithm that Azure Cosmos DB accepts.
 const ALGORITHM: &str = "AEAD_AES_256_CBC_HMAC_SHA256";
 
 /// Refuses a policy that the service refuses. The route checks whether its keys exist.

@@ -6,7 +6,7 @@ use document::{Document, Value};
 use super::vectors::{entries_of, text_of};
 use crate::failure::{Failure, Result};
 
-/// The languages of texts; case counts.
+/// Permitted languages of full-text paths; upper and lower case differ.
 const LANGUAGES: [&str; 7] = ["en-US", "de-DE", "es-ES", "fr-FR", "it-IT", "pt-PT", "pt-BR"];
 
 /// Refuses a default language, and a language of a path, that the service does not have.

@@ -9,9 +9,9 @@ use crate::limits::MAX_PATH_PARTS;
 pub(super) enum End {
     /// `/?`: the value itself.
     Value,
-    /// `/*`: everything below.
+    /// `/*`: all values below the path.
     Below,
-    /// The path ends with neither of these.
+    /// The path ends with neither `/?` nor `/*`.
     Open,
 }
 

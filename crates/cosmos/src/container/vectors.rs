@@ -49,7 +49,7 @@ fn is_known(name: &str, known: &[&str]) -> bool {
     known.iter().any(|known| known.eq_ignore_ascii_case(name))
 }
 
-/// Refuses vector policies that the service refuses.
+/// Validates vector policies by the rules of Azure Cosmos DB.
 pub(super) fn check_vectors(body: &Document) -> Result<()> {
     let embeddings = embeddings_of(body);
     for (at, embedding) in embeddings.iter().enumerate() {

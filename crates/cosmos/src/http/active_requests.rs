@@ -35,13 +35,13 @@ impl Drop for ActiveRequest {
 }
 
 impl ActiveRequests {
-    /// Counts a request until the result is dropped.
+    /// Counts a request until the returned value is dropped.
     pub(super) fn begin_request(&self) -> ActiveRequest {
         self.0.begun.fetch_add(1, Relaxed);
         ActiveRequest(self.clone())
     }
 
-    /// Records whether the last write was incomplete.
+    /// Records whether the last write of the connection was blocked.
     pub(super) fn set_blocked(&self, blocked: bool) {
         self.0.blocked.store(blocked, Relaxed);
     }

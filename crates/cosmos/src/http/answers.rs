@@ -19,7 +19,7 @@ use crate::{door::Door, interrupt::Client, sender::Sender, tls::CurrentCertifica
 /// otherwise take the server from all others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Pace {
-    /// Immediately, until it turns out to be long.
+    /// The request runs immediately, and moves to the queue if it takes long.
     Free,
     /// The request runs in a queue with long operations, because its client has many concurrent
     /// requests.
@@ -39,7 +39,7 @@ impl fmt::Display for Lost {
 
 impl std::error::Error for Lost {}
 
-/// What a connection needs to serve requests.
+/// Endpoint of a connection, which executes its requests.
 pub(super) trait Answers: Send + Sync + 'static {
     /// Returns the TLS certificate; `None` disables TLS.
     fn certificate(&self) -> Option<&CurrentCertificate>;

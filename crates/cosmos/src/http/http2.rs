@@ -31,11 +31,11 @@ use crate::{
     },
 };
 
-/// A request until its response has been sent.
+/// Counts a request until its response has been sent.
 struct Running(Arc<watch::Sender<usize>>);
 
 impl Running {
-    /// Counts a request until the result is dropped.
+    /// Counts a request until the returned value is dropped.
     fn begin(count: &Arc<watch::Sender<usize>>) -> Self {
         count.send_modify(|count| *count += 1);
         Self(Arc::clone(count))

@@ -27,7 +27,7 @@ use crate::{
 /// would make each connection hold much.
 const STEP_BYTES: usize = 16 * 1024;
 
-/// The time at which waiting ends.
+/// Timer that ends the wait for the client to close.
 type End = Pin<Box<Timeout<Pending<()>>>>;
 
 /// Returns the time after which a connection is closed for good.

@@ -44,7 +44,7 @@ impl fmt::Debug for Passage {
     }
 }
 
-/// The request side of a connection.
+/// Handle that sends requests on a forwarded connection.
 pub(super) type Sender = http1::SendRequest<Replay>;
 
 /// The pooled connections of one client with their shards, most recently used last.

@@ -134,7 +134,7 @@ impl Outgoing {
 /// A body that replays the kept frames and then reads the rest.
 pub(super) struct Replay {
     kept: Arc<Mutex<Kept>>,
-    /// Number of frames returned so far.
+    /// Number of kept frames that the replay has returned so far.
     at: usize,
 }
 

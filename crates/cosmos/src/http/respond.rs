@@ -18,14 +18,14 @@ use crate::{limits::QUOTA, reply::Reply, request_units, session};
 pub(super) struct RequestSummary {
     /// Activity id for logs.
     pub(super) activity: String,
-    /// The newest published commit.
+    /// The newest commit that the response tells the client.
     pub(super) known: u64,
     /// Whether the request is about items. Clients that do not get the partition key range of a
     /// response about items reload the list of ranges before their next request.
     pub(super) items: bool,
     /// URL of the resource in the response.
     pub(super) location: Option<String>,
-    /// Duration, for people; SDKs ignore it.
+    /// Duration of the request, for a header that SDKs ignore.
     pub(super) took: Duration,
 }
 

@@ -28,7 +28,7 @@ use tokio::sync::watch;
 
 use crate::limits::{ANSWER_PART_BYTES, WRITE_TIMEOUT};
 
-/// Number of checks per write timeout.
+/// Number of progress checks per write timeout.
 const LOOKS: u32 = 8;
 
 /// The unsent responses of a connection. Clones share their state.
@@ -40,7 +40,7 @@ pub(super) struct UnsentResponses(Arc<Waiting>);
 struct Waiting {
     /// The tick at which each response last made progress, by response number.
     answers: Mutex<HashMap<u64, u64>>,
-    /// Number of the current tick.
+    /// Number of the current progress check.
     look: AtomicU64,
     next: Mutex<u64>,
     /// Number of unsent responses, to wait for the first or the last one.
@@ -55,7 +55,7 @@ impl Waiting {
 }
 
 impl UnsentResponses {
-    /// Counts a response until the result is dropped.
+    /// Counts a response until the returned value is dropped.
     fn begin_response(&self) -> UnsentResponse {
         let mut next = self.0.next.lock();
         *next += 1;
@@ -107,7 +107,7 @@ impl Drop for UnsentResponse {
 /// A response body, with a value that is dropped with it: the connection's request count.
 #[derive(Debug)]
 pub(super) struct ResponseBody<T> {
-    /// The part that has not been passed on.
+    /// The part of the body that has not been passed on.
     rest: Bytes,
     /// The entry among the unsent responses; `None` if progress is not watched or the body is
     /// empty.

@@ -32,7 +32,7 @@ use crate::limits::{BUFFERS_BYTES, STEADY_BYTES, WRITE_TIMEOUT};
 pub(super) struct FirstHead(Arc<AtomicBool>);
 
 impl FirstHead {
-    /// Records that the head is complete.
+    /// Records that a complete request head was received.
     pub(super) fn mark_seen(&self) {
         self.0.store(true, Relaxed);
     }
@@ -44,9 +44,9 @@ struct Stranger {
     first_head: FirstHead,
     /// Memory reserved for the client's bytes and buffers.
     share: Share,
-    /// Number of bytes that it has sent.
+    /// Number of bytes that the client has sent.
     sent: usize,
-    /// Number of bytes that it may send.
+    /// Number of bytes that the client may send before its first head is complete.
     most: usize,
 }
 
@@ -61,9 +61,9 @@ pub struct Stream<T> {
     /// Bytes written since the deadline was set. A client that reads slowly but steadily gets a new
     /// deadline for each `STEADY_BYTES`.
     passed: usize,
-    /// Bytes that are returned by the next read.
+    /// Bytes that were read before, which the next read returns.
     first: Bytes,
-    /// Receives whether a write is blocked.
+    /// Is notified when a write is blocked or proceeds.
     turns: Option<ActiveRequests>,
 }
 

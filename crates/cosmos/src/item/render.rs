@@ -17,7 +17,7 @@ use crate::{
 pub(crate) struct ItemRenderer {
     database: u32,
     container: u32,
-    /// `dbs/.../colls/.../docs/` by resource ids.
+    /// Path of the container's items in resource ids: `dbs/.../colls/.../docs/`.
     prefix: String,
 }
 

@@ -5,7 +5,7 @@ use super::table::Operation;
 
 /// Common prefix of all data action names.
 pub(crate) const PREFIX: &str = "Microsoft.DocumentDB/databaseAccounts/";
-/// Reading the metadata of databases and containers.
+/// Action of reading the metadata of databases and containers.
 pub(crate) const METADATA: &str = "readMetadata";
 
 /// The role permissions that an operation requires.

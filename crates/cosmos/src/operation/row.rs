@@ -50,7 +50,7 @@ pub(crate) enum Order {
 /// by the path of a container.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Parent {
-    /// The account, which responses do not name.
+    /// The account; responses have no header for it.
     Account,
     /// The database in the resource path.
     Database,
@@ -61,7 +61,7 @@ pub(crate) enum Parent {
 /// The credential that an operation requires.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Requirement {
-    /// Nothing, not even a signature.
+    /// The request may have no signature at all.
     Nothing,
     /// Any valid signature or token.
     AnyCredential,

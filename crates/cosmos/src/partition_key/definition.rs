@@ -21,7 +21,7 @@ const SYSTEM_PATH: &str = "/_partitionKey";
 pub(crate) enum HashKind {
     /// Version 1: a hash, then the components. One path.
     HashV1,
-    /// Version 2: one hash. One path.
+    /// Hash version 2 over a single path.
     HashV2,
     /// One hash per component, so that keys with a common prefix are adjacent.
     MultiHash,
@@ -41,7 +41,7 @@ pub(crate) struct PartitionKeyDefinition {
 /// The part of a container that a header limits an operation to.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum KeyScope {
-    /// One logical partition.
+    /// All items of one logical partition.
     Whole(Vec<Component>),
     /// All logical partitions whose keys start with these components.
     Prefix(Vec<Component>),

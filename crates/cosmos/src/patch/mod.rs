@@ -27,16 +27,16 @@ use crate::{
 /// A patch with valid operations.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Patch {
-    /// Text of the form `from c where ...`.
+    /// Condition of the patch, as text of the form `from c where ...`.
     pub(crate) condition: Option<String>,
     /// The operations in order; each sees the result of the previous ones.
     pub(crate) operations: Vec<PatchOperation>,
 }
 
-/// One operation at one location.
+/// One operation of a patch, applied at one path.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum PatchOperation {
-    /// Inserts a value; into an array between elements.
+    /// Inserts a value: a property, or an element before this position of an array.
     Add(Pointer, Value),
     /// Sets a value; in an array it replaces an element.
     Set(Pointer, Value),
@@ -44,7 +44,7 @@ pub(crate) enum PatchOperation {
     Replace(Pointer, Value),
     /// Removes an existing value.
     Remove(Pointer),
-    /// Adds to a number, or creates it.
+    /// Adds to an existing number, or creates the property with this number.
     Increment(Pointer, Value),
     /// Moves an existing value; into an array between elements.
     Move { from: Pointer, to: Pointer },

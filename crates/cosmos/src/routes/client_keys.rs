@@ -33,7 +33,7 @@ fn key_rid(database: &Database, held: &Resource) -> Rid {
     Rid::ClientKey { database: database.number, key: number }
 }
 
-/// Returns a key as clients see it.
+/// Returns a client encryption key as responses represent it.
 fn represent(database: &Database, held: &Resource) -> Document {
     let system = SystemProperties {
         rid: key_rid(database, held),

@@ -13,7 +13,7 @@ use crate::{failure::Result, item::ItemRenderer, routes::parsed_query};
 
 #[derive(Debug)]
 pub(super) struct Condition {
-    /// The equivalent query.
+    /// Query that is equivalent to the condition.
     plan: Select,
     /// The limits of the condition's evaluation.
     context: Arc<Context>,

@@ -51,7 +51,7 @@ pub(super) fn check_range_id(headers: &Headers) -> Result<()> {
     }
 }
 
-/// Returns the part that headers specify.
+/// Returns the part of the container that the request's headers select.
 pub(super) fn of_headers<'a>(
     container: &'a Container,
     request: &Request,

@@ -16,7 +16,7 @@ use crate::{
     request::Request,
 };
 
-/// Returns a database as clients see it.
+/// Returns a database as responses represent it.
 fn represent(database: &Database) -> Document {
     let system = SystemProperties {
         rid: database.rid(),

@@ -29,13 +29,13 @@ pub(super) type Asked<'a> = (&'a [KeyPath], &'a Sarg, &'a [(Vec<String>, bool)])
 /// The indexes that a query uses and could use.
 #[derive(Debug, Default)]
 pub(super) struct IndexMetrics {
-    /// Indexes of one path that the policy has.
+    /// Used indexes of single paths, which the policy has.
     single: Vec<String>,
     /// Indexes of one path that the policy does not have.
     potential_single: Vec<String>,
-    /// Composite indexes that the policy has.
+    /// Used composite indexes, which the policy has.
     composite: Vec<Vec<Part>>,
-    /// Composite indexes that the policy does not have.
+    /// Composite indexes that would help and that the policy does not have.
     potential_composite: Vec<Vec<Part>>,
 }
 
@@ -119,8 +119,8 @@ impl IndexMetrics {
         }
     }
 
-    /// Returns the value of the header, in version 2 if the client requests both. `used` lists the
-    /// indexes that the engine used for the scan.
+    /// Returns the value of the index metrics header, in format version 2 if the client requests
+    /// versions 1 and 2. `used` lists the indexes that the engine used for the scan.
     pub(super) fn header(
         &self,
         headers: &Headers,

@@ -28,10 +28,10 @@ use crate::{
 /// First part of the paths of offers.
 const ROOT: &str = "offer";
 
-/// A requested throughput.
+/// Throughput that an offer provides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Throughput {
-    /// Request units per second.
+    /// Fixed number of request units per second.
     Manual(i64),
     /// Maximum of autoscale, and the increment of its automatic upgrade in percent.
     Autoscale(i64, Option<i64>),
@@ -44,7 +44,7 @@ impl Default for Throughput {
 }
 
 impl Throughput {
-    /// Returns the stored and shown form.
+    /// Returns the offer's content as it is stored and as responses represent it.
     fn to_content(self) -> Document {
         match self {
             Self::Manual(units) => doc! {

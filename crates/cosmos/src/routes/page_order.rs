@@ -12,14 +12,15 @@ use select::plan::Select;
 
 use crate::{continuation, door::Door, failure::Result, request::Request};
 
-/// Purpose with which tokens of pages in creation order are signed.
+/// Part of the signature of continuation tokens for pages in creation order, so that tokens for
+/// another order are not accepted.
 const BIRTHS: &[u8] = b"births";
 
-/// Purpose with which tokens of queries with an ORDER BY are signed: rows with equal values are in
-/// creation order. Earlier versions used key order, and their tokens are refused.
+/// Part of the signature of continuation tokens for queries with an ORDER BY: rows with equal
+/// values are in creation order. Earlier versions used key order, and their tokens are refused.
 const TIES_BY_BIRTH: &[u8] = b"ties by birth";
 
-/// Returns the additional purpose with which the tokens of a query are signed.
+/// Returns the additional parts of the signature of a query's continuation tokens.
 pub(super) fn order_mark(plan: &Select) -> &'static [&'static [u8]] {
     if plan.clauses().order.is_empty() { &[] } else { &[TIES_BY_BIRTH] }
 }

@@ -13,7 +13,7 @@ use crate::{
 };
 
 pub(super) struct ParsedQuery {
-    /// The compiled plan, without its rows.
+    /// The compiled query, without the rows that it will process.
     pub(super) plan: Arc<Select>,
     /// Identifies the query for continuation tokens: its text and the values of its parameters,
     /// separated by zero bytes so that different queries differ.

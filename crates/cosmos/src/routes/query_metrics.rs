@@ -120,14 +120,14 @@ impl RowTimer {
         measures.then(clock::monotonic_time)
     }
 
-    /// Ends a row if it is measured.
+    /// Ends the time measurement of a row if the row is measured.
     pub(super) fn end_row(&mut self, began: Option<Duration>) {
         let Some(began) = began else { return };
         self.took += clock::monotonic_time().saturating_sub(began);
         self.measured += 1;
     }
 
-    /// Returns the extrapolated time of all rows.
+    /// Returns the time of all rows, extrapolated from the measured ones.
     pub(super) fn total(&self) -> Duration {
         self.took.saturating_mul(self.rows) / self.measured.max(1)
     }

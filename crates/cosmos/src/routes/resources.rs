@@ -21,7 +21,7 @@ use crate::{
     rid::Rid,
 };
 
-/// Path of the counter for resource numbers.
+/// Path of the stored counter from which resource numbers are assigned.
 const COUNTER: &[&str] = &["counter"];
 
 /// Returns all resources with the same parent as this path.

@@ -22,13 +22,13 @@ use crate::{
 
 /// The properties of the three kinds of scripts.
 struct Kind {
-    /// Segment in paths.
+    /// Segment of the scripts in request paths.
     word: &'static str,
-    /// Name of the feed in JSON.
+    /// Name of the array of scripts in a feed response.
     feed: &'static str,
-    /// Type in resource ids.
+    /// Type of the scripts in resource ids.
     leaf: Leaf,
-    /// Maximum number per container.
+    /// Maximum number of scripts of this kind per container.
     most: usize,
 }
 
@@ -65,7 +65,7 @@ impl ScriptFeed {
         [root, database, word, id, self.kind.word, name]
     }
 
-    /// Returns all scripts as clients see them.
+    /// Returns all scripts of a container as responses represent them.
     fn represent_all<S: Store>(&self, door: &Door<S>) -> Vec<Document> {
         resources::siblings_of(door, &self.path_of(""))
             .iter()
@@ -87,7 +87,7 @@ impl ScriptFeed {
         Rid::in_container(self.container.database_number, container, held.birth, self.kind.leaf)
     }
 
-    /// Returns a script as clients see it.
+    /// Returns a script as responses represent it.
     fn represent(&self, held: &Resource) -> Document {
         let database = Rid::Database(self.container.database_number).encode();
         let system = SystemProperties {

@@ -10,7 +10,7 @@ use crate::{
     siblings::SharedFeed,
 };
 
-/// Returns this shard's entries of a feed.
+/// Returns the entries of a feed that this shard stores.
 fn own<S: Store>(door: &Door<S>, feed: SharedFeed) -> Vec<Document> {
     match feed {
         SharedFeed::Databases => databases::represent_all(door),

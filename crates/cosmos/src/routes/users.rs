@@ -65,7 +65,7 @@ fn all_users<S: Store>(door: &Door<S>, database: &Database) -> Vec<User> {
     all.into_iter().filter_map(User::of_resource).collect()
 }
 
-/// Returns a user as clients see it.
+/// Returns a user as responses represent it.
 fn represent(database: &Database, user: &User) -> Document {
     let system = SystemProperties {
         rid: user.rid(database),
