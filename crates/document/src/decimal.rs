@@ -304,7 +304,7 @@ impl Decimal128 {
         value.unwrap_or_else(|| Self::signed_infinity(negative))
     }
 
-    /// An infinity of this sign.
+    /// Returns the infinity of this sign.
     pub(crate) fn signed_infinity(negative: bool) -> Self {
         Self(u128::from(negative) << 127 | 0x1e << 122)
     }

@@ -2,7 +2,7 @@
 
 /// Largest document a client may store, in bytes (MongoDB: 16,777,216).
 pub const MAX_DOCUMENT_BYTES: usize = 16 * 1024 * 1024;
-/// Deepest nesting of a stored document (MongoDB: 180).
+/// Deepest nesting of a stored document; the same limit as in MongoDB.
 pub const MAX_STORED_DEPTH: usize = 180;
 /// Deepest nesting accepted on the wire (libbson and MongoDB's server: 200).
 pub const MAX_WIRE_DEPTH: usize = 200;

@@ -156,7 +156,7 @@ impl Exact {
         Self { negative, infinite: false, digits, point: point - leading }
     }
 
-    /// An infinity of this sign.
+    /// Returns the infinity of this sign.
     fn infinity(negative: bool) -> Self {
         Self { negative, infinite: true, digits: Vec::new(), point: 0 }
     }

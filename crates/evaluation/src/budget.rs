@@ -45,7 +45,7 @@ pub trait Watch: Send + Sync {
     /// thread may be handed to another thread.
     fn give_way(&self) {}
 
-    /// Called when the evaluation yields.
+    /// Called after the evaluation has yielded to other tasks.
     fn has_rested(&self) {}
 
     /// Returns where to record what the operation examines; `None` to record nothing.
@@ -58,12 +58,12 @@ pub trait Watch: Send + Sync {
 /// that the budget can be shared, and are updated by a plain load and store.
 #[derive(Default)]
 pub struct Budget {
-    /// All work so far, bounded or not.
+    /// All units of work so far, of evaluations and of other work.
     done: AtomicU64,
     /// Value of `done` at the start of the current evaluation. Unbounded work is added to it, so
     /// that it does not count towards the evaluation.
     begun: AtomicU64,
-    /// Work so far that was not evaluation.
+    /// Units of work so far that were not evaluation and so have no limit.
     passed: AtomicU64,
     /// Value of `done` when the watch was last called.
     looked: AtomicU64,
@@ -73,7 +73,7 @@ pub struct Budget {
     gave_way: AtomicBool,
     /// Limit of all evaluations together; `None` for no limit.
     most: Option<u64>,
-    /// Ends the operation early.
+    /// Checks whether the operation has to end early.
     watch: Option<Box<dyn Watch>>,
 }
 
@@ -163,12 +163,12 @@ impl Budget {
         }
     }
 
-    /// Returns all work so far, bounded or not.
+    /// Returns all units of work so far, of evaluations and of other work.
     pub fn spent(&self) -> u64 {
         self.done.load(Relaxed)
     }
 
-    /// Fails if the operation must end.
+    /// Fails if the work exceeds its limit or the watch ends the operation.
     pub fn check(&self) -> Result<(), Error> {
         let evaluated = self.spent().saturating_sub(self.passed.load(Relaxed));
         if self.most.is_some_and(|most| most < evaluated) {
@@ -178,7 +178,7 @@ impl Budget {
         self.watch.as_ref().map_or(Ok(()), |watch| watch.check_end())
     }
 
-    /// Adds to `done` and returns it.
+    /// Adds units of work and returns the new total.
     fn count_units(&self, units: usize) -> u64 {
         let done = self.done.load(Relaxed).saturating_add(units as u64);
         self.done.store(done, Relaxed);

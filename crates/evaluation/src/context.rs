@@ -45,12 +45,12 @@ impl Context {
 pub struct Random(AtomicU64);
 
 impl Random {
-    /// Returns the stream of a seed.
+    /// Creates the sequence of random numbers that the seed determines.
     pub fn new(seed: u64) -> Self {
         Self(AtomicU64::new(seed))
     }
 
-    /// Returns the next number of the stream.
+    /// Returns the next random number.
     pub fn next_number(&self) -> u64 {
         let step = 0x9e37_79b9_7f4a_7c15_u64;
         let state = self.0.fetch_add(step, Ordering::Relaxed).wrapping_add(step);
@@ -59,7 +59,7 @@ impl Random {
         mixed ^ (mixed >> 31)
     }
 
-    /// Returns the next number in `[0, 1)`.
+    /// Returns the next random number in `[0, 1)`.
     pub fn next_fraction(&self) -> f64 {
         (self.next_number() >> 11) as f64 / (1_u64 << 53) as f64
     }

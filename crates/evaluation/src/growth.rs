@@ -14,7 +14,7 @@ use crate::{
     size::{Size, too_large},
 };
 
-/// Bytes of a buffer that need no reservation.
+/// Size up to which a buffer needs no memory reservation, in bytes.
 const SMALL_BUFFER: usize = 64 * 1024;
 /// Maximum memory of a growing buffer, as a multiple of its contents: twice the capacity, and the
 /// previous buffer.
@@ -23,7 +23,7 @@ const BUFFER_COPIES: usize = 3;
 /// The size of a value under construction.
 #[derive(Debug)]
 pub struct Growth<'a> {
-    /// Bytes held by the evaluation around it.
+    /// Bytes that the evaluation holds besides this value.
     held: usize,
     size: Size,
     holding: &'a Holding,
@@ -40,7 +40,7 @@ impl<'a> Growth<'a> {
         Self { held, size: Size::default(), holding, written: 0, buffer: None }
     }
 
-    /// Returns the memory of the value so far.
+    /// Returns the memory of the value built so far, in bytes.
     pub fn memory_bytes(&self) -> usize {
         self.size.memory
     }
@@ -96,7 +96,7 @@ impl<'a> Growth<'a> {
         Ok(value.to_value())
     }
 
-    /// Adds values and returns copies of them.
+    /// Counts copies of values towards the size and returns the copies.
     pub fn copy_values<'v>(
         &mut self,
         values: impl Iterator<Item = ValueRef<'v>>,

@@ -34,7 +34,7 @@ impl From<Short> for Error {
 #[derive(Clone, Debug, Default)]
 pub struct Holding(Arc<HeldShares>);
 
-/// The state shared by all clones.
+/// The memory reservations, shared by all clones.
 #[derive(Debug, Default)]
 struct HeldShares {
     account: Account,

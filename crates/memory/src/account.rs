@@ -69,7 +69,7 @@ pub struct Account(Option<Arc<Books>>);
 
 /// State shared by the clones of an account.
 struct Books {
-    /// The account of which this is a part.
+    /// The parent account, which limits all of its parts together.
     whole: Option<Account>,
     /// Maximum bytes held at once.
     limit: usize,
@@ -215,7 +215,8 @@ impl Account {
     }
 
     /// Returns the bytes withheld from large holders because the process uses more than is counted.
-    /// At most three quarters of the account are withheld, which leaves them an eighth.
+    /// An eighth of the account is reserved for small holders, and at most three quarters are
+    /// withheld, so that large holders keep at least an eighth.
     pub fn withheld_bytes(&self) -> usize {
         let most = self.limit() - self.limit() / RESERVE * 2;
         self.pressure().map_or(0, |pressure| pressure.withheld_bytes().min(most))

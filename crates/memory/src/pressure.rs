@@ -13,7 +13,7 @@ pub(crate) struct Pressure {
     process: usize,
     /// Returns the process's memory that is not backed by files; `None` if unknown.
     own: fn() -> Option<usize>,
-    /// Bytes taken since the last check.
+    /// Bytes taken from the account since the process's memory was last measured.
     since: AtomicUsize,
     withheld: AtomicUsize,
 }

@@ -16,7 +16,7 @@ const CHUNK: usize = 64 * 1024;
 #[derive(Debug, Default)]
 pub struct Share {
     account: Account,
-    /// Bytes that the holder needs.
+    /// Bytes that the holder uses; the reservation may be larger.
     held: usize,
     /// Bytes taken from the account; at least `held`, except for small shares.
     taken: usize,

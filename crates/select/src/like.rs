@@ -173,7 +173,7 @@ impl Piece {
         }
     }
 
-    /// Returns whether the text ends with the piece.
+    /// Returns whether the end of the text matches this part of the pattern.
     fn matches_end(&self, text: &str) -> bool {
         match self {
             Self::Text(this) => text.ends_with(this.as_str()),
@@ -199,12 +199,12 @@ fn into_piece(ones: Vec<CharTest>) -> Piece {
 enum SetText<'p> {
     /// A complete set, and the text after its `]`.
     Complete(CharTest, &'p str),
-    /// A set without any character.
+    /// A set without characters, `[]`.
     Empty,
     Open,
 }
 
-/// Parses a set, after its `[`.
+/// Parses a set of characters from after its `[`.
 fn parse_set(text: &str) -> SetText<'_> {
     let (inner, negated) = match text.strip_prefix('^') {
         Some(inner) => (inner, true),

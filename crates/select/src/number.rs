@@ -19,7 +19,7 @@ pub fn number_or_nothing(value: f64) -> Evaluated<'static> {
     Evaluated::Own(Value::Double(value))
 }
 
-/// Returns an integer as a value.
+/// Returns an integer as an evaluated value.
 pub fn integer_value(value: i64) -> Evaluated<'static> {
     Evaluated::Own(Value::Int64(value))
 }

@@ -20,7 +20,7 @@ use crate::{
 pub enum Sarg {
     /// Admits every document: nothing is implied.
     All,
-    /// Admits no document: WHERE cannot be true.
+    /// Admits the documents that all of these conditions admit.
     Never,
     /// Admits the documents that all of these admit.
     And(Vec<Sarg>),
@@ -48,9 +48,9 @@ pub type Bound = Option<(Value, bool)>;
 /// A test of the value at a path.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ValueTest {
-    /// The value equals this one.
+    /// The value equals this constant.
     Equal(Value),
-    /// The value equals one of these.
+    /// The value equals one of these constants.
     In(Vec<Value>),
     /// The value lies between these bounds and is of their type. A comparison with another type is
     /// undefined, so a range never spans types.

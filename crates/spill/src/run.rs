@@ -9,7 +9,7 @@
 
 use crate::{error::Error, file::TempFile};
 
-/// Bytes that are buffered before they are written.
+/// Number of bytes that are buffered before they are written.
 const CHUNK: usize = 64 * 1024;
 /// Size of the length prefix of a record.
 const LENGTH: usize = size_of::<u32>();
@@ -17,7 +17,7 @@ const LENGTH: usize = size_of::<u32>();
 /// Position, size and checksum of a chunk.
 #[derive(Clone, Copy, Debug)]
 struct Chunk {
-    /// Offset in the file.
+    /// Offset of the chunk in the file.
     at: u64,
     bytes: usize,
     checksum: u32,

@@ -15,7 +15,7 @@ use crate::value::{Document, Value};
 /// Why a text is not a JSON value that can be stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Invalid {
-    /// Message with line and column.
+    /// Description of the error, with its line and column.
     pub message: String,
 }
 

@@ -17,9 +17,9 @@ use crate::{
     value::Value,
 };
 
-/// The number equals the double.
+/// Mark of a number that equals the preceding double.
 const EXACT: u8 = 0;
-/// The digits of the number follow.
+/// Mark of a number whose exact digits follow the double.
 const DIGITS: u8 = 1;
 /// Added to the position of the decimal point to make it non-negative.
 const POINT_BIAS: i32 = 8192;

@@ -33,7 +33,7 @@ const NAMED: &[(&str, &[(char, char)])] = &[
 
 const LETTERS: &[(char, char)] = &[('A', 'Z'), ('a', 'z')];
 
-/// The parser of one class.
+/// The parser of one character class.
 struct Reader<'t, 'a> {
     text: &'t mut Text<'a>,
     ignore_case: bool,

@@ -33,7 +33,7 @@ const MAX_PATTERN_BYTES: usize = 32_764;
 #[derive(Clone, Debug)]
 pub struct Pattern {
     source: String,
-    /// In alphabetical order, without duplicates.
+    /// Option letters in alphabetical order, without duplicates.
     options: String,
     /// The compiled form; that of the empty pattern if `looking` is used.
     regex: Regex,
@@ -154,7 +154,7 @@ impl Pattern {
         Ok(MatchFinder { pattern: self, text, known, admitted: self.passes_guards(text) })
     }
 
-    /// Returns whether all guards are met.
+    /// Returns whether the text passes the look-aheads at the start of the pattern.
     fn passes_guards(&self, text: &str) -> bool {
         self.guards.iter().all(|(wanted, guard)| guard.is_match(text) == *wanted)
     }
@@ -237,7 +237,7 @@ pub struct MatchFinder<'p, 't> {
     text: &'t str,
     /// Positions at which look-aheads match in the text, for patterns that are matched by automata.
     known: Option<KnownPositions>,
-    /// Whether the guards are met.
+    /// Whether the text passes the look-aheads at the start of the pattern.
     admitted: bool,
 }
 

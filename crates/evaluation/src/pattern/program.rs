@@ -34,7 +34,7 @@ thread_local! {
 /// Parses a program, whose patterns together have a memory limit. A nested program counts towards
 /// the outer one. Parsing must not wait or change its thread.
 pub fn as_program<T>(parse: impl FnOnce() -> T) -> T {
-    /// Ends the program even if parsing panics.
+    /// Guard that ends the program on drop, even if parsing panics.
     struct End(Option<usize>);
     impl Drop for End {
         fn drop(&mut self) {

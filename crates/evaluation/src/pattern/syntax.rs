@@ -59,9 +59,9 @@ struct Rewrite<'a> {
     around: Vec<Flags>,
     /// Number of capture groups opened so far.
     groups: usize,
-    /// Whether a quantifier may follow.
+    /// Whether a quantifier may follow the last element.
     repeatable: bool,
-    /// Whether only flags have been read so far.
+    /// Whether only flags have been read so far, which apply to the whole pattern.
     begins: bool,
     /// Whether a start of line was written without look-ahead.
     plain_line_start: bool,

@@ -69,7 +69,7 @@ impl<'a> Text<'a> {
         }
     }
 
-    /// Reads up to `most` digits of this base.
+    /// Reads up to `most` digits of this number base.
     pub(super) fn digits(&mut self, base: u32, most: usize) -> String {
         let mut found = String::new();
         while found.len() < most

@@ -14,7 +14,7 @@ pub struct Extreme {
 }
 
 impl Extreme {
-    /// Creates a state without a value.
+    /// Creates the state before any value was added.
     pub fn new(greatest: bool) -> Self {
         Self { greatest, held: None }
     }

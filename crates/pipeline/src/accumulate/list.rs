@@ -32,7 +32,7 @@ impl PushedValues {
 /// sortable keys, so that `1` equals `1.0`. Documents with the same fields in another order differ.
 #[derive(Debug, Default)]
 pub struct DistinctValues {
-    /// The keys of the values.
+    /// The canonical encodings of the values, to detect duplicates.
     seen: HashSet<Box<[u8]>>,
     /// The values, in the order of first occurrence.
     values: Vec<Value>,

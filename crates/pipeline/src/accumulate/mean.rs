@@ -11,11 +11,11 @@ use super::{Avg, sum::two_sum};
 pub struct Mean {
     /// The exact mean, which is the result if there are decimals, and the count.
     exact: Avg,
-    /// Whether there was a decimal.
+    /// Whether a decimal number was added.
     has_decimal: bool,
-    /// The rounded sum.
+    /// The sum of the numbers so far, as rounded to a double.
     sum: f64,
-    /// The accumulated rounding error.
+    /// The rounding error of `sum` so far.
     rest: f64,
     /// The sum without compensation, which tells NaN from infinities if `sum` is not finite.
     plain: f64,

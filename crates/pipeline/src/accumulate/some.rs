@@ -52,7 +52,7 @@ pub fn pick_n(name: &str, values: ArrayRef<'_>, count: usize) -> Vec<Value> {
 #[derive(Debug)]
 pub struct Edge {
     most: usize,
-    /// Whether the last values are kept.
+    /// Whether the last values are kept, rather than the first.
     last: bool,
     pub(crate) held: VecDeque<Value>,
 }
@@ -89,7 +89,7 @@ impl Edge {
 #[derive(Debug)]
 pub struct Ranked {
     most: usize,
-    /// Whether the greatest values are kept.
+    /// Whether the greatest values are kept, rather than the least.
     greatest: bool,
     /// The values in the order of the result.
     pub(crate) held: Vec<Value>,

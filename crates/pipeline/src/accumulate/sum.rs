@@ -11,7 +11,7 @@ pub struct Sum {
     /// The exact sum of integers. Cannot overflow: 2^64 integers of 64 bits fit.
     pub(crate) whole: i128,
     pub(crate) double: Compensated,
-    /// The sum of decimals, if any.
+    /// The sum of the decimal numbers; `None` if there were none.
     pub(crate) decimal: Option<Decimal128>,
     /// Whether a 64-bit integer was added, which makes an integer result 64-bit.
     pub(crate) has_long: bool,
@@ -23,9 +23,9 @@ pub struct Sum {
 /// the digits of a double.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Compensated {
-    /// The rounded sum.
+    /// The sum of the numbers so far, as rounded to a double.
     pub(crate) sum: f64,
-    /// The accumulated rounding error.
+    /// The rounding error of `sum` so far.
     pub(crate) rest: f64,
     /// The sum without compensation, which tells NaN from infinities if `sum` is not finite.
     pub(crate) plain: f64,
@@ -149,7 +149,7 @@ impl Sum {
 pub struct Avg {
     /// The sum of the numbers.
     pub(crate) sum: Sum,
-    /// How many numbers were added.
+    /// Number of values that were added as numbers.
     pub(crate) count: i64,
 }
 
@@ -162,7 +162,7 @@ impl Avg {
         }
     }
 
-    /// Returns the number of numbers.
+    /// Returns how many values were numbers.
     pub(crate) fn number_count(&self) -> i64 {
         self.count
     }

@@ -19,7 +19,7 @@ use crate::{filter::Filter, limits::MAX_NAMED_BYTES};
 /// A filter of array elements that paths refer to by name (`arrayFilters`).
 #[derive(Clone, Debug)]
 pub struct ElementFilter {
-    /// The name: the `x` of `$[x]`.
+    /// The identifier of the filter: the `x` of `$[x]`.
     pub name: String,
     /// A filter of documents that contain the element in a field of that name.
     pub filter: Filter,
@@ -28,11 +28,11 @@ pub struct ElementFilter {
 /// Approximate memory of a name besides its bytes, and of a path besides its names.
 const PLACE: usize = 32;
 
-/// The inputs of the expansion of one path.
+/// What the expansion of one path depends on: the path, and the array elements it may select.
 pub(super) struct Expansion<'a> {
     pub(super) path: &'a EditPath,
     pub(super) filters: &'a [ElementFilter],
-    /// Index into `filters` by name.
+    /// Index into `filters` by identifier.
     pub(super) by_name: &'a HashMap<String, usize>,
     /// The array index at which the query matched, for `$`.
     pub(super) matched: Option<usize>,

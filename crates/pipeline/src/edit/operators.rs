@@ -40,17 +40,17 @@ pub struct PathOperator {
 /// The operators of one update, checked for conflicts.
 #[derive(Clone, Debug)]
 pub struct Operators {
-    /// In the order of application: sorted by path.
+    /// The operators in the order of application: sorted by path.
     leaves: Vec<PathOperator>,
-    /// In the order of the request.
+    /// The filters of array elements in the order of the request.
     filters: Vec<ElementFilter>,
-    /// Index into `filters` by name.
+    /// Index into `filters` by identifier.
     by_name: HashMap<String, usize>,
     /// Whether a path has a positional step.
     dynamic: bool,
 }
 
-/// An operator at a concrete path.
+/// An operator with a path whose positional parts were replaced by array indexes.
 struct ConcreteTarget<'a> {
     path: Vec<String>,
     operator: &'a Operator,

@@ -12,7 +12,7 @@ const MAX_PARTS: usize = 200;
 pub enum EditStep {
     /// A field of a document or an index of an array.
     Name(String),
-    /// `$`: the element that matched the query.
+    /// `$`: the array element that matched the query.
     Matched,
     /// `$[]`: every element of the array.
     Every,
@@ -77,7 +77,7 @@ impl EditPath {
         self.text.split('.').next().unwrap_or_default()
     }
 
-    /// Returns whether a part is positional.
+    /// Returns whether a part of the path is positional (`$`, `$[]` or `$[x]`).
     pub fn is_dynamic(&self) -> bool {
         self.steps.iter().any(|step| !matches!(step, EditStep::Name(_)))
     }
@@ -147,7 +147,7 @@ fn in_order<'t>(
     }
 }
 
-/// How a path prefix is used so far.
+/// How a prefix of the paths checked so far is used.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Taken {
     Leaf,

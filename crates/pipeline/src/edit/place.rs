@@ -14,7 +14,7 @@ const MAX_PADDING: usize = 1_500_000;
 #[derive(Debug)]
 pub(super) enum PlaceFound<'a> {
     Value(&'a mut Value),
-    /// The field is missing, but could be created.
+    /// The field does not exist, but can be created.
     Missing,
     /// A value on the path cannot contain the next part.
     Blocked(Blocked),
@@ -23,10 +23,10 @@ pub(super) enum PlaceFound<'a> {
 /// A value on a path that has no such part.
 #[derive(Debug)]
 pub(super) struct Blocked {
-    /// The part that could not be followed.
+    /// The path part that the value cannot contain.
     pub(super) part: String,
     pub(super) before: String,
-    /// The text of the value with its name.
+    /// The value and its field name as text, for the error message.
     pub(super) element: String,
 }
 

@@ -43,7 +43,7 @@ pub(super) struct Bucketing {
     rows: usize,
     made: usize,
     open: Option<Open>,
-    /// Memory of the open bucket's computed fields.
+    /// Memory of the computed fields of the bucket that is being filled.
     meter: Meter,
 }
 
@@ -51,7 +51,7 @@ pub(super) struct Bucketing {
 /// memory; the sorter holds the rows.
 #[derive(Debug)]
 struct Open {
-    /// The value of the bucket's first row.
+    /// The `groupBy` value of the bucket's first row.
     least: Value,
     /// The value of the bucket's last row so far.
     greatest: Value,

@@ -19,7 +19,7 @@ use super::{
 };
 use crate::path::{PathEnd, any_value};
 
-/// The field that contains the values.
+/// Name of the result's field that contains the values.
 pub const VALUES: &str = "values";
 /// Approximate bytes of an array element besides its value: type, index and NUL.
 const ELEMENT: usize = 7;

@@ -25,7 +25,7 @@ use crate::{
 #[derive(Debug)]
 pub(super) struct Each {
     stages: Arc<[Stage]>,
-    /// The position of the stage.
+    /// Index of the stage in `stages`.
     at: usize,
     /// The result for the last row; empty if the row was dropped.
     slot: Slot,

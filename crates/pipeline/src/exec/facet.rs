@@ -16,13 +16,13 @@ use super::{
 };
 use crate::limits::MAX_STAGE_BYTES;
 
-/// Memory of a result row besides its bytes.
+/// Memory charged for a result row in addition to its bytes.
 const PLACE: usize = 64;
 
 /// One pipeline of a facet. All parts run in the context `Faceting::inner`.
 #[derive(Debug)]
 struct FacetPart {
-    /// The field of the result.
+    /// Name of the result's field for this pipeline.
     name: String,
     stages: Arc<[Stage]>,
     /// The running pipeline; `None` before the facet is first driven.
@@ -42,7 +42,7 @@ pub(super) struct Faceting {
     meter: Meter,
     /// The memory limit that the parts share.
     holding: Holding,
-    /// The memory of the operation.
+    /// The memory reservation of the whole operation.
     outer: Holding,
     /// The context of the parts, with the shared memory limit.
     inner: Option<Arc<Context>>,

@@ -21,7 +21,7 @@ const SEARCHED_IN_ORDER: usize = 8;
 /// is a list for the order of new fields, and a map for finding a name.
 #[derive(Clone, Debug, Default)]
 pub struct Fields {
-    /// Names in the order of the specification.
+    /// Names and their entries, in the order of the specification.
     entries: Vec<(String, Entry)>,
     /// Index into `entries` by name.
     by_name: HashMap<String, usize>,
@@ -32,7 +32,7 @@ pub struct Fields {
 pub enum Entry {
     /// A computed value; a missing one removes the field.
     Value(Expr),
-    /// Further fields, inside of this one.
+    /// The fields of a subdocument with this name.
     Below(Fields),
 }
 

@@ -35,7 +35,7 @@ use crate::{
 pub struct GraphLookup {
     /// The name of the collection to search.
     pub collection: String,
-    /// The start value, or an array of them.
+    /// The expression of the start value, or of an array of them.
     pub start: Expr,
     /// The path in a found document of the values to search for next (`connectFromField`).
     pub from: Path,
@@ -80,7 +80,7 @@ struct ReferenceWalk {
 #[derive(Debug)]
 pub(super) struct Walking {
     graph: GraphLookup,
-    /// The row whose search starts next.
+    /// The input row whose search starts next.
     slot: Slot,
     /// The current search, which spans several requests.
     walk: Option<ReferenceWalk>,

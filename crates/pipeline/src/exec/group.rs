@@ -42,7 +42,7 @@ use crate::{
 /// The `$group` stage of a plan.
 #[derive(Clone, Debug)]
 pub struct Group {
-    /// The key; missing is null.
+    /// The expression of the group's key; a missing value counts as null.
     pub id: Expr,
     /// The fields computed for each group.
     pub fields: Vec<Field>,
@@ -52,7 +52,7 @@ pub struct Group {
 /// later, partition by partition.
 #[derive(Debug)]
 pub(super) struct Grouping {
-    /// The plan, and the fields that it reads.
+    /// The stage of the plan, with the fields that it reads.
     picked: Arc<Picked>,
     /// Index into `groups` by key.
     index: HashMap<Box<[u8]>, usize, RandomState>,
@@ -69,7 +69,7 @@ pub(super) struct Grouping {
     partitions: Vec<Partition>,
     /// The partition that is being read.
     reading: Option<Reading>,
-    /// Groups that are being returned.
+    /// Groups whose rows are being returned.
     done: Option<std::vec::IntoIter<HeldGroup>>,
     /// Whether the input has ended.
     ended: bool,
@@ -77,14 +77,14 @@ pub(super) struct Grouping {
 
 #[derive(Debug)]
 struct HeldGroup {
-    /// The key, in its first representation.
+    /// The key of the group, as in the first of its rows.
     id: Value,
     /// States of the computed fields.
     states: Vec<GroupState>,
     bytes: usize,
 }
 
-/// The stage's name in messages.
+/// Name of the stage in error messages.
 const STAGE: &str = "$group";
 
 impl Grouping {
@@ -247,7 +247,7 @@ impl Grouping {
         }
     }
 
-    /// Adds to the memory of a group.
+    /// Records that a group in memory has grown by `bytes`.
     fn group_grew(&mut self, at: usize, bytes: usize, context: &Context) -> Result<(), Error> {
         if let Some(held) = self.groups.get_mut(at) {
             held.bytes += bytes;

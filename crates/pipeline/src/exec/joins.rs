@@ -63,7 +63,7 @@ enum RowStep {
     Join(Join),
     /// A stage that maps one document to one: the pipeline, the position in it, and the context.
     Each(Arc<[Stage]>, usize, Arc<Context>),
-    /// An element was taken out of an array.
+    /// An `$unwind` took an element out of an array.
     Take {
         unwind: Arc<Unwind>,
         /// The element's index; `None` if there was no element.
@@ -77,11 +77,11 @@ enum RowStep {
 /// A join: the array of joined documents, and which of its elements the row depends on.
 #[derive(Clone, Debug)]
 struct Join {
-    /// The row with the array.
+    /// The row after the join, including the array of joined documents.
     joined: DocBuf,
-    /// The path of the array.
+    /// The path of the array of joined documents.
     path: Path,
-    /// The sources of the elements.
+    /// The stored documents that the elements of the array come from.
     from: Sources,
     /// The only element that the row depends on: if it expires, so does the row.
     only: Option<usize>,
@@ -91,9 +91,9 @@ struct Join {
 enum Revised {
     /// No relevant source has expired.
     Same,
-    /// The row no longer exists.
+    /// The row must not be returned, since it depends on an expired document.
     Gone,
-    /// The row without the expired sources.
+    /// The row as recomputed without the expired documents.
     Changed(DocBuf),
 }
 

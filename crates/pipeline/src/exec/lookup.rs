@@ -262,7 +262,7 @@ impl Operator for Joining {
 #[derive(Debug)]
 pub(super) struct Uniting {
     union: UnionWith,
-    /// The input row that is being joined.
+    /// The input row that is returned next.
     slot: Slot,
     /// Rows of the other collection; `None` before they are requested.
     others: Option<VecDeque<Row>>,

@@ -11,7 +11,7 @@ use crate::limits::MAX_STAGE_BYTES;
 /// The memory of one stage.
 #[derive(Debug)]
 pub(super) struct Meter {
-    /// The stage's name for messages.
+    /// Name of the stage in error messages.
     stage: &'static str,
     holding: Holding,
     share: Share,

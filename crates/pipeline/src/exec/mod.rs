@@ -96,7 +96,7 @@ pub enum Stage {
     ReplaceRoot {
         /// The expression of the document.
         root: Expr,
-        /// The stage's name in messages.
+        /// Name of the stage in error messages, which has two spellings.
         called: &'static str,
     },
     /// Returns one row with the results of several pipelines over the same rows.
@@ -168,7 +168,7 @@ pub fn is_streaming(stages: &[Stage]) -> bool {
 pub struct Row {
     /// The document, as raw BSON bytes.
     pub document: DocBuf,
-    /// The stored documents that it was made of.
+    /// The stored documents from which the row was computed.
     pub source: Source,
 }
 
@@ -209,7 +209,7 @@ pub enum Next {
     NeedInput,
     /// Rows of another collection are needed: supply them.
     Want(Request),
-    /// The caller should yield, then call again.
+    /// The caller should yield to other tasks and then call again.
     Pause,
     /// There are no more rows, and no input is needed.
     Done,

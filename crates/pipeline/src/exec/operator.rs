@@ -51,13 +51,13 @@ pub(super) trait Operator: std::fmt::Debug + Send + Sync {
 /// The result of polling a running stage.
 #[derive(Debug)]
 pub(super) enum Poll {
-    /// A row; more may follow at once.
+    /// A row of the result; more may follow immediately.
     Row(Row),
     /// Another row, or the end of the input, is needed.
     Need,
     /// Rows of another collection are needed.
     Want(Box<Request>),
-    /// The task should yield first.
+    /// The task should yield to others before the next call.
     Pause,
     /// There are no more rows.
     Done,

@@ -12,9 +12,9 @@ pub(super) const MAX_PICKED: usize = 8;
 #[derive(Debug)]
 pub(super) struct Picked {
     pub(super) group: Group,
-    /// The names of the fields, without duplicates.
+    /// Names of the fields that the group reads, without duplicates.
     pub(super) names: Vec<String>,
-    /// The index of the key among the names.
+    /// Index in `names` of the key, if the key is a field.
     pub(super) id: Option<usize>,
     /// The indexes of the computed fields' inputs among the names.
     pub(super) inputs: Vec<Option<usize>>,

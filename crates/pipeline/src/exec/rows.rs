@@ -89,7 +89,7 @@ impl Operator for Skip {
 /// Returns the number of rows as one row; no row if there are none.
 #[derive(Debug)]
 pub(super) struct Count {
-    /// The field of the number.
+    /// Name of the result's field that contains the number.
     name: String,
     count: i64,
     slot: Slot,

@@ -28,19 +28,19 @@ pub struct Tally {
     rest: Arc<[Stage]>,
 }
 
-/// A stage that passes rows by their number.
+/// A stage that passes rows on by their position.
 #[derive(Clone, Copy, Debug)]
 enum Step {
     Skip(u64),
     Limit(u64),
 }
 
-/// How the number becomes a row.
+/// The row that results from the number of rows.
 #[derive(Clone, Debug)]
 enum Made {
     /// A document with the number in this field.
     Count(String),
-    /// The row of the only group.
+    /// The only row of a `$group` by a constant.
     Group(Group),
 }
 

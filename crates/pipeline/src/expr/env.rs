@@ -40,7 +40,7 @@ pub struct Env<'a> {
 pub(crate) struct Variable<'a> {
     /// The name, without the `$$`.
     pub(crate) name: &'a str,
-    /// The value; `None` for a missing one.
+    /// The value; `None` if the variable is missing.
     pub(crate) value: Option<ValueRef<'a>>,
 }
 

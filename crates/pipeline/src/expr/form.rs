@@ -28,9 +28,9 @@ use crate::{
 pub struct Mapping {
     /// The expression of the array.
     pub input: Expr,
-    /// The variable for an element.
+    /// Name of the variable that holds the element.
     pub name: Arc<str>,
-    /// The variable for the element's index, if any.
+    /// Name of the variable that holds the element's index, if any.
     pub index: Option<Arc<str>>,
     /// The expression evaluated for each element.
     pub body: Expr,
@@ -41,7 +41,7 @@ pub struct Mapping {
 pub struct Filtering {
     /// The expression of the array.
     pub input: Expr,
-    /// The variable for an element.
+    /// Name of the variable that holds the element.
     pub name: Arc<str>,
     /// The condition on an element.
     pub condition: Expr,

@@ -47,9 +47,9 @@ pub enum Expr {
     /// A variable, or a path below it. Resolved by name during evaluation, from the innermost
     /// binding outward.
     Variable(Arc<str>, Option<Path>),
-    /// The operation's instant, the same for all documents.
+    /// `$$NOW`: the operation's instant, the same for all documents.
     Now,
-    /// The operation's second as a timestamp.
+    /// `$$CLUSTER_TIME`: the operation's second as a timestamp.
     ClusterTime,
     /// A missing value: the field of an object or a computed field is omitted.
     Remove,
@@ -59,11 +59,11 @@ pub enum Expr {
     Array(Vec<Expr>),
     /// A call of a function with evaluated arguments.
     Call(&'static Function, Vec<Expr>),
-    /// `$and`: true if all are true.
+    /// `$and`: true if all operands are true.
     And(Vec<Expr>),
-    /// `$or`: true if one is true.
+    /// `$or`: true if an operand is true.
     Or(Vec<Expr>),
-    /// `$cond`: condition, then, else.
+    /// `$cond`: the condition, and the values if it is true and if it is false.
     Cond(Box<[Expr; 3]>),
     /// `$switch`: the first pair whose condition holds, else the default.
     Switch(Vec<(Expr, Expr)>, Option<Box<Expr>>),
@@ -71,9 +71,9 @@ pub enum Expr {
     IfNull(Vec<Expr>),
     /// Variables and a body; all are evaluated before any is bound.
     Let(Vec<(Arc<str>, Expr)>, Box<Expr>),
-    /// A body evaluated for each element.
+    /// `$map`: the values of an expression for each element of an array.
     Map(Box<Mapping>),
-    /// The elements that meet a condition.
+    /// `$filter`: the elements that meet a condition.
     Filter(Box<Filtering>),
     /// Input, initial value, and a body over `value` and `this`.
     Reduce(Box<[Expr; 3]>),

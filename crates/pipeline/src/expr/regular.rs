@@ -34,12 +34,12 @@ impl RegexForm {
 #[derive(Clone, Debug)]
 pub struct Compiled(Arc<Pattern>);
 
-/// A regular expression applied to text.
+/// A call of `$regexMatch`, `$regexFind` or `$regexFindAll`.
 #[derive(Clone, Debug)]
 pub struct RegexCall {
-    /// Which of the three operators it is.
+    /// The operator, which determines the form of the result.
     pub form: RegexForm,
-    /// The expression of the text.
+    /// The expression of the text to search.
     pub input: Expr,
     /// The pattern, with options if it is a regular expression value.
     pub regex: Expr,

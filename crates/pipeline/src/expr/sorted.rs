@@ -9,7 +9,7 @@ use crate::sort::Sort;
 /// The order of the elements.
 #[derive(Clone, Debug)]
 pub enum SortBy {
-    /// Sort by the whole element; true for descending.
+    /// By the elements themselves; true for descending order.
     Whole(bool),
     /// Sort by fields of elements that are documents, with arrays as a whole; other elements have
     /// no fields.

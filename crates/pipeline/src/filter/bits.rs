@@ -55,7 +55,7 @@ impl Mask {
 /// A test of some bits of a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BitTest {
-    /// The condition on these bits.
+    /// The condition that the bits have to meet.
     pub quantity: Quantity,
     /// The bits to be tested.
     pub mask: Mask,

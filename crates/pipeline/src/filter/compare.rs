@@ -8,13 +8,13 @@ use document::{Kind, Number, ValueRef, canonical_class, compare};
 /// A comparison operator. "Not equal" is a negated `Eq`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Comparison {
-    /// Equal to the operand, or missing for null.
+    /// Equal to the operand; a missing value is equal to null.
     Eq,
-    /// Less, within the operand's class of types.
+    /// Less than the operand, among values of its class of types.
     Lt,
     /// Less or equal, within the operand's class of types.
     Lte,
-    /// Greater, within the operand's class of types.
+    /// Greater than the operand, among values of its class of types.
     Gt,
     /// Greater or equal, within the operand's class of types.
     Gte,

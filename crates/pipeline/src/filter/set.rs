@@ -9,7 +9,7 @@ use evaluation::{Context, Error, Pattern};
 pub struct InSet {
     /// Distinct values in ascending order.
     values: Vec<Value>,
-    /// In the order of the request.
+    /// Regular expressions in the order of the request.
     patterns: Vec<Pattern>,
     /// Whether null is among the values, so that a missing field matches.
     has_null: bool,

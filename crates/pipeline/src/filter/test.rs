@@ -15,11 +15,11 @@ pub enum PathTest {
     Compare(Comparison, Value),
     /// Equal to a value, or matching a regular expression, of a set.
     In(InSet),
-    /// Any value exists, including null.
+    /// A value exists at the path, even if it is null.
     Exists,
-    /// The type is in a set.
+    /// The value's type is in a set.
     Type(TypeSet),
-    /// An integer with this remainder.
+    /// The value is a number whose integer part has this remainder.
     Mod {
         /// The divisor, which is never zero.
         divisor: i64,
@@ -45,13 +45,13 @@ const TEST: usize = 64;
 /// filter. Used for `$elemMatch` with operators, `$not` and `$pull`.
 #[derive(Clone, Debug)]
 pub enum Condition {
-    /// Holds if all of these do.
+    /// True if all of these conditions are true.
     All(Vec<Condition>),
-    /// Holds if this one does not.
+    /// True if this condition is false.
     Not(Box<Condition>),
-    /// Holds if the test does.
+    /// True if a value at the path passes the test.
     Test(Box<PathTest>),
-    /// Never holds, for any value.
+    /// False for any value.
     Never,
 }
 

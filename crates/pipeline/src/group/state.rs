@@ -27,7 +27,7 @@ pub enum GroupState {
     Avg(Avg),
     /// `$count`: the number of rows.
     Count(i64),
-    /// `$min`, `$max`: the value so far.
+    /// `$min`, `$max`: the least or greatest value so far.
     Extreme(Extreme),
     /// `$first`: the value of the first row; `None` before it.
     First(Option<Value>),
@@ -43,11 +43,11 @@ pub enum GroupState {
     Joined(JoinedArrays),
     /// `$stdDevPop`, `$stdDevSamp`: mean and squares, not the numbers themselves.
     Deviation(StandardDeviation),
-    /// `$mergeObjects`: the fields so far.
+    /// `$mergeObjects`: the merged fields so far.
     Merged(Document),
-    /// `$firstN`, `$lastN`: at most n values.
+    /// `$firstN`, `$lastN`: the first or last n values so far.
     Edge(Edge),
-    /// `$minN`, `$maxN`: at most n values, in order.
+    /// `$minN`, `$maxN`: the least or greatest n values so far, in order.
     Ranked(Ranked),
     /// `$top`, `$bottom`, `$topN`, `$bottomN`: outputs with their sort keys.
     Top(Top),

@@ -30,9 +30,9 @@ pub struct Top {
     most: usize,
     /// Whether the result is a single output and not an array.
     one: bool,
-    /// Whether the last rows are kept.
+    /// Whether the last rows are kept, rather than the first.
     bottom: bool,
-    /// Outputs with their keys, in order.
+    /// Output values with their sort keys, in sort order.
     pub(super) held: VecDeque<(SortKey, Value)>,
 }
 

@@ -8,14 +8,14 @@ use document::{ArrayRef, DocRef, Path, ValueRef};
 pub enum PathEnd {
     /// The elements of the array, then the array itself.
     Elements,
-    /// Only the array as a whole.
+    /// The array is visited only as a whole.
     Whole,
 }
 
 /// A visited value. Missing values are visited so that tests such as equality with null can hold.
 #[derive(Clone, Copy, Debug)]
 pub struct SeenValue<'a> {
-    /// The value; `None` if it is missing.
+    /// The visited value; `None` if the path has no value.
     pub value: Option<ValueRef<'a>>,
     /// The index in the outermost array that was traversed, for the positional `$`. An index in the
     /// path itself is not a traversal.
@@ -123,7 +123,7 @@ impl<'p> PathWalk<'p> {
     }
 
     /// Visits an array at the end of the path: its elements, if `leaf` asks for them, then the
-    /// array itself, since `{a: [1]}` equals `{a: [1]}`.
+    /// array itself, since the filter `{a: [1]}` matches the document `{a: [1]}`.
     fn leaf_array<'a, E>(
         &self,
         array: ArrayRef<'a>,

@@ -26,7 +26,7 @@ use crate::{expr::Env, filter::Filter};
 pub use node::{Collision, Computed, Item, Node};
 pub use special::Special;
 
-/// The meaning of the named fields.
+/// What a projection does with the fields that it names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
     /// The named fields are kept.
@@ -41,7 +41,7 @@ pub struct Projection {
     /// Inclusion or exclusion. Projections of both modes may have computed fields.
     mode: Mode,
     node: Node,
-    /// In the order of application.
+    /// Array operations in the order of application.
     specials: Vec<Special>,
     /// The filter that rows of a pipeline have matched, for the positional `$`.
     over: Option<Arc<Filter>>,
@@ -63,7 +63,7 @@ impl Projection {
         self
     }
 
-    /// Returns the meaning of the named fields.
+    /// Returns whether the named fields are kept or removed.
     pub fn mode(&self) -> Mode {
         self.mode
     }

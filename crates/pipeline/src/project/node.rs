@@ -13,11 +13,11 @@ use crate::{
 /// The treatment of one field. The projection's mode tells inclusion from exclusion.
 #[derive(Clone, Debug)]
 pub enum Item {
-    /// Kept in an inclusion, removed in an exclusion.
+    /// The field is kept by an inclusion and removed by an exclusion.
     Named,
-    /// Set to a computed value.
+    /// The field is set to a computed value.
     Computed(Box<Computed>),
-    /// Contains further named fields below it.
+    /// The field's subdocument has further named fields.
     Node(Node),
 }
 
@@ -48,7 +48,7 @@ pub enum Collision {
 /// a node. It is a list for the order of computed fields, and a map for finding a name.
 #[derive(Clone, Debug, Default)]
 pub struct Node {
-    /// In the order of the specification.
+    /// Names and items in the order of the specification.
     fields: Vec<(String, Item)>,
     /// Index into `fields` by name.
     by_name: HashMap<String, usize>,
@@ -75,7 +75,7 @@ impl Node {
         self.computed
     }
 
-    /// Returns the treatment of a field.
+    /// Returns what the projection does with a field.
     pub fn get(&self, name: &str) -> Option<&Item> {
         if self.fields.len() <= SEARCHED_IN_ORDER {
             return self.fields.iter().find(|(field, _)| field == name).map(|(_, item)| item);
@@ -126,7 +126,7 @@ impl Node {
 }
 
 impl Computed {
-    /// Evaluates the value over a document.
+    /// Computes the value for a document.
     pub(super) fn computed_value<'e>(&'e self, env: &Env<'e>) -> Result<Evaluated<'e>, Error> {
         match self {
             Self::Expr(expr) => expr.evaluate_borrowed(env),

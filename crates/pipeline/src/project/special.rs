@@ -19,7 +19,7 @@ pub enum Special {
         /// The number of elements to keep.
         limit: i64,
     },
-    /// Keeps the element at which the filter matched.
+    /// Keeps the array element at which the filter matched.
     Positional {
         /// The path of the array, without the `$`.
         path: Path,

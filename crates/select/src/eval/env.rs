@@ -26,19 +26,19 @@ const NEAR: usize = 16;
 /// Units of work charged for passing over each further field or element.
 const FURTHER: usize = 16;
 
-/// Slots, and the accounts of work and memory.
+/// The values of a query's slots, with their memory, and the units of work spent.
 #[derive(Debug)]
 pub struct Env<'a> {
     slots: Vec<Slot<'a>>,
     context: &'a Context,
-    /// Bytes held by slots and intermediate values.
+    /// Bytes held by the values of slots and intermediate values.
     held: usize,
     /// Source of the document with system properties, while the slot holds the document without
     /// them.
     whole: Option<&'a dyn Whole>,
 }
 
-/// The value of a name.
+/// The current value of a name of the query.
 #[derive(Clone, Debug)]
 struct Slot<'a> {
     value: Evaluated<'a>,

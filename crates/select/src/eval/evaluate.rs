@@ -57,7 +57,7 @@ impl Expr {
     }
 }
 
-/// NOT: undefined for anything but a boolean.
+/// Evaluates NOT, which is undefined unless the operand is a boolean.
 fn eval_not<'a>(inner: &'a Expr, env: &mut Env<'a>) -> Result<Evaluated<'a>, Error> {
     Ok(logic::truth_value(logic::truth_of(&inner.eval(env)?).map(|truth| !truth)))
 }
@@ -130,7 +130,7 @@ fn eval_like_any<'a>(
     match_like(&value, &Like::new(text, escape), env)
 }
 
-/// `??`: the first operand that is not undefined.
+/// Evaluates `??`: the first operand that is not undefined.
 fn eval_coalesce<'a>(items: &'a [Expr], env: &mut Env<'a>) -> Result<Evaluated<'a>, Error> {
     for item in items {
         let value = item.eval(env)?;
@@ -221,7 +221,7 @@ fn element_of<'a>(
     }
 }
 
-/// An array literal; undefined items are left out.
+/// Evaluates an array literal; undefined items are left out.
 fn eval_array<'a>(items: &'a [Expr], env: &mut Env<'a>) -> Result<Evaluated<'a>, Error> {
     building::build_array(items.iter().map(|item| |env: &mut Env<'a>| item.eval(env)), env)
 }

@@ -19,7 +19,7 @@ impl<'c> Call<'c, '_> {
         self.args.get(at).is_some_and(|got| !got.is_absent())
     }
 
-    /// Returns an argument that is a string.
+    /// Returns an argument if it is a string.
     pub(super) fn text_at(&self, at: usize) -> Option<&'c str> {
         self.argument(at).and_then(ValueRef::as_str)
     }
@@ -34,12 +34,12 @@ impl<'c> Call<'c, '_> {
         self.argument(at).and_then(to_i64)
     }
 
-    /// Returns an argument that is an array.
+    /// Returns an argument if it is an array.
     pub(super) fn array_at(&self, at: usize) -> Option<ArrayRef<'c>> {
         self.argument(at).and_then(ValueRef::as_array)
     }
 
-    /// Returns an argument that is an object.
+    /// Returns an argument if it is an object.
     pub(super) fn object_at(&self, at: usize) -> Option<DocRef<'c>> {
         self.argument(at).and_then(ValueRef::as_document)
     }

@@ -74,12 +74,12 @@ fn abs<'a>(call: &Call<'_, 'a>) -> Result<Evaluated<'a>, Error> {
     }
 }
 
-/// Returns -1, 0 or 1.
+/// Returns the sign of a number as -1, 0 or 1.
 fn sign<'a>(call: &Call<'_, 'a>) -> Result<Evaluated<'a>, Error> {
     on_number(call, |value| if value == 0.0 { 0.0 } else { value.signum() })
 }
 
-/// The natural logarithm, or that to a base.
+/// Returns the natural logarithm of a number, or the logarithm to a given base.
 fn log<'a>(call: &Call<'_, 'a>) -> Result<Evaluated<'a>, Error> {
     if !call.is_given(1) {
         return on_number(call, f64::ln);

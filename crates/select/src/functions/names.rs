@@ -1,6 +1,6 @@
 //! Aliases of functions, and names of known functions that are not implemented.
 
-/// Aliases and the names that they stand for.
+/// Alternative names of functions, with the name of the function.
 const ALIASES: &[(&str, &str)] = &[
     ("CONTAINSALLCI", "CONTAINS_ALL_CI"),
     ("CONTAINSALLCS", "CONTAINS_ALL_CS"),

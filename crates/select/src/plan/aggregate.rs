@@ -10,6 +10,6 @@ pub struct Aggregate {
     pub kind: AggregateKind,
     /// The expression whose value is aggregated for each row.
     pub of: Expr,
-    /// The slot that receives the result.
+    /// The slot that receives the aggregate's result.
     pub slot: usize,
 }

@@ -6,13 +6,13 @@ use crate::functions::Function;
 
 /// A part of an expression that the visit reports.
 enum Seen<'a> {
-    /// A read of a path inside a slot.
+    /// A read of a path in the value of a slot.
     Read(usize, &'a [String]),
     Call(&'static Function),
 }
 
 impl Seen<'_> {
-    /// Calls `see` if this is a read.
+    /// Calls `see` if this part reads a path.
     fn tell_read(&self, see: &mut dyn FnMut(usize, &[String])) {
         if let Self::Read(slot, names) = self {
             see(*slot, names);
@@ -118,7 +118,7 @@ impl Projection {
         self.visit(&mut |seen| seen.tell_read(see));
     }
 
-    /// Calls `see` for everything in SELECT.
+    /// Calls `see` for every read and call in the SELECT list.
     fn visit(&self, see: &mut dyn FnMut(Seen<'_>)) {
         match self {
             Self::Star(slot) => see(Seen::Read(*slot, &[])),

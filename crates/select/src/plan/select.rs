@@ -20,7 +20,7 @@ pub struct Clauses {
     pub filter: Option<Expr>,
     /// GROUP BY and aggregates, if any.
     pub group: Option<Group>,
-    /// How a row becomes a result.
+    /// How results are computed from rows.
     pub projection: Projection,
     /// Whether duplicate results are dropped (DISTINCT).
     pub distinct: bool,
@@ -36,7 +36,7 @@ pub struct Clauses {
 /// One alias of FROM or JOIN.
 #[derive(Debug)]
 pub struct Source {
-    /// The slot that receives each value.
+    /// The slot that receives each value of the alias.
     pub slot: usize,
     /// The source of the values.
     pub input: Input,
@@ -70,11 +70,11 @@ pub struct Group {
 /// The projection of a row to a result.
 #[derive(Debug)]
 pub enum Projection {
-    /// The whole value of this slot.
+    /// `SELECT *`: the whole value of this slot.
     Star(usize),
-    /// A value; no result if it is undefined.
+    /// `SELECT VALUE`: a value; an undefined one is no result.
     Value(Expr),
-    /// An object without the properties that are undefined.
+    /// A SELECT list: an object, in which undefined properties are left out.
     Fields(Vec<(String, Expr)>),
 }
 

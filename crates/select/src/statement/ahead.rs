@@ -4,12 +4,12 @@
 
 use super::{Flow, Resume};
 
-/// The state of the look-ahead.
+/// Determines whether results follow the end of a page, from rows read ahead.
 #[derive(Debug)]
 pub(super) struct Ahead {
-    /// The end of the page.
+    /// The position in the results at which the page ends.
     resume: Option<Resume>,
-    /// Maximum number of rows to read.
+    /// Maximum number of rows to read ahead.
     most: usize,
     rows: usize,
     /// Whether one of the further rows had a result.

@@ -219,8 +219,8 @@ impl Run {
         Ok(())
     }
 
-    /// Makes rows of the collected subquery's results, or the one row of a query without FROM. The
-    /// results are rows with positions from 0 on.
+    /// Runs the query over the results of the subquery in FROM, which were collected before; each
+    /// result becomes a row, with positions from 0 on. Without FROM there is a single row.
     pub(super) fn run_collected(&mut self, plan: &Select, context: &Context) -> Result<(), Error> {
         let clauses = plan.clauses();
         let Some(inner) = self.inner.take() else {

@@ -96,11 +96,11 @@ impl Select {
 /// Where a query reads system properties of a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SystemReads {
-    /// Nowhere: the driver may always omit them.
+    /// The query does not read them; the driver may always omit them.
     Nowhere,
-    /// In SELECT, and in no other clause.
+    /// Only SELECT reads them.
     InResults,
-    /// Anywhere: the driver adds them to every row.
+    /// Other clauses read them; the driver adds them to every row.
     Everywhere,
 }
 

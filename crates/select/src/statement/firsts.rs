@@ -41,7 +41,7 @@ impl Firsts {
         self.values.insert(key, (place, ordinal, value));
     }
 
-    /// Returns the values with their sort positions, unordered.
+    /// Returns the values with their sort positions, in no particular order.
     pub(super) fn into_results(self) -> impl Iterator<Item = ((Vec<u8>, u64), Output)> {
         self.values.into_values().map(|(place, ordinal, value)| ((place, ordinal), value))
     }

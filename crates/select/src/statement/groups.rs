@@ -15,7 +15,7 @@ use evaluation::{Error, Evaluated, memory_of, owned_bytes};
 
 use crate::{aggregate::AggregateState, eval::Env, form::takes_precedence, plan::Group};
 
-/// Approximate memory of a group besides its values.
+/// Memory charged for a group in addition to its values.
 const GROUP_BYTES: usize = 256;
 
 #[derive(Debug)]
@@ -25,7 +25,7 @@ struct Rows {
     keys: Vec<Option<Value>>,
     /// The states of the aggregates, in the order of the query's list of aggregates.
     states: Vec<AggregateState>,
-    /// Approximate memory of this group, in bytes.
+    /// Approximate memory of the group, in bytes.
     bytes: usize,
 }
 

@@ -25,7 +25,7 @@ struct FoundResults<'a> {
     held: usize,
     /// Results so far, including those that OFFSET skips; not counted with ORDER BY.
     passed: u64,
-    /// Number of results after which to stop.
+    /// Number of results at which the subquery stops.
     most: usize,
 }
 

@@ -15,7 +15,7 @@ const ENTRY_BYTES: usize = 128;
 #[derive(Debug, Default)]
 pub(super) struct Kept {
     results: BTreeMap<(Vec<u8>, u64), Output>,
-    /// Bytes of the values in the response.
+    /// Total size of the kept results as values, in bytes.
     bytes: usize,
     /// Memory of values, sort positions and map entries, in bytes.
     memory: usize,

@@ -20,7 +20,7 @@ use crate::limits::{HASH_BYTES, MARK_BYTES};
 
 /// Version of the token's format.
 const VERSION: u8 = 1;
-/// Flag: the sort position is not truncated.
+/// Flag of a token: its sort position is not truncated.
 const WHOLE: u8 = 1;
 
 /// Where a query continues: a sort position, and how many results there were up to it.
@@ -75,7 +75,7 @@ impl Resume {
         fits.then(|| Self { place: rest.to_vec(), whole, ties, ordinal, done })
     }
 
-    /// Creates the resume position after a result.
+    /// Creates the position after a result, at which the next page resumes.
     pub(super) fn at_place(place: &[u8], ordinal: u64, ties: u64, done: u64) -> Self {
         let (place, whole) = match cut_place(place) {
             Some(cut) => (cut, false),

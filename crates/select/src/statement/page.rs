@@ -6,12 +6,12 @@ use memory::Share;
 
 use super::{Resume, rest::Rest};
 
-/// Whether the driver should feed more rows.
+/// Whether the driver should pass more rows to the query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Flow {
-    /// The driver should feed more rows.
+    /// More rows may yield further results of the page.
     More,
-    /// The driver need not feed more rows.
+    /// The page is complete.
     Enough,
 }
 

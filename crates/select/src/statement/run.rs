@@ -50,7 +50,7 @@ pub struct Run {
     sorted: bool,
     /// The subquery that FROM collects first; rows are fed to it instead of to this run.
     pub(super) inner: Option<Box<Run>>,
-    /// Decides which rows come after the previous page.
+    /// Decides which rows belong after the previous page.
     pub(super) gate: Gate,
     /// Results of the page so far, in order.
     pub(super) page: Vec<Output>,
@@ -62,7 +62,7 @@ pub struct Run {
     pub(super) ordinal: u64,
     /// Whether the last sort position passed the gate.
     pub(super) passed: bool,
-    /// Whether the page takes no more results.
+    /// Whether the page has as many results as its limits allow.
     pub(super) full: bool,
     /// The look-ahead after a full page, if rows come in the order of results.
     pub(super) ahead: Option<Ahead>,
@@ -74,7 +74,7 @@ pub struct Run {
     pub(super) firsts: Firsts,
     /// Bytes of groups that are being turned into results.
     pub(super) finishing: usize,
-    /// Memory reserved for all of these.
+    /// Memory reserved for results, groups and values of the run.
     pub(super) held: Share,
 }
 

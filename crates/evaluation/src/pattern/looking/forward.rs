@@ -30,11 +30,11 @@ const MAX_SLOTS: usize = 1 << 20;
 struct Ways {
     /// The paths, in Perl's order of preference.
     list: Vec<(StateID, Slots)>,
-    /// By state: whether it is in `list`.
+    /// For each state, whether it is in `list`.
     has: Vec<bool>,
 }
 
-/// An item of the stack of `follow`.
+/// A step that remains to be done, on the stack of `follow`.
 enum Left {
     Go(StateID),
     /// Restores the previous value of a slot.
@@ -51,11 +51,11 @@ pub(super) fn fits(machine: &Machine) -> Result<(), Error> {
     Err(Error::new(Kind::TooLarge, PATTERN_REFUSED, text))
 }
 
-/// The inputs of a forward scan.
+/// A forward scan of a text by an automaton with look-ahead.
 struct ForwardWalk<'a> {
     machine: &'a Machine,
     bytes: &'a [u8],
-    /// By look-ahead: the positions at which it matches.
+    /// For each look-ahead, the positions at which it matches.
     aheads: &'a [Positions],
 }
 

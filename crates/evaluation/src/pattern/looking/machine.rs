@@ -14,7 +14,7 @@ use crate::{
 const MAX_BYTES: usize = 1 << 20;
 const MAX_NESTING: u32 = 250;
 
-/// A look-ahead at a position of a pattern.
+/// A reference from a position of a pattern to a look-ahead.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Stands {
     /// Index into the list of look-aheads.
@@ -27,9 +27,9 @@ pub(super) struct Stands {
 #[derive(Clone, Debug)]
 pub(super) struct Machine {
     pub(super) nfa: NFA,
-    /// By group: the look-ahead that the group represents.
+    /// For each group, the look-ahead that the group represents.
     stands: Vec<Option<Stands>>,
-    /// By state: its predecessors by transitions without input.
+    /// For each state, its predecessors by transitions that consume no input.
     before: Vec<Vec<StateID>>,
 }
 

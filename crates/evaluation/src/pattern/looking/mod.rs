@@ -30,9 +30,9 @@ pub(super) use forward::Spans;
 const MAX_AHEADS: usize = 64;
 /// Maximum steps of one scan over one text: a second or two.
 const MAX_STEPS: u64 = 1 << 29;
-/// Steps after which work is reported.
+/// Number of matching steps after which the work is reported.
 const COUNTED: usize = 1 << 16;
-/// Units of work charged for one step.
+/// Units of work charged for one matching step.
 const STEP_WORK: usize = 4;
 
 /// Counts work. Fails if there was too much of it or the operation must end.
@@ -56,7 +56,7 @@ pub(super) struct KnownPositions {
     begins: Positions,
 }
 
-/// Reports steps in large batches.
+/// Reports matching steps as work, in large batches.
 struct Steps<'a> {
     count: Count<'a>,
     done: Cell<usize>,

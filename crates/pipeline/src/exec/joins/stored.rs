@@ -26,11 +26,11 @@ use crate::exec::{
 /// context, which repeat.
 const LOOKED_AT: usize = 16;
 
-/// Step type: a join.
+/// Record type of a step that is a join.
 const JOIN: u8 = 0;
-/// Step type: a stage that maps one document to one.
+/// Record type of a step by a stage that maps one document to one.
 const EACH: u8 = 1;
-/// Step type: an element taken out of an array.
+/// Record type of a step that takes an element out of an array.
 const TAKE: u8 = 2;
 
 /// The items shared by the rows of a temporary file. Records refer to them by index, so none is
@@ -38,7 +38,7 @@ const TAKE: u8 = 2;
 #[derive(Debug, Default)]
 pub(in crate::exec) struct Shared(Vec<Kept>);
 
-/// An item that cannot be encoded.
+/// A part of a row's origin that is kept in memory, because it cannot be encoded.
 #[derive(Debug)]
 enum Kept {
     /// A stage of a pipeline, and its context.
@@ -190,7 +190,7 @@ fn read_document(bytes: &mut RecordBytes<'_>) -> Option<DocBuf> {
     Some(DocBuf::from_trusted(bytes.read_bytes()?.to_vec()))
 }
 
-/// Encodes an optional index; 0 is `None`.
+/// Encodes an optional index as its value plus one; 0 is `None`.
 fn put_place(place: Option<usize>, out: &mut Vec<u8>) {
     put_number(place.map_or(0, |place| place + 1), out);
 }

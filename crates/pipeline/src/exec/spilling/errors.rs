@@ -4,7 +4,7 @@ use evaluation::{Error, Kind, Spill, numbers::BUSY};
 
 use crate::limits::MAX_STAGE_BYTES;
 
-/// MongoDB's number for a full device.
+/// MongoDB's error code for a device without free space.
 const FULL: i32 = 14031;
 /// MongoDB's number for an operation that may be retried later.
 const AGAIN: i32 = BUSY;

@@ -23,7 +23,7 @@ fn key_of(record: &[u8]) -> Option<SortKey> {
 #[derive(Debug)]
 pub(super) struct Head {
     pub(super) key: SortKey,
-    /// The record: key, document and source.
+    /// The encoded record: key, document and source.
     pub(super) record: Vec<u8>,
 }
 

@@ -25,9 +25,9 @@ const BITS: u32 = PARTITIONS.ilog2();
 /// The deepest level: keys in the same partition there have the same hash.
 const MAX_LEVEL: u32 = u64::BITS / BITS - 1;
 
-/// Record type: the state of a group.
+/// Record type of the state of a group.
 const STATE: u8 = 0;
-/// Record type: a row.
+/// Record type of a row.
 const ROW: u8 = 1;
 
 /// The partitions of one level that are being written.
@@ -48,7 +48,7 @@ pub(in crate::exec) struct Partition {
     run: Run,
     /// The file of the run, which is deleted with the last of its partitions.
     file: TempFile,
-    /// The level at which the partition was written.
+    /// The level of partitioning at which the partition was written.
     level: u32,
 }
 
@@ -58,9 +58,9 @@ pub(in crate::exec) struct Reading {
     reader: Reader,
     /// Memory of the reader: a chunk of the file or its largest record, and the list of chunks.
     memory: usize,
-    /// The file for partitions of the next level.
+    /// The file for partitions that are divided again.
     file: TempFile,
-    /// The level at which the partition was written.
+    /// The level of partitioning at which the partition was written.
     level: u32,
 }
 
@@ -68,7 +68,7 @@ pub(in crate::exec) struct Reading {
 pub(in crate::exec) enum Record {
     /// The state of a group: its key and the states of its fields.
     Group(Value, Vec<Value>),
-    /// A later row of a group.
+    /// A row of a group whose state was spilled before.
     Row(DocBuf),
 }
 

@@ -90,7 +90,7 @@ struct Spilled {
 
 #[derive(Debug)]
 enum Out {
-    /// The input has not ended.
+    /// The input has not ended, so that no row can be returned.
     Unfinished,
     /// All entries fit in memory, and are sorted.
     Memory(std::vec::IntoIter<Entry>),
@@ -252,7 +252,7 @@ impl Sorter {
         Err(self.meter.refusal_of(error, &context.spill))
     }
 
-    /// Spills the entries in memory as a run.
+    /// Writes the entries in memory to the temporary file as a sorted run.
     fn write_out(&mut self, context: &Context) -> Result<(), Error> {
         if let (None, Some(area)) = (&self.spilled, context.spill.temporary_area()) {
             let file = area.create_file().map_err(file_failed)?;
@@ -364,7 +364,7 @@ fn append_record(writer: &mut Writer, record: &[u8], context: &Context) -> Resul
     writer.append_record(record).map_err(file_failed)
 }
 
-/// Encodes a key as a document without names.
+/// Encodes a sort key as a document whose fields have empty names.
 fn key_bytes(key: SortKey) -> DocBuf {
     let mut fields = Document::new();
     key.0.into_iter().for_each(|value| fields.push("", value));

@@ -68,7 +68,7 @@ fn sum(call: &In<'_>) -> OptionalValue {
     Ok(Some(sum.sum_value()))
 }
 
-/// `$avg`: the mean, null without numbers.
+/// `$avg`: the mean of the numbers, or null if there are none.
 fn avg(call: &In<'_>) -> OptionalValue {
     let mut mean = Mean::default();
     each_value(call, |value| mean.add_number(value));

@@ -254,12 +254,12 @@ fn modulo(call: &In<'_>) -> OptionalValue {
     }
 }
 
-/// `$ceil`: the least integer that is not less.
+/// `$ceil`: the least integer not less than the number.
 fn ceil(call: &In<'_>) -> OptionalValue {
     to_integral(call, f64::ceil, Rounding::Ceil)
 }
 
-/// `$floor`: the greatest integer that is not greater.
+/// `$floor`: the greatest integer not greater than the number.
 fn floor(call: &In<'_>) -> OptionalValue {
     to_integral(call, f64::floor, Rounding::Floor)
 }

@@ -128,12 +128,12 @@ fn index_of(call: &In<'_>) -> OptionalValue {
     Ok(Some(Value::Int32(position.unwrap_or(-1))))
 }
 
-/// `$isArray`: false for null and missing, too.
+/// `$isArray`: whether a value is an array; false for null and missing, too.
 fn is_array(call: &In<'_>) -> OptionalValue {
     Ok(Some(Value::Bool(call.value_at(0).as_array().is_some())))
 }
 
-/// `$reverseArray`; null for null and missing.
+/// `$reverseArray`: the elements in reverse order; null for null and missing.
 fn reverse(call: &In<'_>) -> OptionalValue {
     match call.value_at(0) {
         value if value.is_nullish() => NULL,

@@ -7,7 +7,7 @@ use crate::failure::invalid_request;
 /// A text and the read position.
 pub(super) struct Cursor<'a> {
     pub(super) text: &'a str,
-    /// The number of bytes read.
+    /// Number of bytes of the text that were read.
     pub(super) at: usize,
 }
 

@@ -34,7 +34,7 @@ struct Parts {
     time: [i64; 4],
     /// The offset from UTC in the text, in milliseconds.
     offset: Option<i64>,
-    /// The text of that offset.
+    /// The UTC offset as it was written, for error messages.
     zone_text: String,
 }
 

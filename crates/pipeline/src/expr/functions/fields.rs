@@ -15,14 +15,14 @@ use super::In;
 const FEW: usize = 16;
 /// Units of work charged for a new field, besides its copy.
 const FIELD: usize = 64;
-/// Memory of an index entry.
+/// Memory charged for an entry of the index of names.
 const PLACE: Size = Size { bytes: 0, memory: 48 };
 
 /// Fields under construction, with size checks.
 pub(super) struct Fields<'a> {
     budget: &'a Budget,
     growth: Growth<'a>,
-    /// In the order of first occurrence.
+    /// Names and values in the order of their first occurrence.
     fields: Vec<(String, Value)>,
     /// A hash function with a random seed, so that requests cannot choose names with colliding
     /// hashes.

@@ -47,7 +47,7 @@ use super::{Env, Expr, OptionalValue};
 pub enum Takes {
     /// This number of arguments: an array of them or, for one, the argument itself.
     Exactly(usize),
-    /// A minimum and a maximum number.
+    /// A number of arguments from a minimum to a maximum.
     Between(usize, usize),
     /// Any number of arguments, even none.
     Any,
@@ -105,7 +105,7 @@ pub(crate) const fn row(
 /// One call of a function: its name for messages, its arguments, and the environment.
 #[derive(Debug)]
 pub struct In<'a> {
-    /// The function's name, including the `$`.
+    /// Name of the called function, including the `$`.
     pub(crate) name: &'static str,
     pub(crate) args: &'a [Evaluated<'a>],
     /// The environment of the call.
@@ -113,7 +113,7 @@ pub struct In<'a> {
 }
 
 impl<'a> In<'a> {
-    /// Returns an argument; absent past the end.
+    /// Returns an argument, which is absent if the call has fewer.
     pub(crate) fn arg_at(&self, index: usize) -> &'a Evaluated<'a> {
         self.args.get(index).unwrap_or(&Evaluated::Absent)
     }

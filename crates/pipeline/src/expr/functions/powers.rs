@@ -225,7 +225,7 @@ fn with_all_digits(power: Decimal128) -> Decimal128 {
     }
 }
 
-/// Returns an integral power, by squaring.
+/// Returns a decimal raised to an integer power, by squaring.
 fn whole_pow(base: Decimal128, whole: i64) -> Decimal128 {
     let (mut square, mut left) = (base, whole.unsigned_abs());
     let mut power = Decimal128::from_i64(1);

@@ -191,7 +191,7 @@ fn any_true(call: &In<'_>) -> OptionalValue {
     Ok(Some(Value::Bool(array_only(call, 17041)?.iter().any(ValueRef::is_truthy))))
 }
 
-/// `$allElementsTrue`; true for an empty array.
+/// `$allElementsTrue`: whether all elements count as true, as those of an empty array do.
 fn all_true(call: &In<'_>) -> OptionalValue {
     Ok(Some(Value::Bool(array_only(call, 17040)?.iter().all(ValueRef::is_truthy))))
 }

@@ -104,7 +104,7 @@ fn searched_text<'a>(call: &In<'a>) -> Result<Option<(&'a str, &'a str)>, Error>
     Ok(Some((part(0, first, "first")?, part(1, second, "second")?)))
 }
 
-/// Returns a position, or -1 for none.
+/// Returns a position as a number, which is -1 for `None`.
 fn index_of(at: Option<usize>) -> OptionalValue {
     Ok(Some(Value::Int32(at.and_then(|at| i32::try_from(at).ok()).unwrap_or(-1))))
 }

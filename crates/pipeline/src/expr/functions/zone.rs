@@ -20,7 +20,7 @@ use crate::{
 pub(crate) enum Zone {
     /// A fixed offset in milliseconds east of UTC.
     Fixed(i64),
-    /// A zone of the database.
+    /// A zone of the time zone database, such as `Europe/Paris`.
     Named(Box<TimeZone>),
 }
 

@@ -12,7 +12,7 @@ const DAYS: [&str; 7] =
 
 /// Maximum number of decimal places of a second.
 const PLACES: usize = 7;
-/// Length of the longest text of one letter.
+/// Maximum number of characters that one pattern letter is replaced by.
 const LONGEST: usize = 9;
 
 /// Returns the maximum size of a pattern's text, to check memory before formatting.

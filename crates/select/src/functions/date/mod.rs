@@ -51,7 +51,7 @@ fn instant_at(call: &Call<'_, '_>, at: usize) -> Option<i64> {
     call.text_at(at).and_then(parse_iso)
 }
 
-/// Returns the date part that an argument names.
+/// Returns the date part, such as `year`, that an argument names.
 fn part_named(call: &Call<'_, '_>, at: usize) -> Option<DatePart> {
     call.text_at(at).and_then(DatePart::find_by_name)
 }

@@ -33,7 +33,7 @@ const NAMES: &[(DatePart, &[&str])] = &[
 const NANOSECONDS_PER_TICK: i64 = 100;
 
 impl DatePart {
-    /// Returns the part with this name, ignoring case.
+    /// Returns the date part with this name, ignoring case.
     pub(super) fn find_by_name(name: &str) -> Option<Self> {
         let found = NAMES
             .iter()
@@ -41,7 +41,7 @@ impl DatePart {
         found.map(|(part, _)| *part)
     }
 
-    /// Returns the length of one part.
+    /// Returns the duration of one unit of the date part.
     fn length_of_one(self) -> Length {
         match self {
             Self::Year => Length::Months(12),
@@ -123,7 +123,7 @@ impl DatePart {
 }
 
 enum Length {
-    /// A number of months, which differ in length.
+    /// A number of months; their lengths differ.
     Months(i64),
     Nanoseconds(i64),
 }

@@ -65,7 +65,7 @@ fn extract<'a>(call: &Call<'_, 'a>) -> Result<Evaluated<'a>, Error> {
     Ok(found.map_or(Evaluated::Missing, |found| string_value(group_text(&found, group))))
 }
 
-/// Returns all matches, or a group of each.
+/// Returns all matches of a pattern, or one group of each match.
 fn extract_all<'a>(call: &Call<'_, 'a>) -> Result<Evaluated<'a>, Error> {
     let Some((text, pattern)) = text_and_pattern(call)? else { return UNDEFINED };
     let Some(group) = wanted_group(call, &pattern) else { return UNDEFINED };

@@ -2,7 +2,7 @@
 //! UTF-8. A cut between the two code units of a character drops the character, so that every part
 //! is well-formed. ASCII strings, for which all counts are equal, have a fast path.
 
-/// Returns the length in code units.
+/// Returns the length of a text in UTF-16 code units.
 pub(super) fn utf16_length(text: &str) -> usize {
     if text.is_ascii() { text.len() } else { text.chars().map(char::len_utf16).sum() }
 }
