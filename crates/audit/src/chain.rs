@@ -23,12 +23,12 @@ pub(crate) const FIRST: &str = "000000000000000000000000000000000000000000000000
 /// Separates a line's fields from its hash.
 const HASH: &str = ",\"hash\":\"";
 
-/// A position in the chain: after a line.
+/// The end of a chain of hashed lines, after which the next line is appended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Place {
     /// The number of the last line; 0 before the first.
     pub(crate) number: u64,
-    /// The hash of that line.
+    /// The hash of the last line.
     pub(crate) hash: String,
 }
 

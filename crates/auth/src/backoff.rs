@@ -34,9 +34,9 @@ const OTHERS: u64 = 4096;
 enum Attempter {
     /// The network of the address, and the name's hash.
     Name(Option<IpAddr>, u64),
-    /// All names of that network together.
+    /// All attempts from a network, whatever the user name.
     Sender(Option<IpAddr>),
-    /// A shared entry, chosen by hash.
+    /// An entry shared by names with the same hash, used when too many attempters are recorded.
     Others(u64),
 }
 
@@ -51,7 +51,7 @@ pub struct Backoff {
 struct Debts {
     /// For each key, the time of the monotonic clock at which its debt is paid off.
     paid: HashMap<Attempter, Duration>,
-    /// When paid-off entries were last evicted.
+    /// Monotonic time of the last eviction of entries whose delay has passed.
     swept: Duration,
 }
 
@@ -108,7 +108,7 @@ impl Debts {
     }
 }
 
-/// Returns the cost of one wrong password.
+/// Returns the delay that one wrong password adds.
 fn place(attempter: Attempter) -> Duration {
     match attempter {
         Attempter::Name(..) => BACKOFF_PLACE,

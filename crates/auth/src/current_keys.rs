@@ -12,7 +12,7 @@ use crate::keys::Keys;
 pub struct CurrentKeys(Arc<ArcSwap<Keys>>);
 
 impl CurrentKeys {
-    /// Starts with these keys.
+    /// Creates replaceable keys that are initially these.
     pub fn new(keys: Keys) -> Self {
         Self(Arc::new(ArcSwap::from_pointee(keys)))
     }

@@ -6,7 +6,7 @@ use crate::{
     header::{Header, Kind},
 };
 
-/// A backup in a chain.
+/// A backup in a chain of a full backup and the incremental ones that continue it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Link {
     /// File name.

@@ -5,7 +5,7 @@ use std::{fmt, io};
 /// Why a stream could not be read or written.
 #[derive(Debug)]
 pub enum Error {
-    /// An external I/O error.
+    /// An I/O error of the stream that is read or written.
     Io(io::Error),
     /// Not a backup, or damaged.
     Damaged(String),

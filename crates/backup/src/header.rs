@@ -56,11 +56,11 @@ pub struct Header {
     pub lineage: Uuid,
     /// For an incremental backup, the last journal entry of the previous one; 0 for a full one.
     pub after_entry: u64,
-    /// Stamp of the last commit in that entry.
+    /// Stamp of the last commit in the entry after which the backup starts.
     pub after_stamp: Option<Stamp>,
     /// The last journal entry included.
     pub last_entry: u64,
-    /// Stamp of the last commit in that entry.
+    /// Stamp of the last commit in the last included entry.
     pub last_stamp: Stamp,
     /// How the database clock advances.
     pub clock: Clock,

@@ -11,7 +11,7 @@ use crate::{
     reader::failed,
 };
 
-/// Summary of a backup.
+/// Header, trailer and size of a backup, read without unpacking its data.
 #[derive(Clone, Debug)]
 pub struct Survey {
     /// Header of the backup.

@@ -24,7 +24,7 @@ use crate::{
 
 /// Executes a subcommand and returns the server's answer; fails with the message to show.
 type Ask = fn(&Client, &ArgMatches) -> Result<Value, String>;
-/// Formats an answer for people.
+/// Formats a JSON answer of the server as text for the terminal.
 type Format = fn(&Value) -> String;
 
 /// Subcommands with their own request and format functions.
@@ -51,7 +51,7 @@ enum Request {
     Cluster,
     /// Transfer the ownership of a shard to another node.
     HandOver { shard: u32, to: Option<String> },
-    /// Write a base with the current data.
+    /// Write a base: a full copy of the shard with its current data.
     MakeBase { shard: u32 },
 }
 

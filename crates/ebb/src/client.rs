@@ -118,7 +118,7 @@ impl Client {
         }
     }
 
-    /// Returns the address, `host:port`.
+    /// Returns the server's address as `host:port`.
     pub(crate) fn address(&self) -> &str {
         &self.address
     }

@@ -30,7 +30,7 @@ use crate::{
     verify,
 };
 
-/// The last lines of `ebb --help`.
+/// Advice to new users at the end of `ebb --help`.
 const BEGIN: &str = "\
 Get started:
   ebb serve        a server on loopback, with its data in ./ebb-data

@@ -17,7 +17,7 @@ use clap::{Arg, ArgMatches, Command};
 
 use crate::ending::{FAILED, USAGE, complain, end_failed, print_text};
 
-/// Description of the file in `--help`.
+/// Description of the key file in `--help`.
 const FORMAT: &str = "\
 A key file has a key on each line, in base64, of 16 to 256 bytes:
 

@@ -5,9 +5,9 @@ use std::{io::Read, time::Duration};
 use indicatif::{ProgressBar, ProgressStyle};
 use server::Interrupt;
 
-/// Template for a known total.
+/// Template of the progress bar if the total size is known.
 const KNOWN: &str = "{prefix} {bar:30} {bytes} of {total_bytes}, {bytes_per_sec}, {elapsed}";
-/// Template for an unknown total.
+/// Template of the progress bar if the total size is unknown.
 const UNKNOWN: &str = "{prefix} {spinner} {bytes}, {bytes_per_sec}, {elapsed}";
 /// Redraw interval.
 const TURN: Duration = Duration::from_millis(200);
@@ -41,7 +41,7 @@ impl Progress {
         Watched { input, bar: self.0.clone(), interrupt: interrupt.clone() }
     }
 
-    /// Removes the bar.
+    /// Removes the progress bar.
     pub(crate) fn end(&self) {
         self.0.finish_and_clear();
     }

@@ -137,14 +137,14 @@ fn make_sample(client: &Client, shown: Shown) -> Result<(), String> {
     watch::watch_expiry(client, &parse_parts(&answer))
 }
 
-/// The part of the sample in one API.
+/// The sample documents that one API serves.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Part {
     /// Name of the API in paths and queries of the admin address.
     door: &'static str,
     /// Display name of the API.
     name: &'static str,
-    /// Number of sessions.
+    /// Number of session documents in the sample.
     count: u64,
 }
 

@@ -50,7 +50,7 @@ pub(crate) struct Doorman {
     pub(crate) login: Login,
     pub(crate) keys: CurrentKeys,
     pub(crate) sessions: Sessions,
-    /// Wrong keys, counted by address.
+    /// Number of requests with a wrong key, by client address.
     guesses: Guesses,
 }
 

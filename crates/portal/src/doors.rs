@@ -22,7 +22,7 @@ pub enum Refused {
 /// The authenticated sender of a command. The API performs no further authentication.
 #[derive(Clone, Copy, Debug)]
 pub struct Sender {
-    /// The sender's right.
+    /// What the sender of the command may do.
     pub right: Right,
     /// The sender's address.
     pub peer: Option<IpAddr>,

@@ -16,7 +16,7 @@ use crate::limits::MAX_ENDED_SESSIONS;
 /// Stores a text durably, replacing the previous one; returns once it is durable.
 pub type Keep = dyn Fn(&str) -> io::Result<()> + Send + Sync;
 
-/// The storage of ended sessions.
+/// The text that lists ended sessions, and how to store it.
 pub struct Kept {
     /// The text stored last; empty if there is none.
     pub text: String,
@@ -103,7 +103,7 @@ mod tests {
 
     use super::*;
 
-    /// Stores the text in memory for a test.
+    /// Returns a store for ended sessions that keeps the text in memory.
     fn kept(text: &Arc<Mutex<String>>) -> Kept {
         let (now, to) = (text.lock().clone(), Arc::clone(text));
         let keep = Box::new(move |text: &str| {

@@ -14,7 +14,7 @@ pub struct Error {
     status: StatusCode,
     code: &'static str,
     message: String,
-    /// An additional header, for the client's next step.
+    /// An additional response header, such as `retry-after`.
     extra: Option<(HeaderName, HeaderValue)>,
 }
 

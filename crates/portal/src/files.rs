@@ -28,7 +28,7 @@ struct File {
     /// Hash of the contents, used as `ETag`.
     tag: String,
     plain: Bytes,
-    /// Compressed contents, if smaller.
+    /// Brotli-compressed contents, if they are smaller.
     brotli: Option<Bytes>,
 }
 
@@ -54,7 +54,7 @@ fn embedded_file(name: &str) -> Option<File> {
 const PACKED: &str = ".br";
 /// Number of hash bytes in an `ETag`.
 const TAG_BYTES: usize = 8;
-/// The page that is returned for all links.
+/// The page that every path of the portal's pages returns.
 const FIRST: &str = "index.html";
 /// Folder of files whose names contain a hash of their contents, so that browsers may cache them
 /// forever.

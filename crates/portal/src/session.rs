@@ -182,7 +182,7 @@ impl Sessions {
         URL_SAFE_NO_PAD.encode(key.sign(&[TOKEN, subject]))
     }
 
-    /// Returns whether a token is the session's.
+    /// Returns whether this is the CSRF token of the session, or of a page without one.
     pub(crate) fn knows_token(&self, session: Option<&Session>, token: &str) -> bool {
         let (key, subject) = self.signing_key(session);
         decode_digest(token).is_some_and(|token| key.verifies(&[TOKEN, subject], &token).into())

@@ -48,7 +48,7 @@ impl fmt::Debug for Secret {
     }
 }
 
-/// In constant time, as [`Secret::is`].
+/// Compares in constant time, as [`Secret::is`] does.
 impl PartialEq for Secret {
     fn eq(&self, other: &Self) -> bool {
         self.is(other.bytes())

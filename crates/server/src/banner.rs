@@ -84,7 +84,7 @@ fn facts(config: &Config, ready: &Ready, is_paused: bool) -> Vec<Fact> {
     facts
 }
 
-/// Returns lines to paste.
+/// Returns example commands for the terminal.
 fn examples(config: &Config, ready: &Ready) -> Vec<Fact> {
     let mut examples = Vec::new();
     if let Some(mongo) = &ready.mongo {
@@ -117,7 +117,7 @@ fn examples(config: &Config, ready: &Ready) -> Vec<Fact> {
     examples
 }
 
-/// Returns the text to print.
+/// Returns the text that the server prints when it has started.
 fn text_of(config: &Config, ready: &Ready, is_paused: bool, took: Duration) -> String {
     let mut text = format!("EbbDB {}\n", ready.version);
     let facts = facts(config, ready, is_paused);

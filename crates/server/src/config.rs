@@ -45,18 +45,18 @@ impl TlsMode {
 /// Whether TLS clients of the MongoDB API present a certificate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ClientCertificates {
-    /// Optional.
+    /// A client certificate is verified if the client sends one.
     Allow,
-    /// Required.
+    /// Clients without a certificate are refused.
     Require,
 }
 
 /// What is printed to standard output once every listener accepts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Banner {
-    /// Nothing.
+    /// Prints nothing.
     Off,
-    /// Addresses, as log lines.
+    /// Prints the addresses as log lines.
     Lines,
     /// Addresses for a person at a terminal, with lines to paste.
     Terminal,
@@ -195,7 +195,7 @@ pub struct Config {
     pub reap_delay: Duration,
     /// Days without use after which an automatic path index is dropped; `None` keeps it.
     pub index_unused_days: Option<u32>,
-    /// Format of log lines; `None` disables logging.
+    /// Format of log lines; `None` disables the log.
     pub log_format: Option<LogFormat>,
     /// Minimum severity that is logged.
     pub log_level: String,
@@ -203,7 +203,7 @@ pub struct Config {
     pub limits: Limits,
     /// Additional warnings to log at the start, as sentences.
     pub warnings: Vec<String>,
-    /// What is printed once the server accepts.
+    /// The text that is printed when the server accepts connections.
     pub banner: Banner,
     /// Bytes of the journal to keep for incremental backups; `None` leaves the current archive
     /// setting unchanged.

@@ -57,7 +57,7 @@ pub(crate) async fn tell_downtime(engine: Engine<AnyStore>) {
     }
 }
 
-/// Formats a duration for people, `26h 3m`.
+/// Formats a duration as text, such as `26h 3m`.
 fn in_words(ms: i64) -> String {
     let seconds = SignedDuration::from_secs(ms / 1000);
     format!("{seconds:#}")

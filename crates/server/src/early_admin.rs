@@ -85,7 +85,7 @@ mod tests {
         tls::{Opened, Socket},
     };
 
-    /// An [`Entrance`] that replies 204 to every client.
+    /// An [`Entrance`] of a started server, which replies 204 to every client.
     struct Open;
 
     impl Entrance for Open {

@@ -51,7 +51,7 @@ pub(crate) struct Bound {
     pub(crate) admin_opener: Opener,
 }
 
-/// Names of the settings, for error messages.
+/// Name of the setting, for error messages.
 const MONGO: &str = "mongo-addr";
 const NOSQL: &str = "cosmos-addr";
 pub(crate) const ADMIN: &str = "admin-addr";

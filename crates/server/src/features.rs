@@ -30,7 +30,7 @@ const VERSION: u32 = 1;
 pub(crate) enum Source {
     /// The default: there is neither a flag nor a stored value.
     Default,
-    /// A flag of this start.
+    /// A command-line flag of the running server.
     Flag,
     /// Changed at run time, in this run or an earlier one.
     Stored,
@@ -57,7 +57,7 @@ pub(crate) struct Features {
     keeper: Keeper,
 }
 
-/// Storage of the switches.
+/// Where the switches are stored.
 #[derive(Debug)]
 enum Keeper {
     Nowhere,
@@ -175,7 +175,7 @@ impl Features {
         }
     }
 
-    /// Returns the value of `per_document_ttl` and its source.
+    /// Returns the value of `per_document_ttl` and the source that set it.
     pub(crate) fn state(&self) -> (bool, Source) {
         let source = self.source.lock();
         (self.per_document_ttl.load(Ordering::Relaxed), *source)

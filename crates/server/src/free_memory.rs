@@ -31,7 +31,7 @@ const OWN_PAGES_EVERY: u64 = 10;
 const LOOKS_A_WORKER: usize = 4;
 /// A piece larger than the pages a thread keeps (512 KB). Never touched, so it takes no memory.
 const LARGE_PIECE: usize = 1024 * 1024;
-/// Exceeds every address space.
+/// A size that no allocation can have, to make the allocator fail.
 const TOO_LARGE: usize = 1 << 62;
 
 /// Makes the allocator purge freed memory periodically until `stop`.

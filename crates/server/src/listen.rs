@@ -94,7 +94,7 @@ pub(crate) struct Places {
     out_of_descriptors: Arc<AtomicBool>,
 }
 
-/// A client's permits, released on drop.
+/// The connection and descriptor permits of a client, released on drop.
 pub(crate) struct Place {
     _client: OwnedSemaphorePermit,
     _descriptor: OwnedSemaphorePermit,

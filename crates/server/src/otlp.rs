@@ -28,7 +28,7 @@ use crate::failure::{Failure, failed};
 
 /// Path of the traces endpoint of a collector.
 const PATH: &str = "/v1/traces";
-/// How long the shutdown waits for pending spans.
+/// Maximum time that a shutdown waits until pending spans are sent.
 const LAST: Duration = Duration::from_secs(2);
 
 /// Exports spans.

@@ -26,7 +26,7 @@ pub(crate) struct Pause {
     pub(crate) since_ms: Option<i64>,
 }
 
-/// The pause state of a server.
+/// Holds and stores the pause of the reaper.
 #[derive(Debug)]
 pub(crate) struct Reaping {
     /// Where the pause is stored; `None` keeps it in memory.

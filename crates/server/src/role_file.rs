@@ -18,7 +18,7 @@ struct RoleFile {
     /// Accepted audiences of tokens.
     #[serde(default)]
     audience: Vec<String>,
-    /// Required issuer of tokens.
+    /// Issuer that tokens must have, if given.
     #[serde(default)]
     issuer: Option<String>,
     /// Whether to accept tokens in the emulators' form; by default only without `keys`.

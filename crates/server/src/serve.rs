@@ -54,9 +54,9 @@ pub struct Running {
 }
 
 enum Data {
-    /// A standalone server's own data.
+    /// The process has its own data directory or memory.
     Own(Own),
-    /// A cluster's data.
+    /// The process is a node of a cluster.
     Shared(Box<Node>),
 }
 

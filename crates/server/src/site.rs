@@ -43,7 +43,7 @@ pub(crate) struct Site {
     /// Spill area of sorts and groups; `None` without a data directory.
     pub(crate) files: Option<Area>,
     pub(crate) explorer: Arc<Explorer>,
-    /// The pause state of the reaper.
+    /// Whether the reaper is paused, and until when.
     pub(crate) reaping: Arc<Reaping>,
     /// Statistics of the last day.
     pub(crate) figures: Arc<Figures>,
@@ -57,7 +57,7 @@ pub(crate) struct Site {
     pub(crate) tls: Option<Arc<Tls>>,
     /// Settings of the NoSQL API; `None` if it is off.
     pub(crate) nosql: Option<cosmos::Settings>,
-    /// Bound addresses.
+    /// Addresses at which the server accepts connections.
     pub(crate) ready: Ready,
     /// The portal; `None` if the admin address is off.
     pub(crate) pages: Option<Arc<Pages>>,
@@ -65,7 +65,7 @@ pub(crate) struct Site {
     pub(crate) login: Login,
     /// The APIs that are open now, for the portal.
     pub(crate) doors: watch::Sender<Doors>,
-    /// Export of traces.
+    /// Exporter of traces to a collector.
     pub(crate) traces: Traces,
     /// Relay to the owners of all shards, if there are several.
     pub(crate) elsewhere: RelayOnce,

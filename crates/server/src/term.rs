@@ -35,7 +35,7 @@ use crate::{
 pub(crate) struct Shards {
     /// Tells which databases of the MongoDB API belong to this shard; `None` if all do.
     pub(crate) is_home: Option<IsHome>,
-    /// Access to the servers of the other shards.
+    /// Sends requests to the other shards; `None` if there are none.
     pub(crate) siblings: Option<Siblings>,
     /// Access to the server of the first shard, which stores the users of the MongoDB API; `None`
     /// if this is it.

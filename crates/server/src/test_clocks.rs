@@ -31,7 +31,7 @@ struct TestClocks {
     line: Mutex<BootLine>,
 }
 
-/// State of the simulated boot clock.
+/// The simulated boot clock since its speed last changed.
 #[derive(Debug)]
 struct BootLine {
     /// Content of the file at the last reading.

@@ -26,7 +26,7 @@ pub(crate) struct NosqlClient {
 pub(crate) struct NosqlAnswer {
     pub(crate) status: u16,
     pub(crate) headers: HeaderMap,
-    /// Null if empty.
+    /// The body as JSON; null if it is empty.
     pub(crate) body: Value,
 }
 

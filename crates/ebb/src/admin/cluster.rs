@@ -137,12 +137,12 @@ fn repair_commands() -> [Command; 2] {
     [forget, accept_loss]
 }
 
-/// Returns the request for `hand-over`.
+/// Returns the admin request of `ebb cluster hand-over`.
 pub(super) fn hand_over_of(matches: &ArgMatches) -> Request {
     Request::HandOver { shard: shard_of(matches), to: matches.get_one("to").cloned() }
 }
 
-/// Returns the request for `base`.
+/// Returns the admin request of `ebb cluster base`.
 pub(super) fn base_of(matches: &ArgMatches) -> Request {
     Request::MakeBase { shard: shard_of(matches) }
 }
@@ -176,7 +176,7 @@ pub(super) fn run_init(matches: &ArgMatches) -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// Writes a cluster's data into a directory.
+/// Writes the data of a cluster into a new data directory.
 pub(super) fn run_dump(matches: &ArgMatches) -> ExitCode {
     let directory = matches.get_one::<PathBuf>("directory").cloned().unwrap_or_default();
     let at = match cassandra_of(matches) {
@@ -219,7 +219,7 @@ pub(super) fn run_verify(matches: &ArgMatches) -> ExitCode {
     if same { ExitCode::SUCCESS } else { ExitCode::from(FAILED) }
 }
 
-/// Removes a dead node from the lists.
+/// Removes a dead node from the cluster's list of nodes.
 pub(super) fn run_forget(matches: &ArgMatches) -> ExitCode {
     let called = matches.get_one::<String>("node").map_or("", String::as_str);
     let at = match cassandra_of(matches) {
@@ -235,7 +235,8 @@ pub(super) fn run_forget(matches: &ArgMatches) -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// Prints the loss, and accepts it with `--yes`.
+/// Prints which committed entries a damaged journal has lost; with `--yes`, makes the cluster
+/// continue without them.
 pub(super) fn run_accept_loss(matches: &ArgMatches) -> ExitCode {
     let (shard, yes) = (shard_of(matches), matches.get_flag("yes"));
     let at = match cassandra_of(matches) {
@@ -252,7 +253,7 @@ pub(super) fn run_accept_loss(matches: &ArgMatches) -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// Formats a loss for people.
+/// Formats the report of lost entries as lines of text.
 fn format_loss(loss: &Loss) -> String {
     let Loss { missing, given_up, base, .. } = loss;
     let from = match base {
@@ -321,7 +322,7 @@ pub(super) fn is_handed_over(answer: &Value) -> bool {
     answer.get("owner") == answer.get("wanted")
 }
 
-/// Formats the outcome of a hand-over for people.
+/// Formats the outcome of a hand-over as lines of text.
 pub(super) fn format_hand_over(answer: &Value) -> String {
     let text =
         |name: &str| answer.get(name).and_then(Value::as_str).unwrap_or("no node").to_owned();

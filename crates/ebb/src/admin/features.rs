@@ -40,7 +40,7 @@ pub(super) fn run(client: &Client, matches: &ArgMatches) -> Result<Value, String
     client.put_json("/_ebb/features", &body)
 }
 
-/// Formats an answer for people.
+/// Formats the states of the switches as lines of text.
 pub(super) fn format_answer(answer: &Value) -> String {
     let rows = answer.as_object().into_iter().flatten().map(|(name, switch)| {
         let why = match switch["source"].as_str() {

@@ -69,7 +69,7 @@ pub(super) fn format_databases(answer: &Value) -> String {
     format_table(&columns, &databases.iter().map(row).collect::<Vec<_>>())
 }
 
-/// Formats a default TTL for people.
+/// Formats a default TTL as text for a table.
 pub(super) fn default_ttl(value: &Value) -> String {
     match value.as_i64() {
         None => "off".to_owned(),

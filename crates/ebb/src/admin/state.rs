@@ -28,7 +28,7 @@ pub(super) fn is_served(answer: &Value) -> bool {
     answer["status"] == "ok"
 }
 
-/// Formats the state for people.
+/// Formats the server's state as lines of text.
 pub(super) fn format_health(answer: &Value) -> String {
     let checks = answer["checks"].as_object().into_iter().flatten();
     let rows = checks
@@ -43,7 +43,7 @@ pub(super) fn format_health(answer: &Value) -> String {
     format!("{state}\n{table}")
 }
 
-/// Formats the numbers of connections for people.
+/// Formats the numbers of connections as text.
 pub(super) fn format_connections(answer: &Value) -> String {
     let number = |api: &str, name: &str| match &answer[api][name] {
         Value::Null => String::new(),

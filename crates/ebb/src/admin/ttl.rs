@@ -115,7 +115,7 @@ fn ask(client: &Client, matches: &ArgMatches) -> Result<Value, String> {
     }
 }
 
-/// Formats an answer for people.
+/// Formats a TTL setting as lines of text.
 pub(super) fn format_answer(answer: &Value) -> String {
     let amount = |amount: &Value| {
         let number = |name: &str| amount[name].as_i64().unwrap_or(0);

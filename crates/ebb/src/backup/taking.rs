@@ -24,7 +24,7 @@ use crate::{
     progress::Progress,
 };
 
-/// The server's backup route.
+/// Route of the admin address that streams a backup.
 const ROUTE: &str = "/_ebb/backup";
 
 pub(crate) fn backup_command() -> Command {

@@ -11,17 +11,17 @@ use crate::{
     password::{password_flag, typed_password},
 };
 
-/// Default server.
+/// URL of the server if no flag selects one.
 const LOCAL: &str = "mongodb://127.0.0.1:27017";
 
-/// The selected server, by API.
+/// The server to copy from or to, by API.
 #[derive(Debug)]
 pub(super) enum Server {
     Mongo(MongoAddress),
     NoSql(NoSqlAddress),
 }
 
-/// The parsed flags of both commands.
+/// The parsed flags that import and export have in common.
 #[derive(Debug)]
 pub(super) struct Common {
     pub(super) server: Server,
@@ -32,7 +32,7 @@ pub(super) struct Common {
     pub(super) job: String,
 }
 
-/// Returns the flags of both commands.
+/// Returns the flags that import and export have in common.
 pub(super) fn common_flags() -> Vec<Arg> {
     let [_, key, tls, authority] = client::client_flags();
     let value = |id: &'static str, name: &'static str| Arg::new(id).long(id).value_name(name);

@@ -7,7 +7,7 @@ use transfer::Watch;
 
 use crate::progress::Progress;
 
-/// A progress bar and an interrupt flag.
+/// Shows progress, and notices an interrupt by the user.
 #[derive(Debug)]
 pub(super) struct Watching {
     bar: Progress,
@@ -22,7 +22,7 @@ impl Watching {
         Ok(Arc::new(Self { bar: Progress::new(prefix, bytes), interrupt }))
     }
 
-    /// Removes the bar.
+    /// Removes the progress bar.
     pub(super) fn end(&self) {
         self.bar.end();
     }

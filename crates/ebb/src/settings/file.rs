@@ -15,7 +15,7 @@ const LIKELY: f64 = 0.8;
 pub(super) struct ConfigFile {
     /// Path as given.
     path: String,
-    /// Texts and line numbers by name.
+    /// Text and line number of each setting, by name.
     settings: BTreeMap<String, (String, usize)>,
 }
 

@@ -5,7 +5,7 @@ use std::ffi::OsString;
 
 use clap::Arg;
 
-/// Settings, and the variables read for them.
+/// Settings with the environment variables that are read for them.
 const OTHER_NAMES: &[(&str, &str)] = &[
     ("root-user", "MONGO_INITDB_ROOT_USERNAME"),
     ("root-password-file", "MONGO_INITDB_ROOT_PASSWORD_FILE"),

@@ -31,7 +31,7 @@ pub(super) struct TlsValues {
     tls_client_cert: ClientCertificates,
 }
 
-/// The checked settings.
+/// The TLS settings, after a check that they agree with each other.
 pub(super) struct Checked {
     pub(super) mongo: TlsMode,
     pub(super) admin: TlsMode,

@@ -30,7 +30,7 @@ use crate::{
 /// How long a backup waits for another to end; one whose client has disconnected ends soon.
 const TURN: Duration = Duration::from_secs(5);
 
-/// Input of the backup thread.
+/// What the thread needs to write a backup.
 struct Source {
     images: Images,
     clock: Arc<Clock>,

@@ -56,7 +56,7 @@ fn problem(text: impl Display, remedy: &'static str) -> Finding {
     Finding { grade: Grade::Problem, text: text.to_string(), remedy }
 }
 
-/// Input of the checks.
+/// Configuration and addresses that the checks read.
 #[derive(Clone, Debug)]
 pub(crate) struct Subject {
     pub(crate) config: Arc<Config>,

@@ -43,7 +43,7 @@ impl Error {
     }
 }
 
-/// Maps engine errors to a status.
+/// Maps errors of the engine to HTTP statuses.
 impl From<engine::Error> for Error {
     fn from(error: engine::Error) -> Self {
         use engine::Kind;

@@ -217,7 +217,7 @@ pub(crate) async fn get_next(
     })))
 }
 
-/// Parses the default to preview.
+/// Parses the default TTL whose effect a preview shows.
 fn parse_default(request: &Value) -> Result<Ttl> {
     match request.get("default") {
         Some(Value::Null) => Ok(Ttl::Off),

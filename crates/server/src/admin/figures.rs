@@ -9,7 +9,7 @@ use super::{
 };
 use crate::figures::{EVERY, Gathered, Source};
 
-/// Reads the current counters.
+/// Reads the server's current counters.
 pub(crate) fn gathered(shared: &Shared) -> Gathered {
     Gathered::read(&Source {
         engine: &shared.engine,

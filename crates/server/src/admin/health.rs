@@ -76,7 +76,7 @@ pub(crate) fn checks_json(reasons: impl IntoIterator<Item = String>) -> Value {
     Value::Object(checks)
 }
 
-/// Returns 200 `ok`, or 503 with the reason.
+/// Returns the response of a health check: 200 `ok`, or 503 with the reason.
 pub(crate) fn health_answer(good: bool, why: &str) -> Response {
     if good {
         (StatusCode::OK, "ok\n").into_response()

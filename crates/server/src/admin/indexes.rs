@@ -41,7 +41,7 @@ pub(crate) async fn get_indexes(
     })))
 }
 
-/// Returns one index; seconds are database time.
+/// Returns the state of one index as JSON, with seconds of database time.
 fn status_json(status: &PathStatus) -> Value {
     // Uses in memory may be newer than the stored ones, which are written once a day.
     let last_s = Some(status.uses.last_s).filter(|_| 0 < status.uses.count);

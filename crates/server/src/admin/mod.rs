@@ -77,18 +77,18 @@ pub(crate) struct Shared {
     /// The area of temporary files, for its size; `None` without a data directory.
     pub(crate) temporary: Option<Area>,
     pub(crate) doors: Doors,
-    /// Relay to the owners of all shards.
+    /// Forwards requests to the owners of all shards of a cluster.
     pub(crate) elsewhere: RelayOnce,
     /// Audit log of changes; `None` if disabled.
     pub(crate) audit: Option<Arc<AuditLog>>,
     pub(crate) features: Arc<Features>,
-    /// The pause state of the reaper.
+    /// Whether the reaper is paused, and until when.
     pub(crate) reaping: Arc<Reaping>,
     /// Statistics of the last day.
     pub(crate) figures: Arc<Figures>,
     /// Slow operations of the last day; `None` if disabled.
     pub(crate) slow: Option<Arc<SlowOperations>>,
-    /// Input of the self-check.
+    /// Configuration and addresses that `ebb doctor` checks.
     pub(crate) subject: doctor::Subject,
     pub(crate) explorer: Arc<Explorer>,
     /// Days without use after which a path index is dropped; `None` keeps it.

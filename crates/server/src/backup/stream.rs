@@ -17,7 +17,7 @@ const CHUNK: usize = 256 << 10;
 /// Chunks in the channel.
 const WAITING: usize = 8;
 
-/// The body that the client reads.
+/// The receiving end of the channel, which the HTTP response reads.
 pub(crate) struct Stream(mpsc::Receiver<Bytes>);
 
 impl Body for Stream {
@@ -41,7 +41,7 @@ const BUFFERED: u64 = 16 << 20;
 /// Additional time limit per chunk accepted beyond [`BUFFERED`]: a client that uploads large parts
 /// elsewhere reads in bursts.
 const EARNED: Duration = Duration::from_secs(1);
-/// Maximum additional time limit.
+/// Upper bound of the additional time that a client has earned by reading.
 const MAX_EARNED: Duration = Duration::from_secs(50);
 
 /// Computes how long the next chunk may wait from what the client has accepted so far.
@@ -71,7 +71,7 @@ struct StreamWriter {
     sender: mpsc::Sender<Bytes>,
     waiting: BytesMut,
     pace: Pace,
-    /// Provides the timer for the time limit.
+    /// Provides the timer of the time limit.
     runtime: Handle,
 }
 

@@ -19,7 +19,7 @@ use crate::{
 
 /// Approximate size of a piece in bytes.
 const PIECE_BYTES: usize = 2 << 20;
-/// Pieces waiting to be packed.
+/// Number of pieces that may wait to be compressed.
 const WAITING: usize = 3;
 /// Niceness of the backup threads.
 const NICENESS: i32 = 10;
@@ -29,13 +29,13 @@ const NICENESS: i32 = 10;
 pub(crate) enum Wanted {
     /// All data.
     Full,
-    /// Entries after the end of a previous backup.
+    /// Entries after the last one of a previous backup.
     After {
         /// Number of the previous backup's last entry.
         entry: u64,
         /// Stamp of the last commit in that entry.
         stamp: Stamp,
-        /// The database of the previous backup.
+        /// Id of the database from which the previous backup was taken.
         lineage: Uuid,
     },
 }
@@ -59,7 +59,7 @@ fn refused(why: &str) -> Failure {
     Failure::Refused(Refused::Unusable(why.to_owned()))
 }
 
-/// A consistent backup.
+/// A backup in progress, consistent as of one commit.
 pub(crate) struct Taking {
     header: Header,
     pieces: Pieces,
@@ -149,7 +149,7 @@ impl Taking {
     }
 }
 
-/// Reads all pieces until the receiver is dropped.
+/// Reads all pieces and passes them on, until the receiver is dropped.
 fn read_pieces(reader: &mut Pieces, pieces: &SyncSender<Result<Bytes, store::Error>>) {
     give_way_to_others();
     loop {

@@ -95,7 +95,7 @@ pub(super) fn redirect_to(to: &str) -> Response<Bytes> {
     response
 }
 
-/// Returns a line of plain text.
+/// Returns a response of plain text with this status.
 pub(super) fn plain_text(status: StatusCode, text: &str) -> Response<Bytes> {
     let mut response = Response::new(Bytes::from(format!("{text}\n")));
     *response.status_mut() = status;

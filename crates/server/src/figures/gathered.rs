@@ -8,7 +8,7 @@ use store_tree::TreeMetrics;
 
 use crate::{any_store::AnyStore, machine, relayed::Doors};
 
-/// The parts to read.
+/// The components whose counters are read.
 pub(crate) struct Source<'a> {
     pub(crate) engine: &'a Engine<AnyStore>,
     pub(crate) doors: &'a Doors,

@@ -20,9 +20,9 @@ pub(crate) use self::gathered::{Gathered, Source};
 use self::{file::LineFile, ring::Ring, sample::Sample, slow::KeptSlow};
 use crate::background::has_waited;
 
-/// Length of a sample.
+/// Duration of a sample.
 pub(crate) const EVERY: Duration = Duration::from_secs(60);
-/// Number of samples kept: a day's.
+/// Number of samples kept: those of a day.
 const KEPT: usize = 24 * 60;
 
 /// The samples of a process.

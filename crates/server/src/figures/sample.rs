@@ -17,7 +17,7 @@ const MOST_KINDS: usize = 40;
 pub(crate) struct Sample {
     /// End of the sample, wall clock in milliseconds since 1970.
     pub(crate) at_ms: i64,
-    /// Length in milliseconds.
+    /// Duration of the sample in milliseconds.
     pub(crate) span_ms: u64,
     /// Whether this is the process's first sample; the server may have been down before it.
     pub(crate) first: bool,

@@ -20,9 +20,9 @@ pub(crate) const PLACE_BYTES: usize = 64;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(default)]
 pub(crate) struct About {
-    /// Display name.
+    /// Name of the node for people.
     pub(crate) name: String,
-    /// `host:port` where other nodes reach it.
+    /// `host:port` at which other nodes reach the node.
     pub(crate) peer: String,
     /// `host:port` of the MongoDB API; `None` if it is off.
     pub(crate) mongo: Option<String>,
@@ -30,11 +30,12 @@ pub(crate) struct About {
     pub(crate) cosmos: Option<String>,
     /// `host:port` of the admin address; `None` if it is off.
     pub(crate) admin: Option<String>,
-    /// Program version.
+    /// Version of the program that the node runs.
     pub(crate) version: String,
 }
 
-/// Returns the location of a node with this data directory.
+/// Returns the location in the encoded form of the module's description: the boot id of the
+/// machine, and device and inode of the lock of this data directory.
 pub(crate) fn place_of(directory: &DataDir) -> io::Result<String> {
     let lock = directory.lock_metadata()?;
     let boot: String = boot_id().iter().map(|byte| format!("{byte:02x}")).collect();
@@ -42,7 +43,7 @@ pub(crate) fn place_of(directory: &DataDir) -> io::Result<String> {
 }
 
 impl About {
-    /// Encodes the record's bytes.
+    /// Encodes the description for the node's record.
     pub(crate) fn encode(&self, place: &str) -> Bytes {
         let mut bytes = place.as_bytes().to_vec();
         // A struct of strings always serializes.

@@ -36,7 +36,7 @@ const OWN: [&str; 7] =
 const OF_SHARD: &str = "/_ebb/cluster/";
 /// Maximum size of a body that names a shard, in bytes.
 const NAMED_MAX: usize = 64 << 10;
-/// How long a request waits for a base.
+/// Maximum time that a request waits for a base (full copy of a shard).
 const BASE: Duration = Duration::from_secs(10);
 
 /// Returns the node's routes: its own inside the access control, and forwarding to the owner.

@@ -14,7 +14,7 @@ const SILENCE: Duration = Duration::from_secs(4);
 struct Beat {
     number: (u64, u64),
     seen: Duration,
-    /// Start of the present period without long gaps.
+    /// Start of the current period in which heartbeats came without long gaps.
     since: Duration,
 }
 

@@ -18,12 +18,12 @@ use crate::background;
 
 /// Interval of the checks.
 const EVERY: Duration = Duration::from_secs(1);
-/// Tolerated deviation of a wall clock, milliseconds.
+/// Deviation of a wall clock that is tolerated, in milliseconds.
 const MOST_OFF_MS: i64 = 60_000;
 /// How long a deviating node lets other nodes claim the shard first; they take over within seconds.
 const HELD_BACK: Duration = Duration::from_secs(10);
 
-/// State of the guard.
+/// Compares the wall clocks of this node and the others.
 pub(super) struct ClockGuard {
     route: Route,
     source: Box<dyn ClockSource>,
@@ -37,7 +37,7 @@ impl ClockGuard {
         Self { route, source, beats: Beats::default(), handed_over: false }
     }
 
-    /// Checks periodically until `stop`.
+    /// Compares the clocks periodically until `stop`.
     pub(super) async fn run(mut self, mut stop: watch::Receiver<bool>) {
         self.look(monotonic_time()).await;
         while background::has_waited(EVERY, &mut stop).await {
@@ -103,7 +103,7 @@ impl ClockGuard {
     }
 }
 
-/// Starts the guard.
+/// Starts the comparison of clocks in the background.
 pub(super) fn start(
     route: &Route,
     sources: &ClockSources,

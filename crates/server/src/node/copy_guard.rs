@@ -14,7 +14,7 @@ const EVERY: Duration = Duration::from_secs(1);
 /// Checks between repeated log lines.
 const AGAIN: u32 = 60;
 
-/// Starts the guard, which runs until `stop`.
+/// Starts the task that detects a second process of the same node, until `stop`.
 pub(super) fn start(routes: &Routes, stop: &watch::Receiver<bool>) -> tokio::task::JoinHandle<()> {
     tokio::spawn(run(routes.facts().clone(), stop.clone()))
 }
@@ -34,6 +34,6 @@ async fn run(facts: Facts, mut stop: watch::Receiver<bool>) {
     }
 }
 
-/// Description of the problem, and the remedy.
+/// Text of the log line: the problem, and its remedy.
 pub(super) const WHAT: &str = "two processes run as the same node, on a data directory and a copy \
                                of it: stop one and remove its directory";

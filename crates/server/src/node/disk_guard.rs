@@ -15,7 +15,7 @@ use crate::background;
 /// Interval of the checks.
 const EVERY: Duration = Duration::from_secs(1);
 
-/// Starts the guard, which runs until `stop`.
+/// Starts the task that hands shards over when the disk is full, until `stop`.
 pub(super) fn start(route: &Route, stop: &watch::Receiver<bool>) -> tokio::task::JoinHandle<()> {
     let guard = DiskGuard { route: route.clone(), beats: Beats::default(), handed_over: false };
     tokio::spawn(guard.run(stop.clone()).in_current_span())

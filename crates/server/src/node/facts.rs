@@ -35,7 +35,7 @@ const DOUBLED: Duration = Duration::from_secs(60);
 
 /// The MongoDB API, as a key for the home shards of databases.
 pub(super) const MONGODB: &str = "mongodb";
-/// The NoSQL API, likewise.
+/// Key of the NoSQL API in the home shards of databases.
 pub(super) const NOSQL: &str = "nosql";
 
 /// Counters since the start, and current measurements.
@@ -72,7 +72,7 @@ pub(super) struct Facts {
 pub(super) struct Owner {
     pub(super) node: Uuid,
     pub(super) epoch: u64,
-    /// Address of the link to the node.
+    /// Address of the owner's link.
     pub(super) peer: String,
 }
 
@@ -101,7 +101,7 @@ impl LifeState {
         self == Self::Up
     }
 
-    /// Returns the display name.
+    /// Returns the state's name in responses.
     pub(super) fn word(self) -> &'static str {
         match self {
             Self::Up => "up",
@@ -136,7 +136,7 @@ impl Facts {
         self.view.borrow().clone()
     }
 
-    /// Returns the node's view of the shard.
+    /// Returns the shard as this node last saw it.
     pub(super) fn seen_shard(&self) -> ShardView {
         self.view.borrow().shard(self.number)
     }

@@ -20,7 +20,7 @@ const PAUSE: Duration = Duration::from_millis(100);
 /// A node that was removed.
 #[derive(Clone, Debug)]
 pub struct Forgotten {
-    /// Display name.
+    /// Name of the node for people.
     pub name: String,
     /// Node id.
     pub node: Uuid,

@@ -28,7 +28,7 @@ use crate::{
     shares::plan_memory,
 };
 
-/// Progress of creating a cluster or a directory.
+/// Progress of moving data from a directory into a cluster or back.
 #[derive(Clone, Copy, Debug)]
 pub struct Moved {
     /// Pieces of a base written, or journal entries read.

@@ -30,14 +30,14 @@ const PATIENCE: Duration = Duration::from_secs(3);
 /// the shard and a claim.
 const HELD_BACK: Duration = Duration::from_secs(3);
 
-/// Handles all incoming connections.
+/// Accepts clients and calls of other nodes, and serves or forwards them.
 pub(super) struct Gateway {
     pub(super) routes: Routes,
     /// Routes of the admin address; `None` if it is off.
     pub(super) admin: Option<Router>,
     /// Accepts connections of the NoSQL API; `None` if it is off.
     pub(super) nosql: Option<Arc<cosmos::Entrance<AnyStore>>>,
-    /// TLS of the link.
+    /// TLS configuration of the link between nodes.
     pub(super) tls: Option<LinkTls>,
     /// Whether clients of the MongoDB API have to log in.
     pub(super) asks_for_login: bool,

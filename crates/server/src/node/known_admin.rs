@@ -25,20 +25,20 @@ const BODY_MAX: usize = 1 << 20;
 /// Maximum size of a response to be combined, in bytes.
 const ANSWER_MAX: usize = 8 << 20;
 
-/// The shards that a request goes to.
+/// The shards to which an admin request is sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Asks {
     /// The first shard.
     First,
-    /// The home of a database of an API.
+    /// The shard that owns this database of this API.
     Home(&'static str, String),
     /// The home of the database in whichever API has the collection.
     Either(String),
-    /// All shards, the same request each.
+    /// All shards; each receives the same request.
     Each,
     /// All shards: the first one moves its clock, and the others are set to the result.
     Clock,
-    /// All shards; numbers are added up.
+    /// All shards; the numbers in their responses are added up.
     Sum,
     /// All shards; the entries of this list are concatenated.
     List(&'static str),
@@ -94,7 +94,7 @@ pub(super) async fn answer(routes: &Routes, request: Request, here: Next) -> Res
     }
 }
 
-/// A request that can be sent repeatedly.
+/// An admin request, held so that it can be sent several times.
 #[derive(Clone, Debug)]
 struct Asked {
     method: Method,

@@ -7,7 +7,7 @@ use clock::Checkpoint;
 use engine::Persist;
 use store_shared::ShardClock;
 
-/// Persists checkpoints with the lease.
+/// Makes checkpoints of the clock durable by means of the lease's heartbeats.
 pub(super) struct InLease(pub(super) Arc<ShardClock>);
 
 impl Persist for InLease {

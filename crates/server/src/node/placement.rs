@@ -28,7 +28,7 @@ const SETTLED: Duration = Duration::from_secs(5);
 /// for example because it lags, is not tried constantly.
 const PAUSE: Duration = Duration::from_secs(60);
 
-/// State of the placement.
+/// Decides which shards the node hands over or requests.
 pub(super) struct Placement {
     routes: Routes,
     beats: Beats,
@@ -43,7 +43,7 @@ impl Placement {
         Self { routes, beats: Beats::default(), moved: BTreeMap::new(), kept: BTreeMap::new() }
     }
 
-    /// Checks periodically until `stop`.
+    /// Checks the placement periodically until `stop`.
     async fn run(mut self, mut stop: watch::Receiver<bool>) {
         self.look(monotonic_time()).await;
         while background::has_waited(EVERY, &mut stop).await {
@@ -113,7 +113,7 @@ fn assign<S: Ord>(shards: u32, nodes: &[Uuid], score: impl Fn(Uuid, u32) -> S) -
     assigned
 }
 
-/// Starts the placement if there are several shards.
+/// Starts the task that places shards if there are several.
 pub(super) fn start(
     routes: &Routes,
     stop: &watch::Receiver<bool>,

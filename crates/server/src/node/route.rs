@@ -29,7 +29,7 @@ use crate::{background, listen::Places, term::Term};
 /// Address used for calls on behalf of no client.
 pub(super) const NOBODY: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
 
-/// How long a client waits for an owner.
+/// Maximum time that a client waits until the shard has an owner.
 const PATIENCE: Duration = Duration::from_secs(15);
 /// Pause after a failed call.
 const AGAIN: Duration = Duration::from_millis(100);
@@ -44,7 +44,7 @@ const LAST_WORDS: Duration = Duration::from_secs(1);
 /// Additional grace period for a response in progress, such as that of a hand-over.
 const LAST_ANSWER: Duration = Duration::from_secs(10);
 
-/// Finds the server of a shard.
+/// Finds the node that serves a shard, and opens streams to it.
 #[derive(Clone)]
 pub(super) struct Route {
     pub(super) facts: Facts,
@@ -61,7 +61,7 @@ pub(super) struct Route {
     pub(super) places: Places,
 }
 
-/// The server of a stream.
+/// The destination of a stream.
 pub(super) enum Way {
     /// This node.
     Here(Arc<Term>),
@@ -88,7 +88,7 @@ impl Route {
         Self { facts, terms, given_up, kept, moving, dialer, places }
     }
 
-    /// Returns the term that serves here, if any.
+    /// Returns the current term if this node owns the shard.
     pub(super) fn here(&self) -> Option<Arc<Term>> {
         self.terms.borrow().clone()
     }
@@ -171,7 +171,7 @@ impl Route {
         self.find_for(purpose, &Passed { client, secure, guest: None }).await
     }
 
-    /// Like `find`, with more information about the client.
+    /// Does the same as `find`, and also passes on more information about the client.
     pub(super) async fn find_for(&self, purpose: Purpose, passed: &Passed) -> Option<Way> {
         let found = self.find_at_last(purpose, passed);
         tokio::time::timeout(PATIENCE, found).await.ok().flatten()

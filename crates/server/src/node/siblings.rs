@@ -17,7 +17,7 @@ use super::{
 };
 use crate::term::Term;
 
-/// Time limit for another shard's answer.
+/// Time limit for the answers of other shards.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Routes to all other shards.

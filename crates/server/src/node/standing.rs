@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-/// A node's report.
+/// A node's report of its progress, which other nodes request.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 pub(super) struct Standing {
     /// Number of the last entry applied in each shard, by shard number.
     #[serde(default)]
     pub(super) applied: Vec<u64>,
-    /// Role in each shard.
+    /// Name of the node's role in each shard.
     #[serde(default)]
     pub(super) roles: Vec<String>,
     /// For each shard that the node does not serve, why it cannot take over now.

@@ -24,7 +24,7 @@ const NEWER_RECORD: Duration = Duration::from_secs(3);
 /// Maximum size of a report, in bytes; there are at most 64 shards.
 const ANSWER_MAX: usize = 64 << 10;
 
-/// Returns this node's report.
+/// Returns this node's report of its progress.
 fn own(routes: &Routes) -> Standing {
     let unready = |route: &Route| {
         let why = route.here().is_none().then(|| route.facts.why_unready()).flatten();
@@ -37,7 +37,7 @@ fn own(routes: &Routes) -> Standing {
     }
 }
 
-/// Sends the report to another node.
+/// Sends this node's report to another node.
 pub(super) async fn tell(routes: &Routes, mut stream: Box<dyn Duplex>) {
     let text = serde_json::to_vec(&own(routes)).unwrap_or_default();
     let written = async {

@@ -69,9 +69,9 @@ const PASSED: usize = 4;
 pub(crate) struct Node {
     shared: Arc<SharedNode>,
     routes: Routes,
-    /// Signals the terms to end.
+    /// Tells the terms of all shards to end.
     stop_terms: watch::Sender<bool>,
-    /// One task per shard.
+    /// The tasks that run the terms, one per shard.
     terms: Vec<JoinHandle<()>>,
     /// Lock of the data directory; dropped last.
     data_dir: DataDir,
@@ -198,7 +198,7 @@ fn rooms(site: &Site) -> Rooms {
     Rooms { messages, strangers: site.strangers.clone() }
 }
 
-/// Returns the node's self-description.
+/// Returns the description that other nodes read from this node's record.
 fn about(cluster: &ClusterConfig, site: &Site, peer: SocketAddr) -> About {
     About {
         name: cluster.node_name.clone().unwrap_or_else(machine::node_name),

@@ -24,7 +24,7 @@ use crate::{
     term::{Shards, Term},
 };
 
-/// Pause after a term that failed to start.
+/// Pause before another attempt to start a term.
 const AGAIN: Duration = Duration::from_secs(1);
 /// Time limit for requests in progress during a hand-over. Longer ones fail with the error that
 /// another node owns the data.
@@ -32,7 +32,7 @@ const LAST_REQUESTS: Duration = Duration::from_millis(250);
 /// Interval at which an engine that is still in use is logged.
 const LONG: Duration = Duration::from_secs(10);
 
-/// Channel that publishes the term served here.
+/// Channel that publishes the current term if this node owns the shard.
 pub(super) type CurrentTerm = watch::Sender<Option<Arc<Term>>>;
 
 /// Everything needed to run the terms of a shard.
@@ -42,7 +42,7 @@ pub(super) struct Terms {
     /// Routes of all shards.
     pub(super) routes: Routes,
     pub(super) clock: Arc<ShardClock>,
-    /// The term served here.
+    /// The current term, if this node owns the shard.
     pub(super) current: CurrentTerm,
 }
 

@@ -20,7 +20,7 @@ use super::{
 };
 use crate::{any_store::AnyStore, background, term::Term};
 
-/// How long a reply waits for a change.
+/// Maximum time that a reply waits until users or roles change.
 const WAIT: Duration = Duration::from_secs(1);
 /// Polling interval for changes.
 const LOOK: Duration = Duration::from_millis(25);
@@ -33,7 +33,7 @@ const MARK_MAX: usize = 64;
 
 type Door = mongo::Door<AnyStore>;
 
-/// Access to the first shard.
+/// Requests users and roles from the first shard.
 struct First {
     route: Route,
 }
@@ -95,7 +95,7 @@ async fn answer(door: &Door, seen: &[u8], waits: bool) -> io::Result<Vec<u8>> {
     door.told_users(seen).map_err(io::Error::other)
 }
 
-/// Answers the server of another shard.
+/// Sends users and roles to another shard's server.
 pub(super) async fn tell(term: &Term, mut stream: Box<dyn Duplex>, waits: bool) {
     let Some(door) = term.shared.doors.mongo.clone() else { return };
     let told = async {

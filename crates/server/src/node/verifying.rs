@@ -31,7 +31,7 @@ pub struct NodeVerified {
     pub shard: u32,
     /// Last journal entry that both copies include.
     pub entry: u64,
-    /// Rows, expired rows and differences.
+    /// Result of the comparison: numbers of rows, and differences.
     pub compared: CopyComparison,
 }
 

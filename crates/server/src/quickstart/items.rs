@@ -23,7 +23,7 @@ use crate::relayed::Relayed;
 /// Maximum bytes read of a response: definitions and sessions are small.
 const MAX_ANSWER_BYTES: usize = 1024 * 1024;
 const KEY: &str = "/user";
-/// The API's name in error texts.
+/// Name of the API in error texts.
 const DOOR: &str = "NoSQL";
 
 /// Fills the container, creating it if missing; returns the number of items and the last

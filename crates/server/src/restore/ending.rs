@@ -32,7 +32,7 @@ impl Ending {
         Ok(())
     }
 
-    /// Refuses values that no database can have.
+    /// Refuses clock values that no database can have.
     pub(super) fn check(&self, header: &Header) -> Result<(), Failure> {
         let clock = self.clock()?;
         if clock.ms < 0 {

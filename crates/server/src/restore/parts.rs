@@ -18,7 +18,7 @@ const WAITING: usize = 4;
 /// Maximum bytes of parts, packed and unpacked, that are pending or in use.
 const ROOM: u64 = 64 << 20;
 
-/// Semaphore for the bytes of parts.
+/// Limits the total size of the unpacked parts that are in memory.
 #[derive(Debug, Default)]
 struct Room {
     taken: Mutex<Taken>,
@@ -28,7 +28,7 @@ struct Room {
 #[derive(Debug, Default)]
 struct Taken {
     bytes: u64,
-    /// Whether the consumer has ended.
+    /// Whether the consumer has stopped.
     is_closed: bool,
 }
 
@@ -48,14 +48,14 @@ impl Room {
     }
 }
 
-/// A part, and the bytes it takes.
+/// A part, and the number of bytes that it occupies.
 type Sent = (Result<Part, Failure>, u64);
 
 /// Iterator over the parts in order. Each part is considered used when the next is requested.
 pub(super) struct Parts<'a> {
     parts: Receiver<Sent>,
     room: &'a Room,
-    /// Bytes of the last part.
+    /// Bytes occupied by the part that is being used.
     held: u64,
 }
 

@@ -31,9 +31,9 @@ use crate::{
     shares::plan_memory,
 };
 
-/// A backup to read.
+/// A backup file or stream to restore from.
 pub struct Source {
-    /// Display name.
+    /// Name of the file for messages.
     pub name: String,
     /// Opens the stream.
     pub open: Box<dyn FnOnce() -> std::io::Result<Box<dyn Read + Send>>>,
@@ -74,7 +74,7 @@ pub struct Restored {
     pub bytes: u64,
 }
 
-/// Progress reporting and cancellation.
+/// Reports the progress of a restore, and cancels it.
 pub(super) struct Progress<'a> {
     bytes: u64,
     goes_on: &'a dyn Fn() -> bool,

@@ -8,7 +8,7 @@ use store::Stamp;
 
 use crate::failure::{Failure, failed};
 
-/// Checks a backup's header.
+/// Checks that a backup's header has valid values.
 pub(super) fn check_header(header: &Header) -> Result<(), Failure> {
     let Header { kind, after_entry, last_entry, began_ms, .. } = *header;
     let why = match kind {

@@ -39,7 +39,8 @@ impl<T> Limited<T> {
         Self { io, stranger: Some(Stranger { share, sent: 0 }) }
     }
 
-    /// Releases the memory; from here on others account for the client's data.
+    /// Ends the limit when the handshake is done and releases the memory charged for it; the API
+    /// that serves the client accounts for its data afterwards.
     pub(super) fn end_limit(&mut self) {
         self.stranger = None;
     }

@@ -102,7 +102,7 @@ impl Tls {
         }
     }
 
-    /// Reloads all files, or changes nothing on error.
+    /// Reloads all certificate files; on an error, the current ones stay in use.
     fn read_again(&self) -> Result<(), String> {
         let certificate = match self.source.read() {
             Some(read) => read?,

@@ -35,7 +35,7 @@ const FIRST_BYTE_TIME: Duration = Duration::from_secs(60);
 const FIRST_PAUSE: Duration = Duration::from_millis(5);
 /// First byte of a TLS handshake: the record type.
 const HANDSHAKE: u8 = 0x16;
-/// Second byte: the major version.
+/// Second byte of a TLS handshake: the major version.
 const VERSION: u8 = 3;
 /// First bytes of HTTP requests. As the length of a message each would exceed five megabytes.
 const METHODS: [&[u8; 3]; 7] = [b"GET", b"POS", b"HEA", b"PUT", b"DEL", b"OPT", b"PAT"];
@@ -93,10 +93,10 @@ fn own_address(stream: &TcpStream) -> Option<IpAddr> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Begins {
     WithHandshake,
-    /// An HTTP method.
+    /// The bytes start with an HTTP method.
     WithRequest,
     Otherwise,
-    /// Not enough bytes yet.
+    /// Too few bytes have arrived to decide.
     Unclear,
 }
 

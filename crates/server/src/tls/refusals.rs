@@ -5,7 +5,7 @@ use std::{net::SocketAddr, time::Duration};
 
 use parking_lot::Mutex;
 
-/// Minimum time between two lines.
+/// Minimum time between two log lines.
 const PAUSE: Duration = Duration::from_secs(1);
 
 /// Time of the next line, and number of lines suppressed since the last.

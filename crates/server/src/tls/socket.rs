@@ -23,7 +23,7 @@ pub(crate) enum Socket {
     Secure(Box<TlsStream<Limited>>),
 }
 
-/// Calls a method of the stream inside.
+/// Calls a method of the TCP or TLS stream.
 macro_rules! of_stream {
     ($self:ident, $method:ident ($($argument:expr),*)) => {
         match $self.get_mut() {

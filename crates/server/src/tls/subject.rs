@@ -38,7 +38,7 @@ pub(super) fn subject_of(certificate: &[u8]) -> Option<String> {
     (!text.is_empty()).then_some(text)
 }
 
-/// Formats one part, which may have several attributes.
+/// Formats one part of a distinguished name, which may have several attributes.
 fn part_text(part: &RelativeDistinguishedName<'_>) -> String {
     part.iter().map(attribute_text).collect::<Vec<_>>().join("+")
 }

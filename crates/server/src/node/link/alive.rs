@@ -5,7 +5,7 @@ use std::{io, os::fd::AsFd, time::Duration};
 
 use rustix::net::sockopt;
 
-/// Idle time before a connection is probed.
+/// Idle time after which TCP probes a connection.
 const IDLE: Duration = Duration::from_secs(2);
 /// Interval of probes, and number of unanswered ones before the connection is closed.
 const PROBES: (Duration, u32) = (Duration::from_secs(1), 3);

@@ -121,21 +121,22 @@ impl Guest {
     }
 }
 
-/// A call.
+/// The first message of a call: which stream the caller wants, and for which client.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 pub(crate) struct Call {
     /// The caller's cluster.
     pub(crate) cluster: Uuid,
-    /// The shard concerned.
+    /// The shard that the call is for.
     #[serde(default)]
     pub(crate) shard: u32,
-    /// Purpose of the stream.
+    /// What the stream is to be used for.
     pub(crate) purpose: Purpose,
     /// Address of the client; `None` for calls of the node itself.
     pub(crate) client: Option<SocketAddr>,
-    /// Whether the client uses TLS to the caller.
+    /// Whether the client's connection to the calling node uses TLS.
     pub(crate) secure: bool,
-    /// Further information about a client of the MongoDB API.
+    /// User, certificate and address of a forwarded client of the MongoDB API; `None` for other
+    /// calls.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) guest: Option<Guest>,
     /// Whether the caller's admin address is open without authentication.
@@ -149,7 +150,7 @@ pub(crate) struct Call {
 pub(crate) enum Verdict {
     /// Accepted; the stream follows.
     Served = 0,
-    /// This node does not own the data.
+    /// This node does not own the shard.
     NotOwner = 1,
     /// This node belongs to another cluster.
     OtherCluster = 2,
@@ -160,7 +161,7 @@ pub(crate) enum Verdict {
 }
 
 impl Verdict {
-    /// Decodes a reply's byte.
+    /// Decodes the byte of a reply.
     pub(crate) fn of(byte: u8) -> Option<Self> {
         [Self::Served, Self::NotOwner, Self::OtherCluster, Self::OtherAccess, Self::Off]
             .into_iter()

@@ -23,7 +23,7 @@ const PATIENCE: Duration = Duration::from_secs(3);
 pub(crate) enum Unreached {
     /// The node did not answer, or not as a member of this cluster.
     Silent(io::Error),
-    /// The node refused.
+    /// The node refused the call with this verdict.
     Refused(Verdict),
 }
 
@@ -31,7 +31,7 @@ pub(crate) enum Unreached {
 #[derive(Clone)]
 pub(crate) struct Dialer {
     pub(crate) cluster: Uuid,
-    /// The shard concerned.
+    /// The shard that calls are for.
     pub(crate) shard: u32,
     pub(crate) key: Key,
     /// `None` without TLS, between nodes of one machine.

@@ -19,7 +19,7 @@ const CALL_MAX: usize = 32 << 10;
 const CALL: &[u8] = b"call";
 const ANSWER: &[u8] = b"answer";
 
-/// An authenticated call.
+/// A call whose caller has proved knowledge of the cluster's secret.
 pub(crate) struct Called {
     pub(crate) call: Call,
     stream: Box<dyn Duplex>,

@@ -68,7 +68,7 @@ impl LinkTls {
         })
     }
 
-    /// Runs the called side of a TLS handshake.
+    /// Performs the TLS handshake of the called node.
     pub(crate) async fn accept(&self, stream: TcpStream) -> io::Result<Box<dyn Duplex>> {
         Ok(Box::new(self.acceptor.accept(stream).await?))
     }
