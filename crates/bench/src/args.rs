@@ -43,7 +43,7 @@ pub(crate) struct Run {
     /// The server's address.
     #[arg(long, value_name = "mongodb://HOST:PORT")]
     pub(crate) target: Address,
-    /// The server's process, for CPU time and memory.
+    /// Process id of the server, to measure its CPU time and memory.
     #[arg(long, value_name = "PID")]
     pub(crate) server_pid: Option<u32>,
     /// The server's data directory, for the workload `disk`.

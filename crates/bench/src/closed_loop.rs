@@ -27,7 +27,7 @@ use crate::{
 /// A server under load, to which connections can be opened. Each protocol implements it with its
 /// own type.
 pub(crate) trait Subject {
-    /// Type of a connection.
+    /// Type of an open connection.
     type Link: Send + 'static;
 
     /// Returns the name in reports.
@@ -54,11 +54,11 @@ pub(crate) struct Plan {
     pub(crate) connections: usize,
     /// Length of the warm-up.
     pub(crate) warmup: Duration,
-    /// Length of the window.
+    /// Length of the measured window after the warm-up.
     pub(crate) duration: Duration,
 }
 
-/// The measured window, by the monotonic clock.
+/// The measured window, as readings of the monotonic clock.
 #[derive(Clone, Copy, Debug)]
 struct Window {
     start: Duration,

@@ -10,9 +10,9 @@ use parking_lot::Mutex;
 /// The record numbers of one collection, shared by all workers.
 #[derive(Debug, Default)]
 pub(crate) struct Keys {
-    /// The next number to allocate.
+    /// The next record number to allocate.
     next: AtomicU64,
-    /// All records below this exist.
+    /// All records with numbers below this one exist.
     below: AtomicU64,
     /// Acknowledged numbers from `below` on, after a number that is not acknowledged yet.
     beyond: Mutex<BTreeSet<u64>>,
@@ -25,7 +25,7 @@ impl Keys {
         Self { next, below, beyond: Mutex::default() }
     }
 
-    /// Allocates a new number.
+    /// Allocates the number of a new record.
     pub(crate) fn take_number(&self) -> u64 {
         self.next.fetch_add(1, Ordering::Relaxed)
     }

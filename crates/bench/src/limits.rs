@@ -23,7 +23,7 @@ pub(crate) const SALES: u64 = 5000;
 pub(crate) const CATEGORIES: i32 = 20;
 /// Number of events in the index range that is grouped.
 pub(crate) const EVENTS_GROUPED: u64 = 5000;
-/// Number of events per lot.
+/// Number of events of one lot in the collection of events.
 pub(crate) const LOT: u64 = 100;
 /// Number of kinds of events, which is the number of groups.
 pub(crate) const KINDS: usize = 20;

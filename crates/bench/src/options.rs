@@ -17,19 +17,19 @@ pub(crate) struct Compare<P: Protocol> {
     /// Our server's address.
     #[arg(long, value_name = P::ADDRESS, value_parser = P::Address::from_str)]
     pub(crate) ours: P::Address,
-    /// Our server's process.
+    /// Process id of our server.
     #[arg(long, value_name = "PID")]
     pub(crate) ours_pid: Option<u32>,
-    /// What the table calls our server.
+    /// Name of our server in the table.
     #[arg(long, value_name = "NAME", default_value = "EbbDB")]
     pub(crate) ours_name: String,
     /// The other server's address.
     #[arg(long, value_name = P::ADDRESS, value_parser = P::Address::from_str)]
     pub(crate) peer: P::Address,
-    /// The other server's process.
+    /// Process id of the other server.
     #[arg(long, value_name = "PID")]
     pub(crate) peer_pid: Option<u32>,
-    /// What the table calls the other server.
+    /// Name of the other server in the table.
     #[arg(long, value_name = "NAME", default_value = P::PEER)]
     pub(crate) peer_name: String,
     /// Further options about both servers, specific to the protocol.
@@ -38,12 +38,12 @@ pub(crate) struct Compare<P: Protocol> {
     /// Number of runs of each workload on each server.
     #[arg(long, value_name = "N", default_value_t = 3)]
     pub(crate) rounds: usize,
-    /// How the load looks.
+    /// Options of the load.
     #[command(flatten)]
     pub(crate) load: Load<P>,
 }
 
-/// How the load looks.
+/// Options of the load.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct Load<P: Protocol> {
     /// Workloads by name.
@@ -59,7 +59,7 @@ pub(crate) struct Load<P: Protocol> {
     /// Connections, instead of each workload's own number.
     #[arg(long, value_name = "N")]
     pub(crate) connections: Option<usize>,
-    /// How much there is of everything.
+    /// Sizes of the data.
     #[command(flatten)]
     pub(crate) sizes: P::Sizes,
     /// Threads of the load generator.

@@ -19,7 +19,7 @@ use crate::{
 pub(crate) trait Protocol: Clone + Debug + 'static {
     /// Address of a server.
     type Address: FromStr<Err = String> + Clone + Debug + Display + Send + Sync + 'static;
-    /// Additional parameter of a server.
+    /// Type of an additional parameter of a server, such as its key.
     type Detail;
     /// The additional parameters of two servers, as command-line options: ours, then the other.
     type Details: Args + Clone + Debug + Into<[Self::Detail; 2]>;
@@ -28,7 +28,7 @@ pub(crate) trait Protocol: Clone + Debug + 'static {
     type Work: Copy + 'static;
     type Target: Subject;
 
-    /// Form of an address, for the help.
+    /// Form of a server address, for the help text.
     const ADDRESS: &'static str;
     /// Default name of the other server in tables.
     const PEER: &'static str;

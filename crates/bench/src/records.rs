@@ -6,7 +6,7 @@ use fastrand::Rng;
 
 use crate::limits::{CATEGORIES, CUSTOMERS, EVENT_TEXT, FIELD_BYTES, FIELDS, KINDS, LOT};
 
-/// 64 characters: six random bits choose one.
+/// The 64 characters of random texts; six random bits select one.
 const LETTERS: &[u8; 64] = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_";
 /// Field names of a YCSB record.
 pub(crate) const FIELD_NAMES: [&str; FIELDS] = [

@@ -20,7 +20,7 @@ pub(crate) struct Pair {
     pub(crate) peer: Figures,
 }
 
-/// Columns of the table for people.
+/// Column headings of the printed table.
 const HEAD: [&str; 11] = [
     "work",
     "conns",

@@ -4,16 +4,16 @@ use std::{path::Path, time::Duration};
 
 use crate::{error::Result, figures::to_float, limits::DISK_POLL, pause, process};
 
-/// The goal of a wait.
+/// The size that a directory has to reach, and the timeout of the wait.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Goal {
     /// Upper bound of the size in bytes.
     pub(crate) below: f64,
-    /// Timeout.
+    /// Maximum time to wait.
     pub(crate) patience: Duration,
 }
 
-/// Result of a wait.
+/// Result of waiting for a directory to shrink.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Shrunk {
     /// Final size of the directory in bytes.

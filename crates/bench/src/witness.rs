@@ -38,11 +38,11 @@ pub(crate) struct Witness {
     dead_from: AtomicU64,
     /// Number of expired documents found.
     late: AtomicU64,
-    /// Number of live documents missed.
+    /// Number of times that a live document was not found.
     early: AtomicU64,
     /// Time from `dead_from` to the last request that found an expired document.
     last_late: AtomicU64,
-    /// Whether observers should stop.
+    /// Whether observing connections should stop.
     over: AtomicBool,
 }
 
@@ -72,12 +72,12 @@ impl Witness {
         self.dead_from.store(to_nanos(at), Ordering::Relaxed);
     }
 
-    /// Stops the observers.
+    /// Makes the observing connections stop.
     pub(crate) fn end_looking(&self) {
         self.over.store(true, Ordering::Relaxed);
     }
 
-    /// Returns whether observers should stop.
+    /// Returns whether observing connections should stop.
     pub(crate) fn is_over(&self) -> bool {
         self.over.load(Ordering::Relaxed)
     }
@@ -137,7 +137,7 @@ impl Witness {
     }
 }
 
-/// Converts a clock reading for the counters.
+/// Converts a reading of the monotonic clock to nanoseconds.
 fn to_nanos(duration: Duration) -> u64 {
     u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
 }

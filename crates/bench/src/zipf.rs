@@ -20,7 +20,7 @@ const SCRAMBLED_ZETA: f64 = 26.469_028_201_783_02;
 /// A distribution of ranks from 0, lower ones being likelier.
 #[derive(Clone, Debug)]
 pub(crate) struct Zipfian {
-    /// Number of ranks.
+    /// Number of ranks, of which lower ones are more probable.
     items: u64,
     /// The sum of `1 / n^THETA` for n from 1 to `items`.
     zeta: f64,

@@ -19,7 +19,7 @@ pub(crate) struct OpenCursor {
     cursor: Cursor<PausingStore>,
     /// Lives and versions when the first batch was read.
     start: BTreeMap<i32, (u32, u32)>,
-    /// Indexes that existed when the query was planned.
+    /// Indexes that existed when the cursor's query was planned.
     had: Vec<&'static str>,
     /// Ids returned so far, in order.
     returned: Vec<i32>,

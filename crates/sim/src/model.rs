@@ -18,11 +18,11 @@ use crate::{
 pub(crate) struct Doc {
     /// Body as written.
     pub(crate) body: Document,
-    /// Second of the last write.
+    /// Second of the document's last write.
     ts: i64,
-    /// Number of the life of its id.
+    /// Number of the life: a new one starts when an id is inserted again.
     pub(crate) life: u32,
-    /// Number of the last write.
+    /// Number of the document's last write.
     pub(crate) version: u32,
     /// Whether the document has expired, which is permanent.
     died: bool,
@@ -39,7 +39,7 @@ pub(crate) struct Model {
     docs: BTreeMap<i32, Doc>,
     /// Indexes by name.
     pub(crate) indexes: BTreeMap<&'static str, Index>,
-    /// Lives that ended by expiration.
+    /// Numbers of the lives that ended by expiration.
     expired: BTreeSet<u32>,
     /// Number of lives so far; numbers the next one.
     lives: u32,
@@ -124,7 +124,7 @@ impl Model {
         self.expired.extend(expired);
     }
 
-    /// Returns whether this life ended by expiration.
+    /// Returns whether the life with this number ended by expiration.
     pub(crate) fn has_expired(&self, life: u32) -> bool {
         self.expired.contains(&life)
     }

@@ -56,7 +56,7 @@ enum NameOutcome {
     Dropped,
     /// Renamed the collection.
     Renamed,
-    /// Nothing to do.
+    /// The operation changed nothing.
     Nothing,
 }
 
@@ -65,7 +65,7 @@ fn namespace_of(name: Name) -> Namespace {
     Namespace::new("db", name)
 }
 
-/// Runs one operation.
+/// Executes one operation on the engine.
 async fn run_op(op: NameOp, engine: Engine<PausingStore>) -> Result<NameOutcome, engine::Error> {
     let model = Model::Documents;
     Ok(match op {
@@ -117,7 +117,7 @@ struct NamesWorld {
     kit: Kit,
     /// Operations in progress, polled in random order.
     under: Vec<(NameOp, Task<Result<NameOutcome, engine::Error>>)>,
-    /// State by collection id.
+    /// Acknowledged state of each collection, by id.
     known: BTreeMap<u32, Known>,
     /// Number of operations that may have removed a collection.
     takers: usize,

@@ -51,17 +51,17 @@ pub(crate) enum Op {
 pub(crate) enum Outcome {
     /// The document was inserted.
     Inserted,
-    /// No match, so the document was inserted.
+    /// The document was inserted by an upsert, since none matched.
     Upserted,
     /// Numbers of documents matched and modified.
     Updated { matched: usize, modified: usize },
     /// Number of documents removed.
     Removed(usize),
-    /// The document before the change.
+    /// The document as it was before the change, if one matched.
     Found(Option<Document>),
-    /// Settings changed.
+    /// The settings or indexes were changed.
     Done,
-    /// A unique value is taken.
+    /// The operation was refused because of a duplicate unique value.
     Duplicate,
     /// Any other error, which no history may produce.
     Failed(String),
@@ -106,7 +106,7 @@ impl Op {
         matches!(value, Some(Value::Array(_)))
     }
 
-    /// Returns the id of the document it affects.
+    /// Returns the id of the document that the operation affects, if it is known.
     pub(crate) fn id(&self) -> Option<i32> {
         match self {
             Self::Insert(body) | Self::Replace { body, .. } | Self::FindAndReplace(body) => {

@@ -21,11 +21,11 @@ pub(crate) enum Path {
     Backward,
     /// A scan united with a second scan of the collection: both halves have one instant.
     Twice,
-    /// All entries of an index, by a hint.
+    /// All entries of the index with this name, by a hint.
     Index(&'static str),
     /// The document with this id.
     Point(i32),
-    /// Documents with this `v`, by any plan.
+    /// Documents with this `v`, by any access path.
     ByV(i32),
     /// Documents with this `u`, which may have a unique index.
     ByU(i32),
@@ -33,7 +33,8 @@ pub(crate) enum Path {
     Count,
     /// Amounts that expire within an hour, a day and a week, and the live amount.
     Forecast,
-    /// The forecast under another default, and the amount that would expire at once.
+    /// The expiry forecast under another default TTL, and the number and bytes of documents that
+    /// would expire at once.
     Preview(Option<i64>),
 }
 
@@ -42,9 +43,9 @@ pub(crate) enum Path {
 pub(crate) enum Seen {
     /// Documents, by id.
     Docs(Vec<Document>),
-    /// Pairs of documents and bytes.
+    /// Pairs of a number of documents and their bytes.
     Amounts(Vec<(i64, i64)>),
-    /// The index to be read does not exist.
+    /// The index that the hint names does not exist.
     Gone,
     Failed(String),
 }
@@ -80,7 +81,7 @@ impl Path {
         )
     }
 
-    /// Reads along the path.
+    /// Reads along this path; returns what was seen.
     pub(crate) async fn look_along(self, engine: Engine<PausingStore>, name: Namespace) -> Seen {
         let hinted = matches!(self, Self::Index(_));
         match self.try_look(engine, name).await {

@@ -28,7 +28,7 @@ use crate::{
 /// Kind of an operation in progress.
 #[derive(Clone, Debug)]
 enum Activity {
-    /// A read.
+    /// A read by this path.
     Look(Path),
     /// An operation that may change something.
     Do(Op),
@@ -54,11 +54,11 @@ struct UnderWay {
     what: Activity,
     /// The task of the activity, which is polled by hand.
     task: Task<ActivityAnswer>,
-    /// The visible state when the activity began.
+    /// The visible state when the operation began.
     start: Model,
     /// Whether no commit was in flight when the activity began, so that its view is fixed.
     clean: bool,
-    /// Whether the activity was stopped inside its view.
+    /// Whether the operation was paused after it opened its view.
     stopped: bool,
     /// Expected result of the activity, if its effect is already in the model.
     told: Option<Outcome>,
@@ -81,14 +81,14 @@ pub(crate) struct World {
     passes: u64,
 }
 
-/// How to run an operation.
+/// How far an operation runs before the next step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum How {
-    /// Run to completion.
+    /// It runs to completion.
     Through,
-    /// Held between stamp and publication of its commit.
+    /// Its commit is held between stamp and publication.
     Held,
-    /// Stopped at this read.
+    /// It is paused at the read with this number.
     Stopped(u64),
 }
 
@@ -359,7 +359,7 @@ impl World {
         self.begin_operation(Activity::Look(path), how)
     }
 
-    /// Reaps.
+    /// Starts a pass of the reaper and runs it to completion.
     pub(crate) fn reap(&mut self) -> Checked {
         self.begin_operation(Activity::Reap, How::Through)
     }
@@ -381,7 +381,7 @@ impl World {
         self.go_on()
     }
 
-    /// Continues the stopped operation.
+    /// Resumes the paused operation.
     pub(crate) fn let_go(&mut self) -> Checked {
         self.kit.store.turnstile().open();
         self.go_on()

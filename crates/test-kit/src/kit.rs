@@ -42,7 +42,7 @@ impl ClockSource for StillSource {
 pub struct Setup {
     /// The rules of views and commit order to apply.
     pub rules: Rules,
-    /// The language of stored filters.
+    /// Parser of stored filters.
     pub dialect: Arc<dyn Dialect>,
     /// Minimum delay between expiration and the removal of bytes.
     pub reap_delay: Duration,
@@ -73,7 +73,7 @@ pub struct Kit {
     pub store: PausingStore,
     /// The engine's clock.
     pub clock: Arc<Clock>,
-    /// Parameters for restarts.
+    /// The parameters with which the engine was created, for restarts.
     setup: Setup,
     /// Number of passes of the reaper; each advances its clock by one second.
     passes: u64,
@@ -246,7 +246,7 @@ impl Kit {
     }
 }
 
-/// Returns a default operation context.
+/// Returns an operation context without limits.
 pub fn context() -> Arc<Context> {
     Arc::new(Context::default())
 }
@@ -282,7 +282,7 @@ pub fn first_failure(inserted: Inserted) -> Result<(), Error> {
 
 /// Builds an update that replaces the document with the same id, and its edit.
 fn replacement(document: Document, upsert: bool) -> (Update<'static>, Edit) {
-    /// The edit until the caller sets another one.
+    /// Placeholder until the caller sets the edit.
     static NOTHING: Edit = Edit::Pipeline(Vec::new());
     let id = document.get("_id").cloned().unwrap_or(Value::Null);
     let update = Update {

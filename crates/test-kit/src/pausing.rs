@@ -26,7 +26,7 @@ use store::{
 pub struct Turnstile {
     /// Reads until one is paused, including that one; 0 pauses none.
     left: AtomicU64,
-    /// Whether the paused read has to wait.
+    /// Whether a paused read still has to wait.
     shut: AtomicBool,
     /// Waker of the paused read.
     stopped: Mutex<Option<Waker>>,
@@ -107,7 +107,7 @@ impl Turnstile {
 #[derive(Clone, Debug)]
 pub struct PausingStore {
     inner: FaultyStore<MemoryStore>,
-    /// Shared with all snapshots.
+    /// Pauses reads of this store and of its snapshots.
     turnstile: Arc<Turnstile>,
     /// Commits that snapshots include but `published` does not report yet.
     behind: Arc<AtomicU64>,
@@ -144,7 +144,7 @@ impl PausingStore {
         Self::over(self.inner.inner_store().reopen(time))
     }
 
-    /// Returns the gate between stamp and publication.
+    /// Returns the gate that can hold commits before their publication.
     pub fn gate(&self) -> Arc<Gate> {
         self.inner.inner_store().gate()
     }
@@ -192,7 +192,7 @@ impl Snapshot for PausingSnapshot {
     }
 }
 
-/// Calls the inner store.
+/// Calls a method of the inner store.
 macro_rules! inner {
     ($wrapper:expr, $store:ident => $call:expr) => {{
         let $store = &$wrapper.inner;

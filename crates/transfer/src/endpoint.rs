@@ -114,7 +114,7 @@ impl MongoAddress {
         self.authority = Some(file);
     }
 
-    /// Enables TLS regardless of the address.
+    /// Enables TLS, whether or not the address requests it.
     pub fn with_tls(&mut self) {
         self.tls = true;
     }

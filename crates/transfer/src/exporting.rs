@@ -26,7 +26,7 @@ const PART: &str = ".export-part";
 pub struct Export {
     /// Identifies this export: server, collection, query and so on.
     pub job: String,
-    /// The file; `None` for standard output.
+    /// The output file; `None` for standard output.
     pub file: Option<PathBuf>,
     /// Format of the documents.
     pub format: Format,
@@ -79,7 +79,7 @@ struct Target<'a> {
     path: &'a Path,
     /// Temporary path of the output file until it is complete.
     part: PathBuf,
-    /// The state file.
+    /// Path of the state file, next to the output file.
     beside: PathBuf,
 }
 
@@ -115,7 +115,7 @@ impl<'a> Target<'a> {
         }
     }
 
-    /// Writes the remaining documents.
+    /// Writes the documents that the file does not contain yet.
     fn go_on(
         &self,
         export: &Export,

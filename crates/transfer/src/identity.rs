@@ -17,7 +17,7 @@ const HASHED: u64 = 64 << 10;
 #[derive(Clone, Debug, Default, Deserialize, Serialize, PartialEq, Eq)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Content {
-    /// SHA-256 of the first bytes.
+    /// SHA-256 of the first bytes of the file.
     first: String,
     /// SHA-256 of the bytes before the offset.
     last: String,
@@ -32,7 +32,7 @@ impl Content {
         Ok(Self { first, last })
     }
 
-    /// Describes how the content differs.
+    /// Describes how the content differs from `now`; `None` if it is the same.
     pub(crate) fn difference(&self, now: &Self) -> Option<&'static str> {
         if self.first != now.first {
             return Some("its first bytes have changed");
@@ -73,7 +73,7 @@ impl Version {
         Ok(Self { size: data.len(), modified: (data.mtime(), data.mtime_nsec()) })
     }
 
-    /// Describes how the version differs.
+    /// Describes how the version differs from `now`; `None` if it is the same.
     pub(crate) fn difference(&self, now: &Self) -> Option<String> {
         if self.size != now.size {
             return Some(format!("it had {} bytes and has {}", self.size, now.size));

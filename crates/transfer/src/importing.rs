@@ -28,7 +28,7 @@ const STATE: &str = ".import-state";
 pub struct Import {
     /// Identifies this import: server, collection, mode and so on.
     pub job: String,
-    /// The file; `None` for standard input.
+    /// The input file; `None` for standard input.
     pub file: Option<PathBuf>,
     /// Format of the documents.
     pub format: Format,
@@ -133,7 +133,7 @@ fn earlier(state: &ImportState, was_finished: bool) -> Earlier {
     Earlier { read: state.read, line: state.line, was_finished }
 }
 
-/// What an import starts with.
+/// The result of starting an import.
 enum Begun {
     /// Documents to send, and whether an earlier run has started the import.
     Run(ImportState, bool),

@@ -23,7 +23,7 @@ use crate::{
 pub(crate) struct Item {
     /// Line number at the start of the item, from 1.
     pub(crate) line: u64,
-    /// Start of the next item.
+    /// Position of the next item in the file.
     pub(crate) next: Place,
     /// The document, or the reason why it is invalid and the invalid text.
     pub(crate) document: Result<DocBuf, (String, Vec<u8>)>,
@@ -87,7 +87,7 @@ pub(crate) struct Table {
     reader: csv::Reader<Bounded>,
     columns: Columns,
     record: csv::ByteRecord,
-    /// Position at which the reader started.
+    /// Position in the file at which the reader started.
     base: Place,
     taken: Rc<Cell<u64>>,
 }

@@ -10,7 +10,7 @@ use crate::{
 pub(crate) struct InputFile<'a> {
     pub(crate) path: &'a Path,
     file: File,
-    /// Size and modification time when this run started.
+    /// Size and modification time of the file when this run started.
     pub(crate) version: Version,
 }
 

@@ -10,7 +10,7 @@ pub trait Watch: std::fmt::Debug + Send + Sync {
     fn goes_on(&self) -> bool;
     /// Reports the number of processed bytes of the file.
     fn so_far(&self, bytes: u64);
-    /// Sleeps, at the request of a server.
+    /// Sleeps for the time that a server has requested.
     fn pause(&self, time: Duration);
 }
 
@@ -44,7 +44,7 @@ pub enum Mode {
     Insert,
     /// Replaces the existing document.
     Upsert,
-    /// Sets the fields in the existing document.
+    /// Sets the given fields in the existing document.
     Merge,
 }
 

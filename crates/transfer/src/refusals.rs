@@ -23,11 +23,11 @@ struct Refusal<'a> {
 /// The documents of a batch that are not listed individually.
 #[derive(Serialize)]
 struct Summary {
-    /// Line of the first document.
+    /// Line at which the first of these documents starts.
     line: u64,
-    /// Line of the last document.
+    /// Line at which the last of these documents starts.
     to_line: u64,
-    /// Number of documents.
+    /// Number of documents refused for this reason.
     count: u64,
     reason: &'static str,
     document: &'static str,
@@ -95,7 +95,7 @@ impl Refusals {
         Ok(())
     }
 
-    /// Writes and syncs what was added.
+    /// Writes the pending lines and makes them durable.
     pub(crate) fn flush(&mut self) -> Result<(), String> {
         if let Some((line, to_line, count)) = self.unlisted.take() {
             let reason = "the ids of these documents already exist; they are not listed \

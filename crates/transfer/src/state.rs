@@ -28,7 +28,7 @@ pub(crate) struct ExportState {
     pub(crate) collection: Option<String>,
     /// Length of the durable part of the file, which ends with a complete line.
     pub(crate) bytes: u64,
-    /// Hashes of the durable part.
+    /// Hashes of the durable part of the output file.
     pub(crate) content: Content,
     /// Number of documents in the durable part.
     pub(crate) documents: u64,
@@ -48,11 +48,11 @@ pub(crate) struct ImportState {
     pub(crate) version: Version,
     /// Position up to which everything was acknowledged or refused.
     pub(crate) offset: u64,
-    /// Hashes of the bytes before the offset.
+    /// Hashes of the input file before the offset.
     pub(crate) content: Content,
-    /// Line at the offset.
+    /// Line number of the input file at the offset.
     pub(crate) line: u64,
-    /// Numbers of documents by outcome.
+    /// Number of documents read so far.
     pub(crate) read: u64,
     pub(crate) created: u64,
     pub(crate) replaced: u64,

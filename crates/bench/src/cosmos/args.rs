@@ -39,10 +39,10 @@ pub(crate) struct One {
     /// The account's master key; the emulators' by default.
     #[arg(long, value_name = "BASE64", default_value = EMULATOR, hide_default_value = true)]
     pub(crate) key: Key,
-    /// The server's process, for CPU time and memory.
+    /// Process id of the server, to measure its CPU time and memory.
     #[arg(long, value_name = "PID")]
     pub(crate) server_pid: Option<u32>,
-    /// How the load looks.
+    /// Options of the load.
     #[command(flatten)]
     pub(crate) load: Load<Rest>,
 }

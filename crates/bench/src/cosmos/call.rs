@@ -46,7 +46,7 @@ pub(crate) struct Call<'a> {
     /// Link in the signature: that of the resource, or for a list that of the owner of its
     /// resources.
     pub(crate) link: &'a str,
-    /// Suffix of the link in the path.
+    /// Suffix of `link` in the request path, such as `/docs`; may be empty.
     pub(crate) under: &'static str,
     /// Additional headers.
     pub(crate) headers: &'a [(&'static str, &'a str)],

@@ -58,7 +58,7 @@ impl FromStr for Key {
     }
 }
 
-/// The key is never printed.
+/// Hides the key, so that no log shows it.
 impl fmt::Debug for Key {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Key")

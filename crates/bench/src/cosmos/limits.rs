@@ -20,7 +20,7 @@ pub(crate) const BODY_MAX: usize = 256 * 1024 * 1024;
 pub(crate) const DATE_LIFE: Duration = Duration::from_secs(2);
 /// Idle time after which a connection is reopened, because the server may have closed it.
 pub(crate) const IDLE: Duration = Duration::from_secs(2);
-/// Timeout of the first answer.
+/// Timeout of a starting server's first answer.
 pub(crate) const FIRST_ANSWER: Duration = Duration::from_secs(10);
 /// Minimum time between a load and the first measurement of an expiry.
 pub(crate) const MARGIN: Duration = Duration::from_secs(5);

@@ -32,11 +32,11 @@ pub(crate) struct Link {
     stream: Option<Stream>,
     /// Time of the last request by the monotonic clock.
     used: Duration,
-    /// Date of requests, in both forms.
+    /// Current date as request headers and signatures write it.
     date: Date,
     /// When the date was formatted, by the monotonic clock.
     dated: Duration,
-    /// The last request.
+    /// Bytes of the last request.
     outgoing: Vec<u8>,
     /// The received part of the answer.
     incoming: Vec<u8>,

@@ -26,9 +26,9 @@ const CREATED: u64 = 201;
 /// batch never spans two partitions.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Stock {
-    /// Number of items.
+    /// Number of items to load.
     pub(crate) count: u64,
-    /// The first number.
+    /// Number of the first item.
     pub(crate) first: u64,
     /// Step between numbers; it divides the number of items of a partition.
     pub(crate) step: u64,

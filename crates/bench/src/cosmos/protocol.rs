@@ -32,7 +32,7 @@ impl From<Keys> for [Key; 2] {
     }
 }
 
-/// How much there is of everything.
+/// Numbers of items to load.
 #[derive(Clone, Copy, Debug, Args)]
 pub(crate) struct Sizes {
     /// Items of all workloads but `batch` and `expiry`.

@@ -19,9 +19,9 @@ pub(crate) struct Parser {
     /// Number of consumed bytes.
     at: usize,
     head: Head,
-    /// Range of the body, unless it is chunked.
+    /// Range of the body in the received bytes, unless it is chunked.
     whole: Range<usize>,
-    /// The decoded chunks so far.
+    /// Decoded contents of the chunks received so far.
     chunks: Vec<u8>,
 }
 
@@ -39,7 +39,7 @@ pub(crate) struct Head {
     chunked: bool,
 }
 
-/// The next element; see the module.
+/// The next element of the response to parse.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Stage {
     #[default]

@@ -18,9 +18,9 @@ use crate::{
 
 /// The collection that is filled and expires.
 const COLLECTION: &str = "ashes";
-/// Time allowed for building a TTL index.
+/// Time allowed for building a TTL index before documents expire.
 const MARGIN: Duration = Duration::from_secs(10);
-/// The share of the initial size to reach.
+/// The fraction of the initial size to which the directory has to shrink.
 const GOAL: f64 = 0.2;
 
 /// Loads the documents, lets them expire and polls the directory. A goal that is not reached before

@@ -45,7 +45,7 @@ pub(super) async fn indexed_find(
     closed_loop::run_workers(target, plan, |worker| Lister(settings.worker_rng(worker))).await
 }
 
-/// Reads long ranges of orders.
+/// Reads ranges of many orders.
 struct Scanner {
     /// Number of orders.
     records: u64,
@@ -84,7 +84,7 @@ pub(super) async fn run_scans(target: &Target, plan: Plan, settings: &Settings) 
     .await
 }
 
-/// Sums sales.
+/// Computes sums over sales by category.
 struct Reporter(Rng);
 
 impl Worker for Reporter {

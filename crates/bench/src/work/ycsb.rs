@@ -106,7 +106,7 @@ struct User {
     mix: Mix,
     keys: Arc<Keys>,
     rng: Rng,
-    /// Chooses scattered keys.
+    /// Chooses keys whose popularity follows a scrambled Zipfian distribution.
     scrambled: Scrambled,
     /// Chooses the newest keys, if the mix does; otherwise it has a single key and is not used.
     latest: Latest,

@@ -14,7 +14,7 @@ use crate::limits::MAX_DEPTH;
 pub(crate) enum Reading {
     /// A value of the type that the name denotes.
     Extended,
-    /// An ordinary object.
+    /// An ordinary object without a type wrapper.
     Plain,
 }
 
@@ -47,7 +47,7 @@ impl Room {
     }
 }
 
-/// Deserializes a separate document.
+/// Deserializes a document into bytes of its own.
 pub(super) struct Whole(pub(super) Room);
 
 impl<'de> DeserializeSeed<'de> for Whole {

@@ -16,7 +16,7 @@ use crate::{
 /// Characters that are not escaped in a path.
 const PLAIN: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
 const VERSION: &str = "2020-07-15";
-/// Text before a link in the service's messages.
+/// Start of the link that ends messages of Azure Cosmos DB.
 const LEARN_MORE: &str = "Learn more: ";
 /// Timeout until a response starts, and until it ends.
 const PATIENCE: Duration = Duration::from_secs(600);
@@ -25,7 +25,7 @@ const PAUSE: Duration = Duration::from_millis(200);
 
 /// Resource type and path suffix of the container.
 const CONTAINER: (&str, &str) = ("colls", "");
-/// Resource type and path suffix of its items.
+/// Resource type and path suffix of the container's items.
 const ITEMS: (&str, &str) = ("docs", "/docs");
 
 #[derive(Debug)]
@@ -60,7 +60,7 @@ pub(super) struct Service {
     /// Link of the container as signed, and escaped for a path.
     link: String,
     path: String,
-    /// Name of the container in messages.
+    /// Name of the container in error messages.
     shown: String,
     watch: Watcher,
 }

@@ -8,12 +8,12 @@ pub(crate) struct Elements {
     expected: Expected,
 }
 
-/// The expected token.
+/// The token that may follow in the array.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Expected {
     /// An element, or the end of an empty array.
     First,
-    /// A comma, or the end.
+    /// A comma or the end of the array.
     Comma,
     /// An element, after a comma.
     Element,
@@ -75,15 +75,15 @@ impl Elements {
     }
 }
 
-/// Scanner state within an element.
+/// State of the search for the end of an element.
 #[derive(Default)]
 struct Scan {
-    /// Number of open brackets.
+    /// Number of brackets that are open.
     depth: usize,
     in_text: bool,
     /// Whether the preceding byte in a string was an escaping backslash.
     is_escaped: bool,
-    /// Whether the first bracket was closed.
+    /// Whether the element's first bracket was closed.
     is_closed: bool,
 }
 

@@ -11,7 +11,7 @@ use crate::error::Result;
 /// A random choice among the items of a container.
 pub(super) struct Choice {
     pub(super) container: Container,
-    /// Number of items.
+    /// Number of items to choose from.
     pub(super) items: u64,
     pub(super) rng: Rng,
 }
