@@ -83,16 +83,16 @@ pub struct ClockStatus {
     pub reap_until: Option<Instant>,
     /// Whether time may be used; otherwise operations wait for a checkpoint.
     pub running: bool,
-    /// Whether database time has kept pace with an independent clock.
+    /// Whether database time has advanced at the rate of an independent clock.
     pub keeps_pace: bool,
     /// Whether, at the start, the boot clock was earlier than the last checkpoint's reading, or
     /// showed much more elapsed time than the wall clock; the boot clock was then not used.
     pub boot_disagrees: bool,
-    /// The instant at which time resumed at the start.
+    /// The point at which database time resumed at the last start.
     pub started: Started,
 }
 
-/// The instant at which time resumed at a start.
+/// The point at which database time resumed at a start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Started {
     /// Database time of the last checkpoint before the start; `None` at the first start.
@@ -116,7 +116,7 @@ pub(crate) struct Watched {
     database: i64,
 }
 
-/// State that only the ticking thread and status requests use.
+/// State of the clock that only the ticking thread and status requests use.
 #[derive(Debug)]
 pub(crate) struct ClockState {
     pub(crate) steps: WallSteps,
@@ -126,7 +126,7 @@ pub(crate) struct ClockState {
     pub(crate) number: u64,
     /// While a jump is unaccepted: rows that expired after this instant are not reaped.
     pub(crate) reap_until_ms: i64,
-    /// Database time at which the jump is accepted automatically.
+    /// Database time at which a pending jump is accepted automatically.
     pub(crate) accepted_at_ms: i64,
     pub(crate) watched: Option<Watched>,
     pub(crate) keeps_pace: bool,

@@ -64,7 +64,7 @@ impl Line {
 /// The line in effect, shared with readers on all threads.
 #[derive(Debug)]
 pub(crate) struct SharedLine {
-    /// Sequence number of the lock: odd during a change.
+    /// Sequence number of the seqlock: odd while the line is being changed.
     sequence: AtomicU64,
     base_ms: AtomicI64,
     base_ns: AtomicI64,

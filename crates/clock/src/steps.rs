@@ -9,7 +9,7 @@ pub const MAX_STEP_MS: i64 = 60_000;
 pub const STEP_WINDOW_MS: i64 = 600_000;
 /// How long rows that a jump made expire are kept unless an operator accepts it, milliseconds.
 pub(crate) const ACCEPT_AFTER_MS: i64 = 24 * 3_600_000;
-/// Differences up to this are corrected by slewing, milliseconds.
+/// Difference up to which slewing corrects the clock, in milliseconds.
 const SLEW_MS: i64 = 500;
 /// Fastest slew, parts per million.
 pub(crate) const MAX_SLEW_PPM: i64 = 500;

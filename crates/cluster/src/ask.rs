@@ -4,7 +4,7 @@
 
 use crate::request::{Reply, Request, Unanswered};
 
-/// Identifies a request and the state machine that sent it.
+/// Identifies a request, and the state machine to which its reply belongs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Token {
     machine: u64,

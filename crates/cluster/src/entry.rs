@@ -159,7 +159,7 @@ mod tests {
         }
     }
 
-    /// The checksum is valid but the layout is not.
+    /// An entry whose checksum is valid but whose layout is not.
     #[test]
     fn what_is_not_laid_out_so_is_no_entry() {
         let whole = entry(b"body").encode().bytes;

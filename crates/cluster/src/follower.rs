@@ -116,7 +116,7 @@ impl Follower {
         self.asks.machine()
     }
 
-    /// Returns the position of the last entry handed out.
+    /// Returns the position of the last entry that was reported as committed.
     pub(crate) fn place(&self) -> Place {
         self.place
     }
@@ -144,7 +144,8 @@ impl Follower {
         self.asks.take()
     }
 
-    /// Returns whether everything that a non-owner can read was read.
+    /// Returns whether the follower has read everything that a node can read without owning the
+    /// shard.
     pub(crate) fn is_level(&self) -> bool {
         self.level && !self.astray
     }

@@ -59,7 +59,7 @@ pub struct Lease {
     pending: Option<Token>,
     due: u64,
     incarnation: u64,
-    /// All incarnations of this node since the computer was started.
+    /// All incarnations of this node since the machine was booted.
     own: BTreeSet<u64>,
     beat: u64,
     until: u64,
@@ -200,7 +200,8 @@ impl Lease {
         }
     }
 
-    /// Resolves a heartbeat that was refused or got no reply.
+    /// Determines the outcome of a heartbeat that was refused or got no reply from the node's
+    /// record.
     fn outcome(&mut self, nodes: &[NodeRecord], now: u64) -> Option<LeaseFact> {
         let incarnation = self.incarnation;
         match own(nodes, self.settings.node) {

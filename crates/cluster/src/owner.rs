@@ -26,7 +26,7 @@ const UNDER_WAY_MAX: usize = 4;
 /// An event of an owner's term.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum OwnerFact {
-    /// An entry is committed; all before it were reported before.
+    /// An entry is committed; all entries before it have been reported.
     Committed {
         /// The entry to apply.
         entry: Entry,
@@ -53,7 +53,7 @@ struct Flight {
 /// Progress of a term.
 #[derive(Debug, PartialEq, Eq)]
 enum Stage {
-    /// Waits for the first applied heartbeat with the term.
+    /// Waits until a heartbeat with the term was applied.
     Waiting,
     /// Accepts entries.
     Serving,
@@ -70,7 +70,7 @@ pub struct Owner {
     asks: Asks,
     epoch: u64,
     claim: Uuid,
-    /// Lower bound of the clock when the term began.
+    /// Lower bound of the clock at the start of the term.
     clock: Bytes,
     stage: Stage,
     /// Whether no more entries are accepted; the shard is released when all are committed.

@@ -258,7 +258,7 @@ impl<'a> Reader<'a> {
         Some(sized)
     }
 
-    /// Decodes a list that has to fill the input.
+    /// Decodes a list, which has to end where the input ends.
     fn list<T>(&mut self, mut item: impl FnMut(&mut Self) -> Option<T>) -> Option<Vec<T>> {
         let [version] = self.array()?;
         let count = u32::from_le_bytes(self.array()?);

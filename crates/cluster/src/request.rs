@@ -63,7 +63,7 @@ pub enum Request {
         incarnation: u64,
         /// Expected heartbeat.
         beat: u64,
-        /// A term for each shard that the node owns.
+        /// The terms of all shards that the node owns.
         terms: Vec<TermRecord>,
     },
     /// Ends a node's lease permanently: sets the state to fenced if the record has this incarnation
@@ -118,7 +118,7 @@ pub enum Request {
         node: Uuid,
         /// Incarnation of the claiming node.
         incarnation: u64,
-        /// Lower bound of the clock of the new term.
+        /// Lower bound of the clock in the new term.
         clock: Bytes,
     },
     /// Rewrites an unchanged claim if it is this one and the phase is sealing. Once this is
@@ -206,7 +206,7 @@ pub enum Request {
         shard: u32,
         /// Epoch of the writing owner.
         epoch: u64,
-        /// Segment: the unit in which the journal is deleted.
+        /// Segment that the entries are written to; the journal is deleted by segments.
         segment: u64,
         /// All parts of one or more entries.
         parts: Vec<EntryPart>,
@@ -243,7 +243,7 @@ pub enum Reply {
     Written,
     /// Parts of entries in the order of their numbers.
     Parts(Vec<EntryPart>),
-    /// A piece of a base, if it is complete.
+    /// A piece of a base; `None` if it is not complete.
     Piece(Option<Bytes>),
 }
 

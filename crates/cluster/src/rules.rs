@@ -51,7 +51,7 @@ rules! {
     write_tail_again,
     /// An epoch is ended only by a compare-and-swap of its record.
     end_by_swap,
-    /// A claim is repeated until a quorum has it.
+    /// The claim of a shard is repeated until a quorum has it.
     confirm_claim,
     /// The owner's lease is ended before its shard is claimed.
     fence_first,
@@ -61,6 +61,6 @@ rules! {
     follow_committed,
     /// A new owner's clock starts after the checkpoint in the last heartbeat.
     clock_of_beat,
-    /// A margin is waited for in addition to the lease.
+    /// In addition to the lease's length, a margin for clocks of different rates is waited for.
     margin,
 }

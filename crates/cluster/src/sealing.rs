@@ -152,7 +152,7 @@ impl Sealing {
         (self.cursor, tail)
     }
 
-    /// Returns all ends, including that of the last opened epoch.
+    /// Returns the last entry of each epoch, including that of the last opened one.
     pub(crate) fn ends(&self) -> Vec<(u64, u64)> {
         let mut ends = self.epochs.ends.clone();
         if 0 < self.epochs.opened {

@@ -25,7 +25,7 @@ pub struct Settings {
     /// because this process holds the directory's lock; one with another prefix may be a running
     /// copy.
     pub place_bytes: usize,
-    /// How long an applied heartbeat lets an owner serve reads.
+    /// Time after an applied heartbeat in which an owner may serve reads.
     pub lease: u64,
     /// How much longer than `lease` other nodes wait before they fence.
     pub margin: u64,

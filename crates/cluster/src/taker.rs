@@ -268,7 +268,7 @@ impl Taker {
         }
     }
 
-    /// Resolves a fence that was refused or got no reply.
+    /// Determines the outcome of a fence that was refused or got no reply from the owner's record.
     fn fenced(&self, nodes: &[NodeRecord]) -> Option<Step> {
         let Free::Silent { node, incarnation, beat } = self.before.free else { return None };
         let record = nodes.iter().find(|record| record.node == node)?;

@@ -38,7 +38,8 @@ pub(crate) struct Seen {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct CheckpointSeen {
     at: u64,
-    /// Whether the node was seen before without this checkpoint.
+    /// Whether the checkpoint appeared while this node was watching the other one, so that it is
+    /// recent.
     renewed: bool,
 }
 

@@ -10,7 +10,7 @@ pub struct Amount {
 }
 
 impl Amount {
-    /// Returns the amount of one document with this body.
+    /// Returns the amount of one document: its count 1 and its size.
     pub(crate) fn of_body(body: &[u8]) -> Self {
         Self { documents: 1, bytes: i64::try_from(body.len()).unwrap_or(i64::MAX) }
     }
@@ -37,11 +37,11 @@ impl Amount {
     }
 }
 
-/// Expired documents whose bytes are still stored; an estimate.
+/// Estimate of the expired documents whose bytes are still stored.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Unreaped {
     /// Number and size of the documents.
     pub amount: Amount,
-    /// Seconds since the document that expired first among them expired.
+    /// Seconds since the first of these documents expired.
     pub oldest_expired_seconds: i64,
 }

@@ -38,7 +38,7 @@ impl Attempts {
         Self::new("too many concurrent changes to a collection's settings")
     }
 
-    /// Resets the number of attempts after the operation made progress.
+    /// Starts counting from zero again, because the operation made progress.
     pub(crate) fn start_over(&mut self) {
         self.left = MAX_ATTEMPTS;
     }

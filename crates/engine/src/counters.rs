@@ -45,7 +45,7 @@ impl Counted {
     }
 }
 
-/// Adds (`sign` 1) or subtracts (`sign` -1) a document.
+/// Adds a document to the counters (`sign` 1) or subtracts it (`sign` -1).
 pub(crate) fn count_document(
     record: &Record,
     counted: &Counted,
@@ -74,7 +74,7 @@ pub(crate) fn count_sums(record: &Record, counted: &Counted, sign: i64, out: &mu
     }
 }
 
-/// Adds to the buckets of a second on every level.
+/// Adds amounts to the buckets that contain a second, on every level.
 pub(crate) fn count_second(
     record: &Record,
     of: Buckets,

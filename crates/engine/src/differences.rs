@@ -13,7 +13,7 @@ pub struct Differences {
 }
 
 impl Differences {
-    /// Counts an inconsistency and lists it if few are listed.
+    /// Counts an inconsistency, and lists it unless the list is full.
     pub fn note(&mut self, text: String) {
         self.count += 1;
         if self.listed.len() < LISTED {

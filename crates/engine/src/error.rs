@@ -25,7 +25,7 @@ pub enum What {
     },
     /// The index that does not exist or already exists.
     Index(String),
-    /// A document or a small record of an API.
+    /// A document, or a resource record of an API.
     Document,
 }
 

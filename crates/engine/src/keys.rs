@@ -39,7 +39,7 @@ use crate::names::{Model, Namespace, Partition};
 /// Key of the next collection id.
 pub(crate) const NEXT_ID: &[u8] = b"n";
 
-/// Prefix of dropped collections whose spaces may still exist.
+/// Key prefix of collections that were dropped and whose data may still exist.
 pub(crate) const GONE: &[u8] = b"g";
 
 /// Returns the key that marks a collection as dropped.
@@ -52,10 +52,10 @@ pub(crate) fn dropped_collection_id(key: &[u8]) -> Option<u32> {
     Some(u32::from_be_bytes(key.strip_prefix(GONE)?.try_into().ok()?))
 }
 
-/// Prefix of the floors by which copies may drop rows.
+/// Key prefix of the reap floors by which copies may remove rows.
 pub(crate) const FLOORS: &[u8] = b"f";
 
-/// Returns the key of a collection's floors for copies.
+/// Returns the key of a collection's reap floors for copies.
 pub(crate) fn collection_floors(collection: u32) -> Bytes {
     Bytes::from([FLOORS, &collection.to_be_bytes()].concat())
 }
@@ -112,7 +112,7 @@ pub(crate) fn partition_of(row_key: &[u8], partition: Partition) -> &[u8] {
     row_key.get(..len).unwrap_or(row_key)
 }
 
-/// Returns the prefix of entries for values at a path.
+/// Returns the key prefix of index entries for values at this path.
 pub(crate) fn item_path(id: u32, path: &[PathStep]) -> Vec<u8> {
     let mut key = index_prefix(id);
     for step in path {
@@ -125,12 +125,12 @@ pub(crate) fn item_path(id: u32, path: &[PathStep]) -> Vec<u8> {
     key
 }
 
-/// Appends a step to the property with this name.
+/// Appends the encoded step to the property with this name.
 pub(crate) fn push_property(name: &str, path: &mut Vec<u8>) {
     encode(ValueRef::String(name), TypeOrder::Json, false, path);
 }
 
-/// Appends a step to the elements of an array.
+/// Appends the encoded step to the elements of an array.
 pub(crate) fn push_elements(path: &mut Vec<u8>) {
     path.push(1);
 }
@@ -198,7 +198,7 @@ pub(crate) fn events_after(stamp: u64) -> Vec<u8> {
     key
 }
 
-/// Returns the key of the floors of published expirations.
+/// Returns the key of the floors up to which expirations are published.
 pub(crate) fn published_floors() -> Bytes {
     Bytes::from((EVENTS - 1).to_be_bytes().to_vec())
 }
@@ -265,7 +265,7 @@ pub(crate) fn bucket_prefix(collection: u32, build: u64) -> Vec<u8> {
 /// The points in time that counters of expiring documents are grouped by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Buckets {
-    /// Second of the write or deadline, for a class.
+    /// Second of the write or of the deadline, for documents of this class.
     Class(u8),
     /// Dates in the date index with this id.
     Date(u32),
@@ -292,7 +292,7 @@ pub(crate) fn bucket_key(
     Bytes::from(key)
 }
 
-/// Parses the bucket in a key of a sum.
+/// Parses the number of the bucket in a counter's key.
 pub(crate) fn bucket_in_key(key: &[u8]) -> Option<i64> {
     let bucket = u64::from_be_bytes(*key.last_chunk()?);
     Some((bucket ^ (1 << 63)) as i64)

@@ -21,9 +21,9 @@ use std::{
 
 use parking_lot::{Mutex, MutexGuard};
 thread_local! {
-    /// Whether the current step of this thread has yielded.
+    /// Whether the step that runs on this thread has yielded.
     static RESTED: Cell<bool> = const { Cell::new(false) };
-    /// The lane that the current step of this thread holds.
+    /// The lane that the step on this thread holds.
     static LANE: RefCell<Option<Lane>> = const { RefCell::new(None) };
 }
 
@@ -67,7 +67,7 @@ struct SharedLanes {
 
 #[derive(Debug, Default)]
 struct LaneState {
-    /// Lanes in use or granted to a waiting operation.
+    /// Number of lanes in use or granted to a waiting operation.
     taken: usize,
     /// Queue number of the next waiting operation.
     next: u64,
@@ -93,7 +93,7 @@ struct WaitingPlace<'a> {
     /// A reference, because most operations are short and a shared reference count would be
     /// contended by all processors.
     lanes: &'a Lanes,
-    /// Whether the operation needs a lane from now on.
+    /// Whether the operation is known to be long and so needs a lane.
     is_long: bool,
     /// Queue number of the operation while it waits.
     number: Option<u64>,
@@ -115,7 +115,7 @@ impl Drop for WaitingPlace<'_> {
 }
 
 impl Default for Lanes {
-    /// One lane per processor; the server has one more worker.
+    /// Creates one lane per processor; the server has one more worker thread.
     fn default() -> Self {
         Self::new(std::thread::available_parallelism().map_or(1, usize::from))
     }

@@ -1,6 +1,6 @@
 //! Sizes, counts and depths of the engine, with the values of the systems it is compatible with.
 
-/// Maximum rows of a page that a scan reads ahead.
+/// Maximum number of rows in a page that a scan reads ahead.
 pub const PAGE_ROWS: usize = 256;
 /// Rows of the first page of a scan that may need few rows.
 pub const FIRST_PAGE_ROWS: usize = 16;
@@ -35,7 +35,7 @@ pub const MAX_ATTEMPTS: usize = 10_000;
 pub const MAX_INDEXES: usize = 64;
 /// Maximum fields of an index (MongoDB: 32).
 pub const MAX_INDEX_FIELDS: usize = 32;
-/// Maximum index entries of a document in one index.
+/// Maximum number of entries that a document has in one index.
 pub const MAX_ENTRIES_PER_DOCUMENT: usize = 100_000;
 /// Maximum bytes of a namespace (MongoDB: 255).
 pub const MAX_NAMESPACE_BYTES: usize = 255;
@@ -85,5 +85,5 @@ pub const MAX_READ_BYTES: usize = 4 * 1024 * 1024;
 pub const MAX_SERIES_STEP_S: i64 = 31_536_000;
 /// Maximum number of steps of a forecast series.
 pub const MAX_SERIES_STEPS: usize = 400;
-/// Instants evaluated from counters before yielding; about 40 us each.
+/// Number of instants that are evaluated from counters before yielding; each takes about 40 us.
 pub const INSTANTS_AT_ONCE: usize = 16;

@@ -28,14 +28,14 @@ pub(crate) struct CollectionReaping {
     pub(crate) samples: VecDeque<(Duration, ReapFloors)>,
     /// Floors in effect for compactions; `None` until the first sample is old enough.
     pub(crate) allowed: Option<Arc<ReapFloors>>,
-    /// What had expired by the floors of the last compaction.
+    /// The amount that had expired by the reap floors of the last compaction.
     pub(crate) reaped: Amount,
     /// The reap floors of the last compaction.
     pub(crate) reaped_floors: Option<Arc<ReapFloors>>,
     /// The `seq` that the last compaction filtered through and its floors, if it makes a dropped
     /// index removable.
     pub(crate) compacted: Option<(u64, Arc<ReapFloors>)>,
-    /// The expired and still stored amount, as last estimated.
+    /// Last estimate of the amount that has expired and is still stored.
     pub(crate) backlog: Unreaped,
     /// Without usable counters, the collection is not scanned before this time.
     pub(crate) walk_after: Duration,
@@ -48,7 +48,7 @@ pub(crate) type Collections = BTreeMap<u32, CollectionReaping>;
 #[derive(Debug, Default)]
 struct FloorPredicate {
     collections: Mutex<Collections>,
-    /// While set, nothing is dropped, not even by running compactions.
+    /// While set, nothing is removed, not even by compactions that are running.
     paused: Arc<AtomicBool>,
 }
 
@@ -82,7 +82,7 @@ pub(crate) struct Reaper {
     floored: Arc<FloorPredicate>,
     /// Number of passes, for metrics.
     pub(crate) passes: AtomicU64,
-    /// Number of documents dropped by compactions, as far as known.
+    /// Number of documents that compactions have removed, as far as known.
     pub(crate) reaped_documents: AtomicU64,
     /// Number of pauses. A compaction during which this changes has not filtered everything.
     pauses: AtomicU64,

@@ -36,7 +36,7 @@ pub struct Resource {
     pub ts: i64,
 }
 
-/// The state of a record that a change requires.
+/// The state of the stored record that a change requires.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Expected {
     /// No record exists.
@@ -51,7 +51,7 @@ pub enum Expected {
 #[derive(Clone, Debug)]
 pub struct ResourceChange {
     pub(crate) path: Vec<String>,
-    /// New content; `None` removes the record and all below it.
+    /// New content; `None` removes the record and all records below its path.
     pub(crate) body: Option<Document>,
     pub(crate) expect: Expected,
 }

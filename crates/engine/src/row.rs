@@ -27,7 +27,7 @@ pub(crate) struct Row {
 }
 
 impl Row {
-    /// Returns the row's name in the keys of its entries.
+    /// Returns what the keys of the row's index entries contain of it.
     pub(crate) fn named(&self) -> NamedRow<'_> {
         NamedRow { key: &self.key, birth: self.birth }
     }
@@ -68,7 +68,7 @@ pub(crate) struct Entry {
 /// The live part of a page of a scan, in scan order.
 #[derive(Debug)]
 pub(crate) struct Page<T> {
-    /// May be empty if the whole page has expired.
+    /// Rows or entries of the page; none if all of them have expired.
     pub(crate) items: Vec<T>,
     /// Number of keys examined, including expired ones.
     pub(crate) examined: usize,

@@ -21,7 +21,7 @@ pub(crate) struct Turns {
     ended: Notify,
 }
 
-/// Permits in use, which are returned when this is dropped.
+/// Permits that an operation has taken, returned on drop.
 #[derive(Debug)]
 pub(crate) struct Turn<'a> {
     /// The permits; `None` once they are returned.
@@ -37,7 +37,7 @@ impl Drop for Turn<'_> {
 }
 
 impl Turns {
-    /// Creates turns of which one is taken at a time.
+    /// Creates a single permit, so that operations take turns.
     pub(crate) fn one_at_a_time() -> Self {
         Self::of_permits(1)
     }

@@ -28,7 +28,7 @@ pub enum Lifetime {
 pub enum Class {
     /// The collection's default applies.
     Inherit,
-    /// Never expires by the second of its write (`_ts`).
+    /// The document never expires by the second of its write (`_ts`).
     Never,
     /// Expires at this second if TTL is on.
     Explicit {
@@ -38,7 +38,7 @@ pub enum Class {
 }
 
 impl Lifetime {
-    /// Returns the class of a write stamped in second `ts`.
+    /// Returns the expiry class of a document written in second `ts`.
     pub fn class_at(self, ts: i64) -> Class {
         match self {
             Self::Inherit => Class::Inherit,

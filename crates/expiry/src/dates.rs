@@ -55,7 +55,7 @@ impl DateRule {
     }
 }
 
-/// Returns the latest date that has expired at an instant.
+/// Returns the latest date of documents that have expired at an instant.
 pub(crate) fn cutoff_ms(after_s: i64, at: Instant) -> i64 {
     at.ms.saturating_sub(after_s.saturating_mul(1000))
 }

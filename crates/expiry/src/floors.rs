@@ -16,7 +16,7 @@
 
 use crate::{class::Class, dates::FloorPair, header::Header};
 
-/// What has expired for good by one date index.
+/// The dates that had expired by one date index, permanently.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DateFloor {
     /// The index's id.

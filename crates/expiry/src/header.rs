@@ -120,7 +120,7 @@ impl<'a> Header<'a> {
 pub struct HeaderDraft {
     /// The lifetime that the document's `ttl` requests.
     pub lifetime: Lifetime,
-    /// Creation stamp to keep; `None` for a new document.
+    /// Creation stamp of the replaced version; `None` for a new document.
     pub birth: Option<u64>,
     /// Earliest date of the document for each TTL index.
     pub dates: Vec<(u32, i64)>,

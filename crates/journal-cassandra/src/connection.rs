@@ -134,13 +134,13 @@ impl Connection {
     }
 }
 
-/// Returns the delay after which a statement's reply is late.
+/// Returns the delay after which a statement's reply counts as late.
 fn late(statement: &PreparedStatement) -> Duration {
     let is_serial = statement.get_consistency() == Some(Consistency::Serial);
     if is_serial { LATE_LONG } else { LATE }
 }
 
-/// Opens a session, and creates the state about its coordinators.
+/// Opens a session, and creates the state about its nodes.
 pub(crate) async fn session(options: &Options) -> Result<(Session, Arc<Coordinators>), Error> {
     if options.contact_points.is_empty() {
         return Err(Error::new(Kind::Invalid, "no Cassandra contact points are given"));

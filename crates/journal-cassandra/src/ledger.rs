@@ -26,7 +26,7 @@ use crate::{
 
 /// Timeout of a schema change, on which all Cassandra nodes have to agree.
 const MAKING: Duration = Duration::from_secs(30);
-/// Delay after which the list of nodes is late.
+/// Delay after which a list of the nodes counts as late.
 const LATE_LIST: Duration = Duration::from_millis(150);
 const MAKING_WHAT: &str = "cannot create the tables";
 

@@ -124,7 +124,7 @@ fn was_applied(answer: &QueryRowsResult) -> Result<bool, Unanswered> {
     }
 }
 
-/// Reads the record of a refused swap, after the refusal.
+/// Reads the record as it is after a compare-and-swap was refused.
 async fn shown(connection: &Connection, request: &Request) -> Result<Option<Record>, Unanswered> {
     let statements = &connection.statements;
     match request {

@@ -32,7 +32,7 @@ pub struct Certificates {
     pub own: Option<(PathBuf, PathBuf)>,
 }
 
-/// Reads the files; an error names the invalid one.
+/// Reads the certificate files; an error names the invalid file.
 pub(crate) fn config(
     files: &Certificates,
     contact_points: &[String],
@@ -88,7 +88,7 @@ fn names_of(contact_points: &[String]) -> Vec<ServerName<'static>> {
 #[derive(Debug)]
 struct NodeVerifier {
     inner: Arc<WebPkiServerVerifier>,
-    /// Host names that are accepted instead of the address.
+    /// Host names that a certificate may have instead of the node's address.
     names: Vec<ServerName<'static>>,
 }
 

@@ -12,7 +12,7 @@ use bytes::Bytes;
 use journal::{Entry, Journal, JournalOptions, LocalJournal, Mutation};
 use store::Stamp;
 
-/// Bytes of a group, and number of groups measured.
+/// Size of the groups in bytes, and number of groups to measure.
 const GROUPS: [(usize, u64); 3] = [(200, 4_000), (16 * 1024, 4_000), (1024 * 1024, 600)];
 /// Bytes appended before the measurement, so that every segment was used once.
 const WARM_BYTES: usize = 256 * 1024 * 1024;

@@ -65,7 +65,7 @@ pub(crate) struct GroupPlace {
 #[derive(Debug, Default)]
 pub(crate) struct Log {
     pub(crate) segments: VecDeque<LiveSegment>,
-    /// Number of the last entry if there is no segment.
+    /// Number of the last entry, for a journal without segments.
     pub(crate) empty_after: u64,
 }
 

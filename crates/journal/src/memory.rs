@@ -19,7 +19,7 @@ const GROUP_BYTES_MAX: usize = 64 * 1024 * 1024;
 /// A fault to inject.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// An append is refused with `Full`; the next one succeeds.
+    /// An append is refused with `Full`; the following one succeeds.
     Full,
     /// An append is refused with `Unavailable`, and so is every call until the journal is reopened.
     Stopped,
@@ -145,7 +145,7 @@ impl OpenJournal for MemoryJournals {
 }
 
 impl State {
-    /// Takes the fault that fires with this call, if any.
+    /// Removes and returns the fault that applies to this call, if any.
     fn next_fault(&mut self, call: Call) -> Option<Fault> {
         let mut due = None;
         self.faults.retain_mut(|(fault, before)| {

@@ -48,7 +48,7 @@ pub(crate) struct Pool {
 #[derive(Debug)]
 struct PoolState {
     spare: Vec<Arc<Segment>>,
-    /// Larger than the number of every file so far.
+    /// A number larger than that of every file created so far.
     next_number: u64,
     /// Whether creating a file failed: the thread then waits until the next take.
     gave_up: bool,

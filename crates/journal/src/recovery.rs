@@ -50,7 +50,7 @@ pub(crate) struct Findings {
     pub(crate) live: Vec<LiveSegment>,
     /// The newest header, which holds the floors and the tail.
     pub(crate) newest: Option<SegmentHeader>,
-    /// Segments of the journal after the damage, oldest first.
+    /// Segments of the journal after the damaged one, oldest first.
     pub(crate) behind: Vec<FoundSegment>,
     /// Readable segments that hold no part of the journal, for reuse.
     pub(crate) spare: Vec<FoundSegment>,
@@ -66,7 +66,7 @@ pub(crate) struct Findings {
     pub(crate) damage: Option<String>,
 }
 
-/// Scans all files and follows the chain of groups.
+/// Scans all segment files and follows the chain of groups to its end.
 pub(crate) fn look(disk: &dyn Disk) -> Result<Findings, Error> {
     let found = find_files(disk)?;
     let uneven = found.segments.iter().filter(|found| found.uneven);

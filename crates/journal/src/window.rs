@@ -7,7 +7,7 @@ use crate::disk::DiskFile;
 /// Number of bytes that are read from the segment at once.
 const WINDOW: u64 = 1024 * 1024;
 
-/// A file and the part of it read last.
+/// A buffer that holds the last read part of a file.
 pub(crate) struct Window<'a> {
     file: &'a dyn DiskFile,
     /// Offset at which reading stops.

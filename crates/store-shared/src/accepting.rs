@@ -35,7 +35,7 @@ pub struct Loss {
     pub given_up: u64,
     /// Entry number of the newest base, from which the journal was read; 0 if there is none.
     pub base: u64,
-    /// Position of a tree that has all remaining entries.
+    /// Position up to which the remaining entries are complete.
     end: Place,
     /// The shard record when the loss was detected.
     record: ShardRecord,
@@ -203,7 +203,7 @@ impl<L: Ledger> Accepting<'_, L> {
     }
 }
 
-/// Returns whether no epoch was opened or shortened in between.
+/// Returns whether the shard's epochs and bases are the same in both records.
 fn is_same(record: &ShardRecord, before: &ShardRecord) -> bool {
     (record.opened, &record.ends, record.base()) == (before.opened, &before.ends, before.base())
 }

@@ -58,7 +58,7 @@ pub(crate) async fn ask<L: Ledger, T>(
     asked.map_err(|_| Error::new(Kind::Unavailable, "the cluster's ledger does not answer"))
 }
 
-/// Sends a swap, with a timeout of a minute.
+/// Sends a compare-and-swap, with a timeout of a minute.
 pub(crate) async fn swap<L: Ledger>(ledger: &L, request: Request) -> Result<Swapped, Error> {
     ask(ledger, request, |reply| match reply {
         Reply::Swapped(swapped) => Some(swapped),

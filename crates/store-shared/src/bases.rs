@@ -36,7 +36,7 @@ pub(crate) struct BaseDue {
     size: u64,
     /// Whether a base is being made now.
     is_made: bool,
-    /// Number of calls to skip after a failed attempt.
+    /// Number of checks to skip after a failed attempt to make a base.
     pause: u32,
     /// Callers that wait for a base with at least this entry.
     wanted: Vec<(u64, oneshot::Sender<u64>)>,

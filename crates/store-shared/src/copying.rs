@@ -16,7 +16,7 @@ use crate::{
     entries::entries_of,
 };
 
-/// Number of restarts when the base being read was deleted.
+/// Number of times that the copy restarts because the base being read was deleted.
 const ATTEMPTS: u32 = 3;
 /// Maximum number of retries at a gap, [`GAP_PAUSE`] apart: an owner usually fills a gap
 /// immediately.
@@ -144,7 +144,7 @@ impl Copying {
         Err(Error::new(Kind::Unavailable, text))
     }
 
-    /// Saves all pieces of a base; returns their size.
+    /// Stores all pieces of a base locally; returns their total size.
     async fn load<L: Ledger>(
         &self,
         ledger: &L,
@@ -183,7 +183,7 @@ struct Copy<'a> {
 }
 
 impl Copy<'_> {
-    /// Applies the journal from the position to its end.
+    /// Applies the entries of the journal from the current position to its end.
     async fn follow<L: Ledger>(
         mut self,
         ledger: &L,

@@ -50,7 +50,7 @@ pub(crate) enum Step {
     Failed(String),
     /// The local copy lacks committed entries or is damaged.
     CopyFailed(Error),
-    /// Save a piece of a base and acknowledge it.
+    /// Store a piece of a base and acknowledge it through `kept`.
     Piece { number: u32, body: Bytes, kept: oneshot::Sender<()> },
     /// All pieces of a base are saved: rebuild the tree from it.
     BaseThere(BaseRecord),
@@ -58,7 +58,7 @@ pub(crate) enum Step {
     BaseGone,
     /// Read all visible data, in pieces of this size.
     MakeBase(mpsc::Sender<Made>, usize),
-    /// Later events follow the position passed to the driver.
+    /// The following tasks continue from the position that was passed to the driver.
     WentOn,
     /// Another second has passed.
     Note,
@@ -71,7 +71,7 @@ enum Mending {
     Waits { error: Error, notes: u32 },
     /// The tree is being rebuilt from this base.
     Loads(BaseRecord),
-    /// The store works, and the driver follows from its position.
+    /// The store works again, and the driver was told the position to follow from.
     Told,
 }
 

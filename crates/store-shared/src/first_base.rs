@@ -13,7 +13,7 @@ use uuid::Uuid;
 
 use crate::asking::{ask, shard_of, swap, written};
 
-/// Number of the entry after which the base is positioned.
+/// Number of the journal entry that the first base contains last.
 const ENTRY: u64 = 1;
 
 /// The initial data of a cluster.
@@ -36,7 +36,7 @@ impl FirstBase {
         self.reader.last_stamp()
     }
 
-    /// Replaces the value of a key in the data.
+    /// Makes the base contain another value of a key than the store.
     pub fn replacing(self, space: Space, key: Bytes, value: Option<Bytes>) -> Self {
         Self { reader: self.reader.replacing(space, key, value), ..self }
     }

@@ -18,7 +18,7 @@ const PLACES: usize = 1_024;
 #[derive(Debug, Default)]
 pub(crate) struct PlaceBook(Mutex<Places>);
 
-/// The most recent positions; the newest is kept separately.
+/// Positions in the cluster's journal of recent local entries, the newest kept separately.
 #[derive(Debug, Default)]
 struct Places {
     newest: Noted,
@@ -144,7 +144,7 @@ impl Journal for SharedJournal {
         self.own.group_bytes_max()
     }
 
-    /// Returns false, because other nodes keep what this one drops.
+    /// Returns false, because other nodes still need entries that this one drops.
     fn has_one_user(&self) -> bool {
         false
     }

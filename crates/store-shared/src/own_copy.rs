@@ -22,7 +22,7 @@ use crate::{
     place_file::{Noted, PlaceFile},
 };
 
-/// Number of the entry with which a store is initialized.
+/// Number of the entry with which a new store starts.
 pub(crate) const FIRST: u64 = 1;
 
 /// The local copy of a shard.
@@ -43,7 +43,7 @@ pub(crate) struct NotedPlace {
 }
 
 impl NotedPlace {
-    /// Reads the position from the directory of a store.
+    /// Reads the position from the position file in a store's directory.
     pub(crate) fn open(options: &TreeOptions) -> Result<Self, Error> {
         let path = options.path.join("place");
         let context = |error: std::io::Error| {

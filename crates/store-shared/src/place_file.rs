@@ -9,9 +9,8 @@
 //! record: count u64 · n u64 · epoch u64 · segment u64 · number u64 · checksum u32
 //! ```
 //!
-//! `count` is the number of records written; of two valid slots the one with the higher `count` is
-//! current. `n` is the last entry of the local journal; `epoch`, `segment`, `number` and `checksum`
-//! are the position after it in the cluster's journal. Numbers are little-endian.
+//! `n` is the last entry of the local journal; the other fields are the position after it. Numbers
+//! are little-endian.
 
 use std::{
     fs::{File, OpenOptions},
@@ -30,7 +29,7 @@ const RECORD: usize = 5 * 8 + 4;
 /// A position in the cluster's journal, and the corresponding entry of the local journal.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Noted {
-    /// Number of the last entry of the local journal.
+    /// Number of the last entry of the local journal at the position.
     pub(crate) n: u64,
     /// Position in the cluster's journal.
     pub(crate) place: Place,

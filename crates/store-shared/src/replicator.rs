@@ -48,9 +48,9 @@ pub(crate) enum Command {
     MakeBase(WantedBase),
     /// Read the cluster's records immediately.
     Look,
-    /// Claim the shard as soon as it is free.
+    /// Claim the shard as soon as it is free to be claimed.
     GoFirst,
-    /// Let other nodes claim the shard for this long.
+    /// Let other nodes claim the shard first, for this long.
     HoldBack(Duration),
 }
 

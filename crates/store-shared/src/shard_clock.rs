@@ -62,7 +62,7 @@ struct State {
     moving: Option<(Checkpoint, oneshot::Sender<bool>)>,
     /// Whether the final checkpoint of this term was taken: no move is possible any more.
     finished: bool,
-    /// Lower bound of stamps while there is no clock.
+    /// Lower bound of commit stamps while this node has no clock.
     last_ms: i64,
 }
 

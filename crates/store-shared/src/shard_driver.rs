@@ -27,7 +27,7 @@ pub(crate) struct ShardDriver {
     /// The task that is loading a base, if any.
     loading: Option<AbortHandle>,
     pub(crate) due: BaseDue,
-    /// Bodies that wait until the owner accepts an entry.
+    /// Bodies of appended entries that the owner's state machine has not accepted yet.
     pub(crate) queue: VecDeque<(Bytes, mpsc::Sender<Committed>)>,
     /// Senders of pending commits by entry number.
     waiting: HashMap<u64, mpsc::Sender<Committed>>,

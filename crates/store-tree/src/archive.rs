@@ -54,7 +54,7 @@ pub(crate) struct Archive {
     state: Mutex<State>,
     /// Cloned by readers; files are kept while any clone exists.
     readers: Arc<()>,
-    /// Why the archive was discarded since this was last read.
+    /// Error for which the archive was discarded, until it is reported.
     given_up: Mutex<Option<Error>>,
 }
 
@@ -147,7 +147,7 @@ impl Archive {
         }
     }
 
-    /// Discards the archive and restarts it after this entry.
+    /// Discards the archived files and restarts the archive after this entry.
     fn begin_anew(&self, applied: (u64, Stamp)) -> Result<(), Error> {
         let mut state = self.state.lock();
         let text = "the archive of the journal has a gap and starts over: take a full backup \

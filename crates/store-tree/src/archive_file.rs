@@ -22,7 +22,7 @@ const LINE: &str = "ebb archive, format 1\n";
 /// Name of a file that is being written.
 pub(crate) const UNFINISHED: &str = "new";
 
-/// File with the entry after which the archive starts.
+/// File that records the entry after which the archive starts.
 const START: &str = "start";
 
 /// The range of entries in a file, and its size.
@@ -70,7 +70,7 @@ pub(crate) fn write_start(folder: &Path, (entry, stamp): (u64, Stamp)) -> Result
     written.map_err(|error| from_io("create the archive of the journal", &error))
 }
 
-/// Returns after which entry the archive starts; `None` if unknown.
+/// Returns the entry after which the archive starts; `None` if it is unknown.
 pub(crate) fn read_start(folder: &Path) -> Option<(u64, Stamp)> {
     let bytes = fs::read(folder.join(START)).ok()?;
     let (body, checksum) = bytes.split_at_checked(24)?;

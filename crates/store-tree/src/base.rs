@@ -38,7 +38,7 @@ use crate::{
     wiping,
 };
 
-/// File with the number of pieces, written once all exist.
+/// File that contains the number of pieces; it is written once all pieces are stored.
 const COMPLETE: &str = "complete";
 /// Size at which memtables are flushed while a base is loaded.
 const MEMORY_BYTES: u64 = 64 << 20;
@@ -51,7 +51,7 @@ pub struct BaseReader {
     at: Applied,
     next_place: u64,
     places: Vec<Arc<Place>>,
-    /// A row to be replaced or removed in the base.
+    /// A row that the base contains with another value or not at all.
     replaced: Option<(Space, Bytes, Option<Bytes>)>,
     /// Number of trees read, and the last key read of the next one; `None` before the directory.
     read: Option<(usize, Option<Bytes>)>,
@@ -176,7 +176,7 @@ impl BaseReader {
     }
 }
 
-/// Stores a piece of a base for the next opening.
+/// Stores a piece of a base, which the next opening of the store loads.
 pub(crate) fn keep_piece(directory: &Path, number: u32, bytes: &[u8]) -> Result<(), Error> {
     let folder = directory.join(wiping::BASE);
     let kept = std::fs::create_dir_all(&folder)
@@ -252,7 +252,7 @@ pub(crate) fn make(
     Ok((last.n, last.last))
 }
 
-/// Flushes all trees with at least this much in memory.
+/// Flushes all trees whose memtables have at least this size.
 fn flush(replayed: &Replayed, bytes: u64) -> Result<(), Error> {
     let places = replayed.places.values().chain([&replayed.directory]);
     for place in places.filter(|place| place.buffer().floor().is_some()) {

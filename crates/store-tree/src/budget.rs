@@ -21,7 +21,7 @@ const MUTATION_WEIGHT: u64 = 500;
 /// Poll interval of threads that wait for memory to be flushed.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 
-/// Tracks what is only in memory against its bounds.
+/// Tracks the memtables and the entries that are not in tables, against their limits.
 pub(crate) struct Budget {
     journal_bytes: u64,
     buffer_bytes: u64,
@@ -91,7 +91,7 @@ impl Budget {
         self.memory.load(Ordering::SeqCst)
     }
 
-    /// Records that all entries before `tail` are in tables.
+    /// Records that all entries before `tail` are completely in tables.
     pub(crate) fn cut(&self, tail: u64) {
         let mut groups = self.groups.lock();
         while let Some((last, weight)) = groups.held.front().copied()

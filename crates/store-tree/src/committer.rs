@@ -23,7 +23,7 @@ use crate::{
     messages::{Askers, Batch, CommitRequest, CommitterMessage, DoneSender, FollowedEntry},
 };
 
-/// Maximum commits per turn; the rest waits for the next.
+/// Maximum number of commits in a batch; the rest waits for the next one.
 const TURN_COMMITS: usize = 4_096;
 /// Number of puts and deletes that justify an entry while another is synced; fewer wait for more. A
 /// commit that indexes an item has thirty times as many as one that stores a document.
@@ -42,7 +42,7 @@ pub(crate) struct Committer {
     /// Assigns stamps and checks conditions.
     sequencer: Sequencer,
     entries: EntryMaker,
-    /// Identifies a sequence of entries that depend on each other.
+    /// Number that increases after a failed batch, on which later entries would depend.
     epoch: u64,
     /// Whether commits are accepted, instead of following another node's entries.
     leads: bool,

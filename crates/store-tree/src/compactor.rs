@@ -36,7 +36,7 @@ const TABLES_FOR_OLD_VIEWS: usize = 16;
 /// than one of them and otherwise: a compaction has a block of each table in memory.
 const LARGE_TABLES_FOR_OLD_VIEWS: usize = 6;
 const LARGE_TABLES: u8 = 3;
-/// Size of replaced versions that is not worth a compaction.
+/// Size of replaced versions up to which a compaction is not worthwhile.
 const FEW_BYTES: u64 = 8 * 1024 * 1024;
 /// A tree is fully compacted if 1/SWEPT_SHARE of its size may be replaced versions.
 const SWEPT_SHARE: u64 = 4;

@@ -24,7 +24,7 @@ pub(crate) struct CompactorMailbox {
 #[derive(Default)]
 struct Mail {
     written: WrittenPlaces,
-    /// Trees of dropped spaces, until they have no readers.
+    /// Trees of dropped spaces that may still have readers.
     dropped: Vec<Arc<Place>>,
     /// The last failure, kept until the next `tick` returns it.
     failure: Option<Error>,
@@ -50,7 +50,7 @@ impl CompactorMailbox {
         self.wake.notify_one();
     }
 
-    /// Removes and returns the dropped trees without other users.
+    /// Removes and returns the dropped trees that no reader uses any more.
     pub(crate) fn take_unread(&self) -> Vec<Arc<Place>> {
         let mut mail = self.mail.lock();
         mail.dropped.extract_if(.., |place| Arc::strong_count(place) == 1).collect()

@@ -32,7 +32,7 @@ const RECORD: usize = BODY + 4;
 pub(crate) struct Mark {
     /// Number of the last durable entry; 0 if none.
     pub(crate) durable: u64,
-    /// The first entry that is not completely in tables.
+    /// Number of the first entry that is not completely in tables.
     pub(crate) tail: u64,
     /// The last stamp up to the durable entry.
     pub(crate) stamp: Stamp,
@@ -48,7 +48,7 @@ impl Mark {
 #[derive(Debug)]
 pub(crate) struct DurableWatermark {
     file: File,
-    /// Number of the last write; its parity selects the slot.
+    /// Number of times the file was written; its parity selects the slot.
     number: u64,
     /// The current position of the watermark.
     pub(crate) mark: Mark,

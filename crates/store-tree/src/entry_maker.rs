@@ -26,7 +26,7 @@ const CACHED_SUMS: usize = 100_000;
 /// Maximum length of a key in a tree.
 pub(crate) const MOST_KEY_BYTES: usize = 65_535;
 
-/// A pair of sums, and the entry that wrote it.
+/// A pair of sums, and the number of the entry that last changed it.
 type HeldSum = ([i64; 2], u64);
 
 /// Builds journal entries from commits.

@@ -15,7 +15,7 @@ use store::Space;
 /// How far compactions have filtered the tables of one space.
 #[derive(Debug, Default)]
 struct SpaceProgress {
-    /// The commit up to which everything on disk was filtered.
+    /// The commit up to which all data of the space on disk was filtered.
     filtered: u64,
     /// Completed compactions: the last commit each covered, and the last entry by then.
     waiting: VecDeque<(u64, u64)>,

@@ -42,7 +42,7 @@ impl TreeStore {
         waits.into_iter().try_for_each(|wait| wait.recv().map_err(|_| closed_error())?)
     }
 
-    /// Accepts commits from now on, after everything that was followed.
+    /// Makes the store accept commits from now on, after all entries that it has followed.
     pub fn lead(&self) -> Result<(), Error> {
         let live = self.shared.open_generation()?;
         ask_committer(&live, CommitterMessage::Lead)
@@ -140,7 +140,7 @@ impl TreeStore {
         Images(Arc::clone(&self.shared))
     }
 
-    /// Returns why the last attempt to reopen the store failed.
+    /// Returns the error of the last attempt to reopen the store.
     pub fn opening_failure(&self) -> Option<Error> {
         self.shared.last_failure()
     }

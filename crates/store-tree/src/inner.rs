@@ -32,7 +32,7 @@ use crate::{
     writeback::Writeback,
 };
 
-/// How long a running compaction may delay reopening the store.
+/// Time for which a running compaction may delay the reopening of the store.
 const RETIRE_WITHIN: Duration = Duration::from_secs(5);
 /// How long a flush waits for entries in progress to be published, which takes some ten
 /// milliseconds per group. A flush that does not wait also writes replaced versions of keys.
@@ -72,11 +72,11 @@ pub(crate) struct OpenStore {
     pub(crate) applied: Mutex<Applied>,
     /// Whether commits are accepted; otherwise the journal is followed.
     pub(crate) leads: Arc<AtomicBool>,
-    /// Entries of this epoch and earlier ones were refused.
+    /// Epoch of the committer up to which entries are refused after a failure.
     pub(crate) refused_epoch: AtomicU64,
     /// Tracks the entries and memtables that are not in tables yet.
     pub(crate) budget: Budget,
-    /// Moved every half second; the lock also protects its file.
+    /// The durable watermark, moved every half second; the lock also protects its file.
     pub(crate) watermark: Mutex<DurableWatermark>,
     /// Ticks of the flusher, ten per second.
     pub(crate) tick: AtomicU64,
@@ -86,7 +86,7 @@ pub(crate) struct OpenStore {
     pub(crate) writeback: Writeback,
     /// The error with which commits are refused, if they are.
     pub(crate) stopped: OnceLock<Error>,
-    /// Up to which commit everything on disk was filtered.
+    /// The commit up to which all data on disk was filtered, by space.
     pub(crate) filtered: FilterProgress,
     /// Metrics, which all openings of the store share.
     pub(crate) metrics: Arc<TreeMetrics>,
@@ -137,7 +137,7 @@ impl OpenStore {
         self.journal().map_or(0, |journal| journal.held().disk_bytes)
     }
 
-    /// Stops accepting commits because the state on disk is unknown.
+    /// Stops accepting commits, because after this error the state on disk is unknown.
     pub(crate) fn stop_commits(&self, error: &Error) {
         let _ = self.stopped.set(error.clone());
     }
@@ -244,7 +244,7 @@ impl OpenStore {
         self.cut_journal()
     }
 
-    /// Truncates the journal by what no start would replay.
+    /// Removes the entries from the journal that no replay needs.
     pub(crate) fn cut_journal(&self) -> Result<(), Error> {
         let tail = self.tail();
         self.budget.cut(tail);

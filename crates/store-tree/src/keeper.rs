@@ -28,7 +28,7 @@ const EVERY: Duration = Duration::from_millis(100);
 const LOOKS_BETWEEN: u32 = 5;
 /// Bytes that must be writable before a store that still serves reads is closed.
 const PROBE_BYTES: usize = 1024 * 1024;
-/// Number of files that must be openable before that.
+/// Number of files that must be openable before the store is reopened.
 const PROBE_FILES: usize = 16;
 
 /// Supervises the store until it is closed, then stops its threads.
@@ -176,7 +176,7 @@ mod tests {
         assert!(has(&store, "d").await);
     }
 
-    /// Stops the store as soon as its commit is visible.
+    /// Stops a store as soon as its first commit is visible.
     struct Stopping(Arc<OpenStore>);
 
     impl Fence for Stopping {

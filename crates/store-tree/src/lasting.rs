@@ -10,7 +10,7 @@ use store::{InFlight, Timepiece};
 
 use crate::{filter::PredicateInForce, metrics::TreeMetrics, options::TreeOptions, room::Room};
 
-/// The parts of a store that all openings share.
+/// The state of a store that persists when it is reopened.
 pub(crate) struct AcrossOpenings {
     /// Options of all openings.
     pub(crate) options: TreeOptions,

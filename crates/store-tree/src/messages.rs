@@ -17,7 +17,7 @@ pub(crate) type Asker = oneshot::Sender<Result<Vec<Outcome>, Error>>;
 
 /// Waiting commits and where to send their outcomes.
 pub(crate) struct CommitRequest {
-    /// Each is atomic by itself; they share a sync.
+    /// The commits to execute; each is atomic by itself, and they share a sync.
     pub(crate) commits: Vec<Commit>,
     pub(crate) answer: Asker,
 }
@@ -35,7 +35,7 @@ pub(crate) enum CommitterMessage {
     DropSpace(Space, DoneSender),
     /// Apply an entry that another owner of the journal has appended.
     Follow(Box<FollowedEntry>, DoneSender),
-    /// Accept commits from now on, after everything that was followed.
+    /// Accept commits from now on, after all entries that were followed.
     Lead(DoneSender),
     /// Stop accepting commits.
     Leave(DoneSender),
@@ -56,7 +56,7 @@ pub(crate) struct CommitAnswer {
     pub(crate) asker: Asker,
     /// Outcomes of the request's commits, in order.
     pub(crate) outcomes: Vec<Outcome>,
-    /// Whether an earlier batch has commits of the same request.
+    /// Whether an earlier batch contains other commits of the same request.
     pub(crate) continues: bool,
 }
 
@@ -129,7 +129,7 @@ pub(crate) struct PendingEntry {
     pub(crate) dropped: Option<Arc<Place>>,
 }
 
-/// A batch: the unit that the committer passes on.
+/// Commits that the committer has ordered and passes on together.
 #[derive(Default)]
 pub(crate) struct Batch {
     /// Entry to be made durable, if any.

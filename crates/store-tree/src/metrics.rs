@@ -18,7 +18,7 @@ pub struct TreeMetrics {
     pub fsync_ns: Histogram,
     /// Number of commits in a batch.
     pub group_size: Histogram,
-    /// Measured every ten seconds, because every file is examined.
+    /// Disk usage, measured every ten seconds, because every file is examined.
     stored: Mutex<StoredBytes>,
     /// Disk space that open views retain, measured once a second and after each flush.
     old_views: Mutex<OldViews>,
@@ -84,7 +84,7 @@ pub struct StoredBytes {
 /// Data retained for open views other than the newest: those of running reads and backups.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct OldViews {
-    /// How long the oldest view has not been the newest.
+    /// How long ago the oldest open view was superseded by a newer one.
     pub age: Duration,
     /// Bytes of flushed memtables that a read still holds.
     pub memory: u64,

@@ -75,7 +75,7 @@ pub struct TreeOptions {
     pub old_views: OldViewsBound,
     /// Whether journal entries are archived.
     pub archive: Archiving,
-    /// Open despite missing commits, as accepted by an operator.
+    /// Whether to open the store although commits are missing, as an operator has accepted.
     pub accept_loss: bool,
 }
 

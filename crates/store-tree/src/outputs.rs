@@ -29,7 +29,7 @@ use crate::{inputs::Inputs, manifest};
 
 /// Maximum bytes of blocks that a table may retain while it is written.
 const MOST_HELD: u64 = 64 * 1024 * 1024;
-/// Retained bytes between two checks whether another table was started.
+/// Amount of retained memory after which to check whether another table was started.
 const LOOK_EACH: u64 = MOST_HELD / 4;
 /// A compaction that held less than 1/LITTLE_HELD of the maximum allows larger tables.
 const LITTLE_HELD: u64 = 16;
@@ -50,13 +50,13 @@ const INDEX_ENTRY: u64 = 56;
 pub(crate) struct Outputs {
     folder: PathBuf,
     inputs: Arc<Inputs>,
-    /// Maximum size of tables on disk, adapted to the rows.
+    /// Maximum size of tables on disk, which is adapted to the size of rows.
     bound: AtomicU64,
     /// Target size of tables for the running compaction.
     table_bytes: AtomicU64,
     /// Whether the running compaction has exceeded its memory.
     exceeded: AtomicBool,
-    /// Largest row written or compacted since the opening, bytes.
+    /// Size of the largest row written or compacted since the opening, in bytes.
     largest_row: AtomicU64,
     /// Numbers of tables written by flushes since the running compaction started.
     flushed: Mutex<HashSet<u64>>,

@@ -35,9 +35,9 @@ pub(crate) type Graveyard = Arc<Mutex<Vec<PathBuf>>>;
 /// The state of a tree's memtables.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Buffer {
-    /// Number of the first entry in the active memtable.
+    /// Number of the first entry with changes in the active memtable.
     active: Option<u64>,
-    /// Number of the first entry in the sealed memtables.
+    /// Number of the first entry with changes in the sealed memtables.
     sealed: Option<u64>,
     /// Highest sequence number in the sealed memtables.
     sealed_newest: u64,
@@ -51,7 +51,7 @@ pub(crate) struct Buffer {
 }
 
 impl Buffer {
-    /// Returns the first entry that is not in tables.
+    /// Returns the number of the first entry whose changes are not in tables.
     pub(crate) fn floor(&self) -> Option<u64> {
         self.sealed.or(self.active)
     }

@@ -35,7 +35,7 @@ pub(crate) type PlaceMap = HashMap<Space, Arc<Place>, foldhash::fast::RandomStat
 
 /// What readers see at one moment. While it exists, trees keep the versions that it reads.
 pub(crate) struct View {
-    /// The view reads what was written below this sequence number.
+    /// Sequence number; the view contains everything written below it.
     pub(crate) number: u64,
     pub(crate) places: Arc<PlaceMap>,
     pin: Pin,
@@ -58,7 +58,7 @@ impl View {
 /// state and the newest view consistent.
 pub(crate) struct Applying<'a>(#[expect(dead_code, reason = "held")] MutexGuard<'a, ()>);
 
-/// The newest view and what is needed to replace it.
+/// Publishes views, and holds the newest one.
 pub(crate) struct Published {
     current: ArcSwap<View>,
     applying: Mutex<()>,
@@ -103,7 +103,7 @@ impl Published {
         self.pins.oldest()
     }
 
-    /// Locks against other appliers until the entries are published.
+    /// Takes the lock that is held while entries are applied and published.
     pub(crate) fn begin_applying(&self) -> Applying<'_> {
         Applying(self.applying.lock())
     }

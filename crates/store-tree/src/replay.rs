@@ -128,7 +128,7 @@ impl Replayed {
         }
     }
 
-    /// Distributes the mutations of one entry to their trees.
+    /// Passes the mutations of one entry to the workers that own their trees.
     fn deal_out(
         &mut self,
         entry: Entry,
@@ -165,7 +165,7 @@ impl Replayed {
         Ok(())
     }
 
-    /// Applies the rows of an entry on this thread.
+    /// Applies the rows of an entry on the calling thread.
     pub(crate) fn put(&mut self, entry: Entry, trees: &Trees) -> Result<(), Error> {
         let (n, under) = (entry.n, entry.under);
         for row in entry.mutations {

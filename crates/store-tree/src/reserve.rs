@@ -32,7 +32,7 @@ impl Reserve {
         *self.held.lock()
     }
 
-    /// Reserves this many bytes if the device has them.
+    /// Makes the reserve file occupy this many bytes, if the device has them free.
     pub(crate) fn hold_bytes(&self, bytes: u64) -> io::Result<()> {
         let mut held = self.held.lock();
         if bytes <= *held {

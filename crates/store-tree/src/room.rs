@@ -22,7 +22,7 @@ use crate::reserve::Reserve;
 
 /// 1/PART of the device is reserved for commits that free space, within bounds.
 const PART: u64 = 20;
-/// Minimum reserve, enough for deletes on a small device.
+/// Minimum size of the reserve, enough for deletes on a small device.
 const LEAST_RESERVE: u64 = 4 * 1024 * 1024;
 /// Maximum size of the reserve of free disk space.
 const MOST_RESERVE: u64 = 32 * 1024 * 1024;
@@ -39,9 +39,9 @@ const NEAR: u64 = 256 * 1024 * 1024;
 /// Tracks the free space of a directory's device.
 pub(crate) struct Room {
     folder: PathBuf,
-    /// Bytes that non-freeing commits may write until the next check.
+    /// Bytes that ordinary commits may write until the next check.
     left: AtomicU64,
-    /// Bytes that freeing commits may write until the next check.
+    /// Bytes that commits which free space may write until the next check.
     left_for_freeing: AtomicU64,
     /// Bytes of memtables at the last check.
     in_memory: AtomicU64,
@@ -146,7 +146,7 @@ impl Room {
     }
 }
 
-/// Returns the reserve for a device of this size.
+/// Returns the size of the reserve for a device of this total size.
 fn reserve_of(total: u64) -> u64 {
     (total / PART).clamp(LEAST_RESERVE, MOST_RESERVE)
 }

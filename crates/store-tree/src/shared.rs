@@ -19,7 +19,7 @@ pub(crate) struct StoreShared {
     pub(crate) lasting: AcrossOpenings,
     /// The open store; `None` briefly while it is reopened.
     pub(crate) generation: ArcSwapOption<Generation>,
-    /// Notified when the store was opened or could not be.
+    /// Notified when the store was opened, or when an attempt has failed.
     pub(crate) opened: Notify,
     /// Whether the user of the store has yet to re-read its cached state.
     pub(crate) anew: AtomicBool,
@@ -67,7 +67,7 @@ impl StoreShared {
         taken.and(flushed).map_or_else(Health::Refusing, |()| Health::Good)
     }
 
-    /// Returns the open store if it accepts a commit now.
+    /// Returns the open store if it can accept a commit; `frees` says that the commit frees space.
     pub(crate) fn taking_commits(&self, frees: bool) -> Result<Arc<Generation>, Error> {
         let live = self.open_generation()?;
         if let Some(why) = live.inner.stop_reason() {

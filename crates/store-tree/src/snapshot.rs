@@ -54,7 +54,7 @@ impl TreeSnapshot {
         })
     }
 
-    /// Returns the snapshot of the open store, waiting for one.
+    /// Returns the snapshot, after waiting until the store is open.
     async fn when_open(&self) -> Result<&OpenSnapshot, Error> {
         match &self.0 {
             SnapshotState::Open(still) => Ok(still),

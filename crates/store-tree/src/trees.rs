@@ -174,7 +174,7 @@ impl Trees {
         Ok(names.iter().filter_map(|name| name.parse().ok()).collect())
     }
 
-    /// Removes directories of unknown trees, which a crash left.
+    /// Removes the directories of trees that are not `known`, which a crash has left.
     pub(crate) fn remove_others(&self, known: &[u64]) -> Result<(), Error> {
         for name in names_in(&self.folder)? {
             if name.parse().is_ok_and(|number| known.contains(&number)) {

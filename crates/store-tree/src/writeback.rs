@@ -13,7 +13,7 @@ use parking_lot::{Condvar, Mutex};
 
 /// Interval at which growing tables are checked.
 const PAUSE: Duration = Duration::from_millis(5);
-/// Bytes for which it is worthwhile to start writing.
+/// Number of bytes from which starting to write them back is worthwhile.
 const WORTH_BYTES: u64 = 1024 * 1024;
 /// Maximum tables of one tree in progress: one of a flush, one of a compaction, and those finished
 /// meanwhile.
@@ -92,7 +92,7 @@ impl Writeback {
     }
 }
 
-/// Starts writing of growing tables until the store is closed.
+/// Starts the write-back of growing tables, until the store is closed.
 pub(crate) fn write_until_closed(writeback: &Writeback) {
     let mut seen: HashMap<PathBuf, StartedLengths> = HashMap::new();
     while let Some(folders) = writeback.wait_for_folders() {

@@ -31,7 +31,7 @@ pub enum Condition {
     },
     /// The commit's stamp is before this instant, milliseconds.
     Before(i64),
-    /// The preceding commit of the same call was not refused.
+    /// The preceding commit of the same call has to succeed.
     AfterPrevious,
 }
 
@@ -75,7 +75,7 @@ impl Mutation {
         }
     }
 
-    /// Returns the size of its key and value in bytes.
+    /// Returns the total size of key and value in bytes.
     pub fn bytes(&self) -> usize {
         match self {
             Self::Put { key, value, .. } => key.len() + value.len(),
@@ -86,7 +86,7 @@ impl Mutation {
 
 /// A barrier that blocks readers between a commit's stamp and its publication.
 pub trait Fence: Send + Sync {
-    /// Raises the barrier. Called before the commit is stamped.
+    /// Raises the fence; called before the commit gets its stamp.
     fn raise(&self);
     /// Lowers the barrier. Called when the commit is visible (with its stamp) or was refused
     /// (`None`). No other commit is ordered between publication and this call.
@@ -142,7 +142,7 @@ impl fmt::Debug for Commit {
 pub enum Refusal {
     /// A key was written after the view in which the writer had read it.
     Newer,
-    /// The instant of a [`Before`](Condition::Before) condition had been reached.
+    /// The instant that a [`Before`](Condition::Before) condition names had been reached.
     Late,
 }
 
@@ -151,6 +151,6 @@ pub enum Refusal {
 pub enum Outcome {
     /// The commit is durable and visible.
     Committed(Stamp),
-    /// The commit was refused; retry in a new view.
+    /// The commit was refused and may be retried with a new view.
     Refused(Refusal),
 }

@@ -116,7 +116,7 @@ impl Page {
     }
 }
 
-/// An immutable snapshot of everything published at one moment.
+/// An immutable snapshot of all commits that were published at one moment.
 pub trait Snapshot: Clone + Send + Sync + 'static {
     /// Returns the value of a key.
     fn get(
@@ -144,7 +144,7 @@ pub trait Timepiece: Send + Sync + 'static {
     fn monotonic_ns(&self) -> u64;
 }
 
-/// Returns whether a compaction drops this key and value.
+/// Returns whether a compaction removes the row with this key and value.
 pub type DropFilter = Box<dyn Fn(&[u8], &[u8]) -> bool + Send>;
 
 /// Decides which rows a compaction drops. It must be pure and monotone: once true for a key and

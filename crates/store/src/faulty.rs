@@ -28,7 +28,7 @@ pub enum Fault {
 /// Countdowns to the injected failures.
 #[derive(Debug, Default)]
 struct FaultPlan {
-    /// The n-th call from now fails; 0 means none.
+    /// Number of the call, counted from now, that fails; 0 means none.
     commit_lost: AtomicU64,
     answer_lost: AtomicU64,
     read: AtomicU64,

@@ -71,7 +71,7 @@ impl InFlight {
         self.newest_ms.fetch_max(at_ms, Ordering::SeqCst);
     }
 
-    /// Removes the oldest batch, which is now visible or refused.
+    /// Removes the oldest batch, whose commits are now visible or have failed.
     pub fn finish_oldest(&self) {
         let mut under_way = self.under_way.lock();
         if under_way.pop_front().is_some() {

@@ -59,7 +59,7 @@ struct RecentWrites {
     hasher: RandomState,
     young: Newest,
     old: Newest,
-    /// Writes up to this `seq` may have been discarded.
+    /// Writes up to this `seq` may no longer be recorded.
     forgotten: u64,
     /// The newest `seq` of all keys in `old`.
     old_newest: u64,

@@ -36,7 +36,7 @@ pub(super) struct Seat {
     /// The last term that ended while the ledger was unreachable, and when: only this node knows
     /// which instants it used.
     pub(super) abandoned: Option<(TermRecord, u64)>,
-    /// The epoch that may be claimed, and since when.
+    /// The epoch in which the shard was found free to be claimed, and since when it has been free.
     pub(super) free_since: Option<(u64, u64)>,
     pub(super) stand_due: u64,
     /// Boot clock until which this node leaves a free shard to other nodes.
@@ -96,7 +96,7 @@ impl Seat {
         self.facts.push(fact);
     }
 
-    /// Returns the number of the machine of the current role.
+    /// Returns the number of the state machine that plays the current role.
     pub(super) fn machine(&self) -> u64 {
         match &self.part {
             Part::Following(follower) => follower.machine(),
@@ -200,7 +200,7 @@ impl Seat {
         }
     }
 
-    /// Processes the reply to a request of the current machine.
+    /// Processes the reply to a request of the current state machine.
     pub(super) fn answer(
         &mut self,
         (token, answer): (Token, Answer),

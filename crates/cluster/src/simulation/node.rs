@@ -84,7 +84,7 @@ pub(super) struct Node {
     pub(super) tree: Vec<Place>,
     /// Own entries whose clients wait for an acknowledgement.
     waiting: BTreeSet<(u64, u64)>,
-    /// Whether the process is stopped; replies are held meanwhile.
+    /// Whether the process is stopped, so that replies wait.
     pub(super) paused: bool,
     pub(super) held: Vec<(Token, Answer)>,
     /// Whether the tree rejects entries.

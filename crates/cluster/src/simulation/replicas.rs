@@ -211,7 +211,7 @@ fn swapped(is_done: bool) -> Reply {
     Reply::Swapped(if is_done { Swapped::Done } else { Swapped::Refused(None) })
 }
 
-/// Returns the node whose record a swap changes, if any.
+/// Returns the node whose record a compare-and-swap changes, if any.
 fn node_of(request: &Request) -> Option<Uuid> {
     match request {
         Request::Enter { node, .. }

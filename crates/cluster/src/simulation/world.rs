@@ -66,7 +66,7 @@ struct World {
     network: Network,
     checker: Checker,
     values: u64,
-    /// Out of eight ticks, this many append an entry.
+    /// Number of ticks out of eight in which an entry is appended.
     writes: u8,
     /// Whether clients send no writes for now.
     quiet: bool,

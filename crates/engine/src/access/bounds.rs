@@ -39,7 +39,7 @@ pub(crate) struct Span {
 pub(crate) enum Bounds {
     /// The field has one of these components, in key order.
     Points(Vec<Vec<u8>>),
-    /// A component within one of these ranges, in key order.
+    /// The field has a component within one of these ranges, in key order.
     Spans(Vec<Span>),
 }
 
@@ -199,7 +199,7 @@ fn is_point(value: &Value) -> bool {
     !matches!(value.kind(), Kind::Array | Kind::Undefined | Kind::Regex)
 }
 
-/// Returns the bounds of a comparison other than equality.
+/// Returns the bounds of an ordering comparison: all but equality.
 fn of_comparison(comparison: Comparison, value: &Value, descending: bool) -> Option<Bounds> {
     let nan = document::Number::of(value.as_ref()).is_some_and(document::Number::is_nan);
     // Comparisons with these cross types or match a missing value.

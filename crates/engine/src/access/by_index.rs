@@ -18,13 +18,13 @@ const MAX_RANGES: usize = 4_000;
 
 /// Bounds that the filter implies for the leading fields of an index.
 struct BoundFields {
-    /// The keys of entries start with one of these prefixes.
+    /// Key prefixes that the conditions on the leading fields allow.
     prefixes: Vec<Vec<u8>>,
     /// Ranges of the field after the prefixes.
     spans: Option<Vec<Span>>,
     /// Number of fields with equality bounds.
     points: usize,
-    /// Number of leading fields with a single equality value.
+    /// Number of leading fields that a condition fixes to a single value.
     equal: usize,
     /// Whether a field may equal several truncated values, whose keys do not sort like the values.
     several_cut: bool,

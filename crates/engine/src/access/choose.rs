@@ -228,7 +228,7 @@ fn same_pattern(index: &IndexSpec, pattern: &Document) -> bool {
     order.is_eq()
 }
 
-/// Returns the access path by id, or a full scan.
+/// Returns the access path by ids if the filter fixes them, otherwise a scan of all rows.
 fn id_access(parts: &[&Filter], sort: Option<&Sort>) -> ScoredAccess<'static> {
     let by_id = sort.and_then(|sort| sort.parts.first()).filter(|part| part.path.as_str() == "_id");
     let direction = match by_id {

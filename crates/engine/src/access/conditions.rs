@@ -76,7 +76,7 @@ pub(super) fn demands_value(filter: &Filter, path: &str) -> bool {
     }
 }
 
-/// Returns whether a missing value never meets the test.
+/// Returns whether the test excludes documents without a value.
 fn rejects_missing(test: &PathTest) -> bool {
     match test {
         PathTest::Compare(comparison, value) => excludes_missing(*comparison, value),
@@ -89,7 +89,7 @@ fn rejects_missing(test: &PathTest) -> bool {
     }
 }
 
-/// Returns whether a part of the path is a number.
+/// Returns whether a part of the path is a number, which may be an array index.
 fn has_position(path: &str) -> bool {
     path.split('.').any(|part| part.bytes().all(|byte| byte.is_ascii_digit()))
 }
@@ -104,12 +104,12 @@ fn path_below<'p>(path: &'p str, at: &str) -> Option<&'p str> {
 struct Field<'a> {
     path: &'a str,
     descending: bool,
-    /// Whether no document has an array on the path.
+    /// Whether no document has an array at a part of the path.
     single: bool,
 }
 
 impl Field<'_> {
-    /// Returns the bounds implied by all of these filters.
+    /// Returns the bounds that these filters imply together.
     fn of_all<'f>(self, parts: impl IntoIterator<Item = &'f Filter>) -> Option<PathBounds> {
         let parts = parts.into_iter().filter_map(|part| self.of_part(part));
         parts.reduce(|held, found| self.combine(held, found))
@@ -292,7 +292,7 @@ fn intersect(held: PathBounds, found: PathBounds) -> PathBounds {
     PathBounds { score: score.min(shape.score), bounds: shape.bounds }
 }
 
-/// Returns the more selective of two bounds that both hold.
+/// Returns the more selective one of two bounds, both of which documents meet.
 fn narrower(held: PathBounds, found: PathBounds) -> PathBounds {
     match (&held.bounds, &found.bounds) {
         _ if held.score < found.score => found,

@@ -132,7 +132,7 @@ impl ChosenAccess {
 /// A possible access path with its score, by which paths are compared.
 pub(super) struct ScoredAccess<'a> {
     pub(super) score: usize,
-    /// The part of the score that comes from bounds.
+    /// The part of the score that results from bounds on fields, rather than from sort order.
     pub(super) bound: usize,
     pub(super) access: Access,
     pub(super) direction: Direction,
@@ -142,7 +142,7 @@ pub(super) struct ScoredAccess<'a> {
     pub(super) merged: Option<Vec<usize>>,
     /// Paths that its ranges bound and at which no document has more than one value.
     pub(super) ranged: Vec<&'a str>,
-    /// A filter that all documents of the partial index meet.
+    /// The filter of a partial index, which all documents in the index meet.
     pub(super) partial: Option<&'a Filter>,
 }
 

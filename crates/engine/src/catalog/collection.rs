@@ -68,7 +68,7 @@ impl CollectionState {
 pub struct Collection {
     /// Id of the collection, never reused.
     pub id: u32,
-    /// Fence number: even when open, odd during a change.
+    /// Fence number: even while new views may be opened, odd during a change.
     fence: AtomicU64,
     /// Notified when a change ends and new views may be opened.
     lowered: Notify,
@@ -150,7 +150,7 @@ impl Collection {
         });
     }
 
-    /// Records the last change that was found in the store.
+    /// Sets the last change to the one found in the store at the start.
     pub(crate) fn recovered_last_change(&self, stamp: u64) {
         self.note_change(stamp);
         self.knows_last_change.store(true, Atomic::SeqCst);

@@ -11,7 +11,7 @@ use crate::limits::MAX_KEPT_PATHS;
 pub(crate) struct Demand(Mutex<Vec<Vec<PathStep>>>);
 
 impl Demand {
-    /// Adds paths that would have saved a query much work.
+    /// Adds paths for which an index would have saved a query much work.
     pub(crate) fn want(&self, paths: Vec<Vec<PathStep>>) {
         let mut wanted = self.0.lock();
         for path in paths {

@@ -33,7 +33,7 @@ impl RecordFields {
         self.tree.remove(name).ok_or_else(|| missing_field(name))
     }
 
-    /// Takes a field that records of earlier versions lack.
+    /// Takes a field that records written by earlier versions lack.
     pub(super) fn take_optional(&mut self, name: &str) -> Option<Value> {
         self.tree.remove(name)
     }

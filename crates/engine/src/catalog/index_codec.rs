@@ -42,7 +42,7 @@ pub(super) fn encode_index(index: &IndexSpec) -> Value {
     Value::Document(tree)
 }
 
-/// Encodes a kept path and why it is kept.
+/// Encodes a path of items, and the reason why it is indexed.
 fn encode_kept(kept: &KeptPath) -> Document {
     let why = match kept.why {
         KeptFor::Query => 0_i64,

@@ -51,12 +51,12 @@ impl Record {
         self.path_state(path) != PathState::Excluded
     }
 
-    /// Returns whether a path may be indexed but is not.
+    /// Returns whether the policy allows an index for the path and none exists.
     pub(crate) fn is_unkept(&self, path: &[PathStep]) -> bool {
         self.path_state(path) == PathState::Allowed
     }
 
-    /// Returns the index of one path, whether complete or not.
+    /// Returns the index that contains this path only, whether complete or not.
     pub(crate) fn index_of_path(&self, path: &[PathStep]) -> Option<&IndexSpec> {
         self.indexes.iter().find(|index| index.kept_path().is_some_and(|kept| kept.steps == path))
     }

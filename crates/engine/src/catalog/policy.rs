@@ -77,7 +77,7 @@ pub(super) fn steps_to_array(steps: &[PathStep]) -> Value {
     Value::Array(steps.iter().map(step).collect())
 }
 
-/// Decodes the steps of a path; `None` if damaged.
+/// Decodes the steps of a path; returns `None` if they are damaged.
 pub(super) fn steps_of(value: Value) -> Option<Vec<PathStep>> {
     let Value::Array(steps) = value else { return None };
     let step = |value| match value {

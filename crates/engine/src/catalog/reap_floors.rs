@@ -19,7 +19,7 @@ pub(crate) struct ReapFloors {
     pub(crate) floors: Floors,
     /// Dropped indexes whose remaining entries may be removed by compactions.
     pub(crate) dropped: Vec<u32>,
-    /// Feed events recorded before this second may be dropped.
+    /// Feed events recorded before this second may be removed by compactions.
     pub(crate) events_before_s: i64,
 }
 

@@ -36,7 +36,7 @@ pub enum IndexShape {
 /// Why a path is indexed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KeptFor {
-    /// A query examined many items for lack of the index.
+    /// A query had to examine many items because the path had no index.
     Query,
     /// The indexing policy includes the path by name.
     Name,
@@ -66,13 +66,13 @@ pub struct IndexSpec {
     pub key: Vec<(String, bool)>,
     /// Whether live documents must not share a value.
     pub unique: bool,
-    /// Whether documents without any of its fields are left out.
+    /// Whether documents that have none of the indexed fields are left out.
     pub sparse: bool,
     /// Only documents that match this filter are indexed; in the API's query language.
     pub partial: Option<Document>,
     /// Whether the index is maintained, but never chosen for a query.
     pub hidden: bool,
-    /// TTL of a date index: seconds after the date.
+    /// TTL of a date index: seconds from the date to the expiry.
     pub expire_after: Option<i64>,
     /// Whether the index represents the collection's default TTL; it then has no entries.
     pub system_ttl: bool,
@@ -132,7 +132,7 @@ pub enum CounterState {
     /// Writers maintain the counts; rows written before are being added. The number identifies the
     /// build.
     Building(u64),
-    /// The counts are complete; the number identifies the build.
+    /// The counts are complete; the number is that of their build.
     Ready(u64),
 }
 
@@ -186,7 +186,7 @@ pub struct ItemSettings {
     pub changed_ts: i64,
     /// Second of the last change of its default TTL, in which documents may have expired by it.
     pub ruled_ts: i64,
-    /// The container's feed of all versions and expirations, if any.
+    /// Settings of the container's feed of all versions and expirations, if it has one.
     pub feed: Option<FeedSettings>,
 }
 
@@ -220,7 +220,7 @@ pub struct FeedBegun {
 }
 
 impl FeedBegun {
-    /// Creates the start of a feed at a commit.
+    /// Returns the start of a feed that the commit with this stamp enables.
     pub(crate) fn begun_at(settings: &Settings, stamp: store::Stamp) -> Self {
         let floors = settings.floors_at(Instant::from_ms(stamp.at_ms));
         Self { since: stamp.seq, inherit_s: floors.inherit_s, explicit_s: floors.explicit_s }
@@ -238,7 +238,7 @@ impl Record {
         self.items.map(|items| items.partition)
     }
 
-    /// Returns the index of future expirations, if it exists.
+    /// Returns the index of upcoming expirations from which a feed is published, if it exists.
     pub(crate) fn timeline_index(&self) -> Option<&IndexSpec> {
         self.indexes.iter().find(|index| index.shape == IndexShape::Timeline)
     }

@@ -20,7 +20,7 @@ use crate::{
 pub struct CopyComparison {
     /// Number of rows that both copies have, in all spaces.
     pub rows: u64,
-    /// Number of expired rows that only one copy still stores.
+    /// Number of expired rows that one copy still stores and the other has removed.
     pub expired: u64,
     /// Inconsistencies found.
     pub differences: Differences,

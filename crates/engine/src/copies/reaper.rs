@@ -14,7 +14,7 @@ use crate::{
     view::{Pages, SystemView},
 };
 
-/// The drop predicate of a copy: floors by collection id.
+/// The drop predicate of a copy: the committed reap floors, by collection id.
 #[derive(Debug, Default)]
 struct CommittedFloors(Mutex<BTreeMap<u32, Arc<ReapFloors>>>);
 
@@ -31,7 +31,7 @@ impl DropPredicate for CommittedFloors {
     }
 }
 
-/// Drops from a copy what its owner has reaped.
+/// Removes from a copy what its owner has declared removable.
 #[derive(Debug, Default)]
 pub struct CopyReaper {
     floors: Arc<CommittedFloors>,

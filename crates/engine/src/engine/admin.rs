@@ -35,7 +35,7 @@ pub(crate) type RecordEdit<T> =
 /// Applies a change to a record once the commit's stamp is known.
 pub(crate) type RecordApply = dyn Fn(&mut Record, Stamp) + Send + Sync;
 
-/// The result of an attempt to change a record.
+/// The result of an attempt to change a collection's record.
 pub(crate) enum ChangeOutcome<T, S: Store> {
     /// The record was changed; the second part lists rows to be counted if counters were started.
     Done(T, Option<Backfill<S>>),
@@ -92,7 +92,7 @@ impl<S: Store> Engine<S> {
         }
     }
 
-    /// Makes one attempt to change a record, with additional conditions.
+    /// Makes one attempt to change a collection's record, with additional conditions.
     pub(crate) async fn try_change<T>(
         &self,
         collection: &Arc<Collection>,
@@ -151,7 +151,7 @@ impl<S: Store> Engine<S> {
         Ok(())
     }
 
-    /// Replaces the options that the API stores with a collection.
+    /// Replaces the options of a collection that only the API interprets.
     pub async fn set_options(
         &self,
         collection: &Arc<Collection>,

@@ -106,7 +106,7 @@ impl<S: Store> Engine<S> {
 /// Changed records by key after a commit; `None` means removed.
 type Changed = Vec<(Bytes, Option<Arc<Resource>>)>;
 
-/// A record to be set, before the commit is stamped.
+/// A record to be written, whose stamp is not known yet.
 struct Draft {
     path: Vec<String>,
     body: Document,

@@ -60,7 +60,7 @@ pub struct Forecast {
 pub struct Preview {
     /// Number and bytes of documents that would expire immediately.
     pub expires_now: Amount,
-    /// Later expirations, without the documents that would expire at once.
+    /// Later expirations, without the documents that would expire immediately.
     pub expires_within: HorizonAmounts,
 }
 

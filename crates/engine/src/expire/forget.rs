@@ -21,7 +21,8 @@ use crate::{
     error::Error,
 };
 
-/// Returns whether the record has anything that could be removed.
+/// Returns whether the record describes dropped indexes or former settings that may become
+/// removable.
 pub(super) fn keeps_any(record: &Record) -> bool {
     !record.dropped.is_empty() || record.settings.dates.iter().any(|rule| is_retired(record, rule))
 }
@@ -55,7 +56,8 @@ fn what_to_forget(record: &Record, allowed: &ReapFloors) -> (Vec<u32>, Vec<u32>)
     (rules.map(|rule| rule.index).collect(), dropped.copied().collect())
 }
 
-/// Returns whether a compaction under `allowed` would make anything removable.
+/// Returns whether a compaction under the floors `allowed` would make a part of the record
+/// removable.
 pub(super) fn would_forget(record: &Record, allowed: &ReapFloors) -> bool {
     let (rules, dropped) = what_to_forget(record, allowed);
     !rules.is_empty() || !dropped.is_empty()

@@ -51,9 +51,9 @@ const CLASSES: [u8; 3] = [0, 1, 2];
 /// How live documents are counted under given settings.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum CountBy<'s> {
-    /// Documents do not expire: the totals are the live amount.
+    /// No document expires, so that all documents are live.
     None,
-    /// By class: the totals minus the buckets of the classes.
+    /// Documents expire by class: live documents are the totals minus those in expired buckets.
     Classes,
     /// By one date index: the totals minus the buckets of its dates, and minus what has expired
     /// within the last, incomplete second.

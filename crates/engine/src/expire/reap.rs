@@ -344,7 +344,7 @@ struct Estimate {
 }
 
 impl Estimate {
-    /// Returns what is still stored after `reaped` was dropped.
+    /// Returns the expired amount that remains stored after `reaped` was removed.
     fn minus_reaped(&self, reaped: Amount) -> Unreaped {
         let amount = self.expired.minus(reaped);
         Unreaped { amount, oldest_expired_seconds: self.oldest_expired_s }

@@ -55,9 +55,9 @@ pub struct Event {
     pub kind: EventKind,
     /// Stamp of the commit that recorded the event; feeds continue after it.
     pub stamp: u64,
-    /// Time of the change; for an expiration, the deadline.
+    /// Time of the change; for an expiration, the instant at which the item expired.
     pub at: Instant,
-    /// The item's key; the new one if it changed.
+    /// The item's key; after a change of the key, the new one.
     pub key: Bytes,
     /// The item before the change.
     pub before: Option<Item>,

@@ -34,11 +34,11 @@ use crate::{
     view::{LiveView, Pages},
 };
 
-/// Class codes in a timeline; class never is not contained.
+/// Class codes of items in the index of upcoming expirations, which lacks class never.
 const INHERIT: u8 = 0;
 const EXPLICIT: u8 = 2;
 
-/// An expiration that is not in the feed yet.
+/// An expired item whose expiration is not in the feed yet.
 struct Unpublished {
     /// When the item expired, which is the event's time.
     at: Instant,

@@ -35,11 +35,11 @@ pub struct EventsWanted {
 pub struct EventPage {
     /// Events of the page.
     pub events: Vec<Event>,
-    /// Position of the next page: events after this commit.
+    /// Position at which the next page continues: events after this commit.
     pub next: u64,
     /// Whether events after the page may already exist.
     pub more: bool,
-    /// All commits up to this `seq` are certainly covered.
+    /// The page is complete with respect to all commits up to this `seq`.
     pub seq: u64,
 }
 

@@ -83,7 +83,7 @@ pub(crate) fn draft_entries(
     Ok(Some(DraftedEntries { entries, multikey, date }))
 }
 
-/// Returns key and body of the entry for one tuple.
+/// Returns key and body of the index entry for one combination of values.
 fn entry_of_tuple(index: &IndexSpec, tuple: &[ValueRef<'_>], row_key: &[u8]) -> (Bytes, Bytes) {
     let mut key = keys::index_prefix(index.id);
     for (value, (_, descending)) in tuple.iter().zip(&index.key) {
@@ -98,7 +98,7 @@ fn entry_of_tuple(index: &IndexSpec, tuple: &[ValueRef<'_>], row_key: &[u8]) -> 
 
 /// The combinations of values for which a document has index entries.
 struct Tuples<'a> {
-    /// Tuples with one value per field of the index.
+    /// Combinations with one value per field of the index.
     values: Vec<Vec<ValueRef<'a>>>,
     /// Whether an array had a combination for each of its elements.
     multikey: bool,
@@ -111,7 +111,7 @@ enum FieldPosition<'a> {
     Value(ValueRef<'a>),
     /// The path has no value.
     Missing,
-    /// The traversal continues within this document with the remaining path.
+    /// The remaining path continues within this document.
     Inside(DocRef<'a>, &'a str),
     /// The traversal has reached an array, with the remaining path; if that is empty, the elements
     /// are the values.

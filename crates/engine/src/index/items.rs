@@ -27,7 +27,7 @@ use crate::{
     names::Partition,
 };
 
-/// Returns the entries of an item under a policy.
+/// Returns the index entries of an item for all paths that the policy includes.
 pub(super) fn draft_by_policy(
     index: &IndexSpec,
     policy: &Policy,

@@ -16,7 +16,7 @@ use crate::{
     keys,
 };
 
-/// Returns the entries of an item at a path.
+/// Returns the index entries of an item for the values at one path.
 pub(super) fn draft_by_path(
     index: &IndexSpec,
     steps: &[PathStep],

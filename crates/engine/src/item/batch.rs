@@ -54,7 +54,7 @@ impl PendingItem {
 /// The new version of an item.
 struct NewVersion {
     body: DocBuf,
-    /// The requested lifetime; the deadline is known with the stamp.
+    /// The lifetime that the item requests; its deadline depends on the commit's stamp.
     lifetime: Lifetime,
     /// Index entries of the item, without headers.
     entries: DocumentEntries,
@@ -64,7 +64,7 @@ struct NewVersion {
 pub(super) struct ItemBatch<'a, S: Store> {
     /// The draft from which the commit of the batch is built.
     draft: WriteDraft<'a, S>,
-    /// Sorted by key, which determines positions in the commit.
+    /// Items of the batch by key; the order determines positions in the commit.
     pending: BTreeMap<Bytes, PendingItem>,
     /// One outcome per action so far.
     outcomes: Vec<ActionOutcome>,
@@ -366,7 +366,7 @@ fn number_events(out: &mut [Mutation], stamp: u64) {
     }
 }
 
-/// Fails if the existing item is not the requested version.
+/// Fails if the stored item does not have the version that the action requires.
 fn check_version(wanted: VersionMatch, held: Option<&Item>) -> Result<(), Error> {
     // A missing item is handled by the action itself.
     if held.is_none_or(|item| wanted.matches_stamp(item.stamp)) {

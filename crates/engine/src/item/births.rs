@@ -39,7 +39,7 @@ pub(super) enum BirthSource<'a> {
     Range(&'a KeyRange),
     /// Items with these row keys.
     Keys(&'a VecDeque<Bytes>),
-    /// All items without a value at a path of properties.
+    /// All items that have no value at this path of properties.
     Without(&'a [String]),
 }
 
@@ -50,7 +50,7 @@ pub(super) fn birth_place(birth: u64) -> [u8; 8] {
 
 /// Collects the items that follow a position in creation order.
 struct Nearest<'a> {
-    /// Only items after this position count; `None` at the start.
+    /// Position after which items are collected; `None` for the start.
     after: Option<&'a [u8]>,
     direction: Direction,
     /// Row keys by position; at most [`FEW_ITEMS`].

@@ -41,11 +41,11 @@ pub struct ChangesWanted {
 pub struct ChangePage {
     /// Current versions of the items.
     pub items: Vec<Item>,
-    /// Position of the next page: changes after this commit.
+    /// Position at which the next page continues: changes after this commit.
     pub next: u64,
     /// Whether changes after the page may already exist.
     pub more: bool,
-    /// All commits up to this `seq` are certainly covered.
+    /// The page is complete with respect to all commits up to this `seq`.
     pub seq: u64,
 }
 

@@ -17,7 +17,7 @@ use crate::{
 /// Number of examined items after which missing indexes are requested again.
 const ASKED_EVERY: u64 = 1_024;
 
-/// The target of a scan's items, and the scan's statistics.
+/// Passes the items of a scan to the sink and counts them.
 pub(super) struct Giver<'a> {
     pub(super) collection: &'a Collection,
     pub(super) context: &'a Context,

@@ -53,7 +53,7 @@ pub(super) struct IndexOrderScan<'a> {
     direction: Direction,
     /// Type bytes of arrays and objects, whose entries have no content.
     inner: [u8; 2],
-    /// Whether items without a value follow at the end.
+    /// Whether the items without a value follow after those with one.
     without: bool,
     /// Of the items without a value, only those before this position in creation order.
     without_before: Option<Vec<u8>>,
@@ -157,7 +157,7 @@ pub(super) enum WalkOutcome {
     On,
     /// Stop: the sink has enough.
     Enough,
-    /// Stop: too many equal components, so the caller must sort.
+    /// Stop, because too many items have equal values: the caller must sort instead.
     Fallback,
 }
 

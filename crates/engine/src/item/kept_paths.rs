@@ -45,7 +45,7 @@ pub struct PathStatus {
     pub why: &'static str,
     /// Build state of the index.
     pub progress: PathProgress,
-    /// Second in which the path was added, if known.
+    /// Second in which the path was added to the index, if known.
     pub since_s: Option<i64>,
     /// Second of a recent use, at most a day before the last one, if the index is dropped when
     /// unused.
@@ -167,13 +167,13 @@ impl<S: Store> Engine<S> {
     }
 }
 
-/// Creates an index of a path, starting with a commit.
+/// Creates the index of a path, whose id and start are determined by a commit.
 fn path_index(path: &PathSteps, why: KeptFor, stamp: Stamp) -> IndexSpec {
     let now_s = stamp.at_ms.div_euclid(1000);
     IndexSpec::over_path(KeptPath { steps: path.clone(), why, since_s: now_s, used_s: now_s })
 }
 
-/// Returns the ids and paths of indexes that queries requested.
+/// Returns the ids and paths of the indexes that were created because queries needed them.
 fn kept_for_queries(record: &Record) -> impl Iterator<Item = (u32, &KeptPath)> {
     let kept = record.indexes.iter().filter_map(|index| Some((index.id, index.kept_path()?)));
     kept.filter(|(_, kept)| kept.why == KeptFor::Query)

@@ -31,7 +31,7 @@ pub(super) struct ActionOutcome {
 pub(super) struct ActionOutcomes(pub(super) Vec<ActionOutcome>);
 
 impl ActionOutcomes {
-    /// Sets the positions that items have in the commit.
+    /// Sets the position of each item in the commit, which is now known.
     pub(super) fn with_positions<T>(mut self, pending: &BTreeMap<Bytes, T>) -> Self {
         for outcome in &mut self.0 {
             let before = pending.range::<Bytes, _>(..&outcome.key);

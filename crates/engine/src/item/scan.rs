@@ -49,7 +49,7 @@ use crate::{
 pub struct Scan {
     /// The part of the container to scan.
     pub range: ItemRange,
-    /// Only items that may meet this condition are wanted.
+    /// Only items that may meet this condition are emitted.
     pub sarg: Sarg,
     /// Start after this key, or after this position in creation order.
     pub after: Option<Vec<u8>>,
@@ -131,7 +131,7 @@ pub enum IndexUse {
 /// The statistics of a scan.
 #[derive(Clone, Debug)]
 pub struct Scanned {
-    /// All commits up to this `seq` are certainly covered.
+    /// The scan is complete with respect to all commits up to this `seq`.
     pub seq: u64,
     /// Indexes that the policy allows for the scan, whether or not they currently exist.
     pub indexes: Vec<IndexUse>,

@@ -95,7 +95,7 @@ pub struct ItemWrite {
 }
 
 impl ItemWrite {
-    /// Returns the keys of all items that it may change.
+    /// Returns the keys of all items that the action may change.
     pub fn changed_keys(&self) -> impl Iterator<Item = &ItemKey> {
         let other = match &self.action {
             ItemAction::Move(to, _) => Some(to),

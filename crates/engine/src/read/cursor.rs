@@ -60,7 +60,7 @@ pub struct Cursor<S: Store> {
     pub(super) work: Work,
     /// Documents that did not fit the last batch or were read ahead, in order.
     pub(super) held_back: VecDeque<HeldBack>,
-    /// Memory held between requests, besides that of the stages.
+    /// Memory held between requests, in addition to that of the stages.
     pub(super) share: Share,
     /// Whether stored documents get an additional last field with the second of their write.
     pub(super) with_second: bool,
@@ -72,7 +72,7 @@ pub struct Cursor<S: Store> {
 
 /// How rows that match the filter become results.
 pub(super) enum Work {
-    /// Rows are returned as stored, up to an optional limit.
+    /// Rows are returned as stored, up to a limit if there is one.
     Walking { remaining: Option<u64> },
     /// Stages transform the rows.
     Running(Box<Running>),

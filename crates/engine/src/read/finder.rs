@@ -51,9 +51,9 @@ use crate::{
 /// A reference to a row that may match the filter.
 #[derive(Debug)]
 enum Candidate {
-    /// An index entry, whose row is not read yet.
+    /// An index entry whose row has not been read yet.
     Entry(Entry),
-    /// The key of a row that may not exist.
+    /// A key under which a row may or may not exist.
     Id(Vec<u8>),
 }
 
@@ -79,11 +79,11 @@ pub(crate) struct Finder {
     /// Index of the current range.
     at: usize,
     progress: Progress,
-    /// Rows read ahead from the current range, for row scans.
+    /// Rows read ahead from the current range, for scans of rows.
     rows_ahead: VecDeque<Row>,
     /// Index entries or ids read ahead from the current range, for scans that are not row scans.
     ahead: VecDeque<Candidate>,
-    /// Key of the last used candidate; ids have none.
+    /// Key of the last used candidate; `None` for lookups by id.
     last: Option<Bytes>,
     /// Rows already returned, for an index that may name a row several times.
     seen: Option<SeenRows>,
@@ -103,7 +103,7 @@ pub(crate) struct Finder {
 }
 
 impl Finder {
-    /// Drops rows read ahead, which are read again later.
+    /// Drops the candidates that were read ahead; they are read again later.
     pub(crate) fn forget_read_ahead(&mut self) {
         self.branches.iter_mut().for_each(|branches| branches.forget_read_ahead());
         // The position among ids includes those read ahead.

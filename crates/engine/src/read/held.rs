@@ -50,7 +50,7 @@ impl HeldSource {
         }
     }
 
-    /// Calls `visit` with the origin of each stored document.
+    /// Calls `visit` with the origin of each stored document from which the result was computed.
     fn visit_origins(&self, visit: &mut dyn FnMut(&[u8])) {
         match self {
             Self::Row { place, key, header } => visit(&origin::of_key(*place, key, header)),
@@ -84,7 +84,7 @@ impl HeldBack {
         Self { document: row.document.into_bytes(), source, checked_in }
     }
 
-    /// Returns what remains without the documents of these origins.
+    /// Returns what remains of a result without the documents of these origins, which have expired.
     pub(super) fn without_expired(
         self,
         expired: &HashSet<Box<[u8]>>,

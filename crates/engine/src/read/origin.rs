@@ -12,7 +12,7 @@ pub(crate) fn of_row(row: &Row, place: u32) -> Box<[u8]> {
     of_key(place, &row.key, row.value.get(..row.start).unwrap_or_default())
 }
 
-/// Returns the origin from the row's key and header.
+/// Returns the origin (view index, key and header) of a row.
 pub(crate) fn of_key(place: u32, key: &[u8], header: &[u8]) -> Box<[u8]> {
     let len = u32::try_from(key.len()).unwrap_or(u32::MAX);
     [&place.to_be_bytes()[..], &len.to_be_bytes(), key, header].concat().into_boxed_slice()

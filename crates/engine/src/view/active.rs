@@ -47,7 +47,7 @@ impl Shard {
     }
 }
 
-/// All open views, and the row cache they share.
+/// Registry of all open views, and the row cache that they share.
 #[derive(Debug)]
 pub(crate) struct ActiveViews {
     /// Shards by thread; see [`SHARD`].

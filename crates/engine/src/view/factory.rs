@@ -18,7 +18,7 @@ pub(crate) struct ViewFactory<S: Store> {
     pub(crate) map: Arc<CollectionMap>,
     /// The registry in which every open view is recorded.
     pub(crate) active: Arc<ActiveViews>,
-    /// Constant except in builds that can disable a rule.
+    /// The rules of views, all enabled except in builds for tests.
     pub(crate) rules: Rules,
 }
 

@@ -17,9 +17,9 @@ const SLOTS: usize = 1 << 16;
 
 #[derive(Debug, Default)]
 struct Slot {
-    /// The newest commit that wrote a row of the slot.
+    /// `seq` of the newest commit that wrote a row of this slot.
     written: AtomicU64,
-    /// Some bits of the hash of the row read last.
+    /// Some bits of the hash of the row in this slot that was read last.
     read: AtomicU32,
 }
 

@@ -52,7 +52,8 @@ pub struct LiveView<S: Store> {
     pub(crate) instant: Instant,
     /// The view sees all commits up to this `seq`, and possibly later ones.
     pub(crate) seq: u64,
-    /// Instant before the oldest commit in flight; see [`stable_instant`](Self::stable_instant).
+    /// Instant up to which no commit can become visible later; see
+    /// [`stable_instant`](Self::stable_instant).
     pub(super) stable: Instant,
     /// The newest batch that was in flight when the view was opened.
     pub(super) in_flight: Option<u64>,

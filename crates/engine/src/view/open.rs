@@ -162,7 +162,7 @@ impl<S: Store> Opened<S> {
     }
 }
 
-/// Returns the error for a collection that was dropped meanwhile.
+/// Returns the error for a collection that was dropped while its view was opened.
 pub(super) fn dropped_error(collection: &Collection) -> Error {
     let namespace = collection.state().record.namespace.clone();
     let message = format!("collection {namespace} was dropped");

@@ -22,7 +22,7 @@ use crate::{
 pub(crate) struct Pages {
     /// `None` once the end was reached.
     remaining: Option<KeyRange>,
-    /// Order of keys; the range shrinks from the opposite end.
+    /// Direction of the scan; the remaining range starts after the last key read.
     direction: Direction,
     /// Size of the next page, which holds at least one key if any exists.
     limit: Limit,

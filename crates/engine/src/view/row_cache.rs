@@ -77,7 +77,7 @@ pub(super) struct Reader {
     pub(super) collection: u32,
     /// The collection's fence number, which changes with its settings.
     pub(super) settings: Option<u64>,
-    /// The view sees every commit up to this one.
+    /// `seq` of the newest commit that the view sees.
     pub(super) seq: u64,
 }
 

@@ -48,9 +48,9 @@ pub(crate) struct WriteDraft<'a, S: Store> {
 
 /// The entries of a document in all indexes of its collection.
 pub(crate) struct DocumentEntries {
-    /// Keys and bodies, sorted by key within each index.
+    /// Keys and bodies of the entries, sorted by key within each index.
     all: Vec<(Bytes, Bytes)>,
-    /// Ranges of `all` whose keys contain the row's creation stamp.
+    /// Ranges of `all` whose keys contain the document's creation stamp.
     by_birth: Vec<Range<usize>>,
     /// Keys in unique indexes, which no other live document may have.
     pub(crate) unique: Vec<Bytes>,
@@ -86,7 +86,7 @@ impl<'a, S: Store> WriteDraft<'a, S> {
         &self.view.state
     }
 
-    /// Returns the conditions common to all writes of a row.
+    /// Returns the conditions that every commit of a write to this row has.
     pub(crate) fn row_conditions(&self, row_key: &Bytes) -> Vec<Condition> {
         let seq = self.view.seq;
         let mut conditions = Vec::with_capacity(4);
@@ -101,7 +101,7 @@ impl<'a, S: Store> WriteDraft<'a, S> {
         conditions
     }
 
-    /// Returns what a write over a live row replaces.
+    /// Returns the version that a write over this live row replaces.
     pub(crate) async fn previous_version(&self, row: Row) -> Result<Previous, Halt> {
         let header = row.header().ok_or_else(|| Error::corrupt("a stored row is damaged"))?;
         let counted = Counted::of_row(&header, row.body());

@@ -157,7 +157,7 @@ impl<S: Store> WriteGroup<'_, S> {
         Ok(Some(()))
     }
 
-    /// Adds a statement on a missing collection, which does nothing.
+    /// Adds a statement whose collection does not exist; it has no effect.
     pub fn pass(&mut self, at: usize) {
         self.effects.push((at, StatementEffect::Unwritten(false)));
     }
@@ -215,7 +215,7 @@ impl<S: Store> WriteGroup<'_, S> {
         Ok(Some(self.parts.len() - 1))
     }
 
-    /// Adds the writes of a statement to the group.
+    /// Adds the drafted writes of a statement to the group.
     fn add(&mut self, at: usize, part: usize, drafted: Drafted, effect: StatementEffect) {
         let Drafted { used, commits, mut documents, unique, is_update, rewritten } = drafted;
         let Part { view, written } = &mut self.parts[part];

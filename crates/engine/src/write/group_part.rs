@@ -35,7 +35,7 @@ pub(super) struct Part<S: Store> {
 /// The writes of a statement before it is added to the group.
 #[derive(Default)]
 pub(super) struct Drafted {
-    /// Indexes used by its search, counted once it is added.
+    /// Indexes used to find the document, counted once the statement is added.
     pub(super) used: Arc<UsedIndexes>,
     pub(super) commits: Vec<Commit>,
     pub(super) documents: Vec<WrittenDocument>,
@@ -54,7 +54,7 @@ enum Edited {
 }
 
 impl<S: Store> Part<S> {
-    /// Drafts an update; `None` if it does not fit.
+    /// Drafts an update; returns `None` if it cannot be combined with the group's writes.
     pub(super) async fn draft_update(
         &mut self,
         engine: &Engine<S>,
@@ -167,7 +167,7 @@ impl<S: Store> Part<S> {
         Ok(Some(drafted))
     }
 
-    /// Drafts an insert; `None` if it does not fit.
+    /// Drafts an insert; returns `None` if it cannot be combined with the group's writes.
     pub(super) async fn draft_insert(&self, new: NewDocument) -> Result<Option<Drafted>, Halt> {
         let mut drafted = Drafted::new();
         let fits = self.draft_new(new, &mut drafted).await?;

@@ -30,7 +30,7 @@ use crate::{
 pub struct Inserted {
     /// Number of documents inserted.
     pub count: usize,
-    /// Failures by position; at most one for an ordered list.
+    /// Failures by position in the list; an ordered list has at most one.
     pub failed: Vec<(usize, Error)>,
 }
 
@@ -63,7 +63,7 @@ impl<'a> Round<'a> {
         Self { ordered, receipts, claimed: HashSet::new(), bytes: 0 }
     }
 
-    /// Returns whether the next document must wait for another round.
+    /// Returns whether the next document has to wait for the next round of inserts.
     fn is_full(&self) -> bool {
         self.receipts.is_some() && UNIT_BYTES <= self.bytes
     }
@@ -247,7 +247,7 @@ impl<S: Store> Engine<S> {
     }
 }
 
-/// Returns the error for an id that is taken.
+/// Returns the error for a document whose id already exists.
 pub(super) fn duplicate_id(document: DocRef<'_>) -> Error {
     let mut value = Document::new();
     if let Some(id) = document.get("_id") {

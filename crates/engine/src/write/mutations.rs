@@ -15,7 +15,7 @@ use crate::{
     limits::BIRTH_BITS,
 };
 
-/// Counts a document in place of the one it replaces.
+/// Adds a document to the counters and subtracts the version that it replaces.
 pub(super) fn count_change(
     record: &Record,
     previous: Option<&Previous>,

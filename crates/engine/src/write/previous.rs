@@ -10,7 +10,7 @@ use crate::{catalog::Record, counters::Counted, row::Row};
 pub(crate) struct Previous {
     /// The live row.
     pub(super) row: Row,
-    /// Counted properties of the replaced version, to be subtracted.
+    /// Properties by which the replaced version was counted, to be subtracted.
     pub(super) counted: Counted,
     /// Keys of the replaced version's index entries.
     pub(super) entries: Vec<Bytes>,

@@ -57,7 +57,7 @@ pub struct ReceiptPut {
 pub enum Effect<'a> {
     /// No documents are written, only receipts.
     Nothing,
-    /// Documents at these positions of a list are inserted.
+    /// The documents at these positions of the caller's list are inserted.
     Inserted(&'a [usize]),
     /// A document is edited.
     Edited {
@@ -82,7 +82,7 @@ pub enum Effect<'a> {
     Statements(&'a [(usize, StatementEffect)]),
 }
 
-/// The effect of a group's statement on a document.
+/// The effect of one statement of a group on a document.
 #[derive(Clone, Debug, PartialEq)]
 pub enum StatementEffect {
     /// A document is inserted.

@@ -26,7 +26,7 @@ use crate::{
 /// Size of the memory that one permit stands for, in bytes.
 const PERMIT_BYTES: usize = 64 * 1024;
 
-/// What one writer of documents holds between its attempts.
+/// The memory and the permits that a writer holds between its attempts.
 pub(super) struct WriterTurns<'a> {
     collection: &'a Collection,
     context: &'a Context,

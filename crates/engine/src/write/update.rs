@@ -72,7 +72,7 @@ pub struct Updated {
 
 /// The result of an attempt to edit a row.
 enum RowAttempt {
-    /// The edit changed nothing; the document counts as matching.
+    /// The edit changed nothing; the document still counts as matching.
     Unchanged,
     /// A commit that writes the edited document, not executed yet.
     Commit(Box<Commit>),

@@ -26,7 +26,7 @@ const MAX_COMPARED: usize = 64;
 pub(super) struct WrittenDocument {
     /// Row key.
     pub(super) key: Bytes,
-    /// The document in the view; `None` if it is new.
+    /// The document as the view sees it; `None` if it is new.
     pub(super) before: Option<Row>,
     /// The document after the write; `None` if it is deleted.
     pub(super) after: Option<Bytes>,
@@ -78,7 +78,7 @@ pub(super) struct WrittenDocuments {
 /// An index in memory of written documents by their values at some paths.
 struct Shape {
     paths: Vec<Path>,
-    /// Indexes of documents by their encoded values at all paths.
+    /// For the encoded values at all paths, the indexes of the documents that have them.
     by_values: HashMap<Vec<u8>, Vec<usize>>,
     /// Documents with an array at one of the paths, which may have several values.
     with_arrays: Vec<usize>,
@@ -143,7 +143,7 @@ impl WrittenDocuments {
         self.keys.contains(key)
     }
 
-    /// Returns whether a unique key is taken or released.
+    /// Returns whether a write of the group takes or releases a unique key.
     pub(super) fn has_claimed(&self, key: &Bytes) -> bool {
         self.unique.contains(key)
     }

@@ -23,7 +23,7 @@ const SPACES: [Space; 3] = [Space::Rows(1), Space::Index(1), Space::Counts];
 const KEYS: u32 = 3;
 const COMMITS: u32 = 600;
 
-/// A predicate with which reaping rewrites everything and drops nothing.
+/// A predicate by which a reap rewrites all data and removes none.
 struct DropNothing;
 
 impl DropPredicate for DropNothing {

@@ -38,7 +38,7 @@ pub struct Gate {
 }
 
 impl Gate {
-    /// Keeps commits that are stamped from now on invisible.
+    /// Keeps commits invisible that are stamped from now on.
     pub fn shut(&self) {
         self.shut.store(true, Ordering::SeqCst);
     }

@@ -146,12 +146,12 @@ impl Branches {
         seen.note(&row.key, context)
     }
 
-    /// Returns whether all finders are still valid in a view.
+    /// Returns whether the plans of all branches are still valid in a view.
     pub(super) fn are_still_valid(&self, state: &CollectionState) -> bool {
         self.branches.iter().all(|branch| branch.finder.is_still_valid(state))
     }
 
-    /// Drops rows read ahead, which are read again later.
+    /// Drops the candidates that were read ahead; they are read again later.
     pub(super) fn forget_read_ahead(&mut self) {
         for branch in &mut self.branches {
             branch.head = None;
@@ -159,7 +159,7 @@ impl Branches {
         }
     }
 
-    /// Continues after the last used candidates, in another view.
+    /// Makes all branches continue after their last used candidates, in another view.
     pub(super) fn resume_after_last(&mut self) {
         for branch in &mut self.branches {
             branch.head = None;
