@@ -136,7 +136,7 @@ impl Connection {
         Sender { relayed: self.relayed_sender, user }
     }
 
-    /// Returns the application name, if the client sent one.
+    /// Returns the application name that the client sent, if any.
     pub(crate) fn app_name(&self) -> Option<String> {
         self.app_name.lock().clone()
     }

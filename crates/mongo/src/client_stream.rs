@@ -23,7 +23,7 @@ pub struct ClientStream<S> {
     stream: S,
     /// Bytes that were read from the stream and are to be read again.
     unread: Vec<u8>,
-    /// Number of bytes of `unread` that were read again.
+    /// Number of bytes of `unread` that have been read a second time.
     at: usize,
     /// Memory reservation of `unread`.
     held: Share,
@@ -59,11 +59,11 @@ struct Past {
     is_known: bool,
     /// The message of the client's first handshake.
     introduction: Option<Vec<u8>>,
-    /// Number of servers that received the current unanswered message.
+    /// Number of servers that have received the current message without answering it.
     sends: usize,
     /// The logged-in user.
     user: Option<KnownUser>,
-    /// Whether the client counts as known only after a login.
+    /// Whether a client counts as known only after a login, rather than after any reply.
     has_to_log_in: bool,
     /// Whether the stream comes from a server that forwards a client and is notified of logins.
     is_server: bool,

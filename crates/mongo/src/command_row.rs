@@ -118,13 +118,13 @@ pub struct CommandRow {
     pub name: &'static str,
     /// The command's own arguments, besides those that all commands share; others fail with 40415.
     pub fields: &'static [&'static str],
-    /// For an alias, the command that it stands for.
+    /// The command for which this one is an alias; `None` if it is not an alias.
     pub(crate) alias_of: Option<&'static str>,
     /// A short description, which `listCommands` shows.
     pub help: &'static str,
     /// Whether the command changes anything.
     pub access: Access,
-    /// The rights that it requires where authentication is on.
+    /// The rights that the command requires if authentication is on.
     pub(crate) rights: Rights,
     /// Whether the command runs on database `admin` only.
     pub admin_only: bool,
@@ -136,7 +136,7 @@ pub struct CommandRow {
     pub compress: bool,
     /// Whether the command is part of version 1 of the Stable API.
     pub api: ApiVersion1,
-    /// Whether the command's arguments contain passwords and are redacted everywhere.
+    /// Whether the command's arguments contain passwords, so that logs and replies omit them.
     pub hides_arguments: bool,
     /// Whether the command is stopped when its client disconnects; other commands run to
     /// completion.
@@ -162,7 +162,7 @@ pub struct CommandRow {
     /// Whether the command continues something that this server has begun, such as a cursor, and
     /// cannot run on another server.
     pub continues: bool,
-    /// The argument that names its collection; `None`: the first one.
+    /// The argument that names the collection; `None` for the first argument.
     pub collection_in: Option<&'static str>,
     /// The collection name that `currentOp` shows if the command names none.
     pub without_collection: &'static str,
@@ -234,7 +234,7 @@ impl CommandRow {
         matches!(self.rights, Rights::Open)
     }
 
-    /// Marks the row as an alias of this command.
+    /// Makes the command an alias of another one.
     pub(crate) const fn alias_of(self, command: &'static str) -> Self {
         Self { alias_of: Some(command), ..self }
     }

@@ -11,7 +11,7 @@ use crate::command_row::{Access, CommandRow};
 pub struct NotYet {
     /// The command's name.
     pub name: &'static str,
-    /// The feature that it belongs to, such as `transactions`.
+    /// The feature of MongoDB to which the command belongs, such as `transactions`.
     pub area: &'static str,
     /// Whether the error reply to the command may be compressed; false if the command carries
     /// credentials.
@@ -21,7 +21,7 @@ pub struct NotYet {
 }
 
 impl NotYet {
-    /// Adds the command to version 1 of the Stable API.
+    /// Declares the command as part of version 1 of the Stable API.
     pub(crate) const fn in_api(self) -> Self {
         Self { in_api: true, ..self }
     }

@@ -272,7 +272,7 @@ fn note_message<S: Store, C>(door: &Door<S>, client: &mut ClientStream<C>, messa
 enum Answered {
     /// The reply was sent, or none was wanted.
     Sent,
-    /// This server does not answer it; another one may.
+    /// This server does not answer the message; another one may.
     Not,
 }
 

@@ -110,7 +110,7 @@ pub(crate) struct CursorSnapshot {
     pub(crate) id: i64,
     pub(crate) namespace: Namespace,
     pub(crate) session: Option<SessionId>,
-    /// Whether the cursor is exempt from the idle timeout.
+    /// Whether the cursor has no idle timeout.
     pub(crate) keep: bool,
     /// Time of the last use, on the machine's monotonic clock.
     pub(crate) used: Duration,

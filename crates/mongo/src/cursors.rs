@@ -45,7 +45,7 @@ struct OpenCursor<S: Store> {
     cursor: Option<Cursor<S>>,
     /// Time of the last use, on the machine's monotonic clock.
     used: Duration,
-    /// Whether the cursor is exempt from the idle timeout (`noCursorTimeout`).
+    /// Whether the cursor has no idle timeout (`noCursorTimeout`).
     keep: bool,
     /// Id of the connection that opened the cursor.
     connection: i32,
@@ -105,7 +105,7 @@ pub(crate) struct Cursors<S: Store> {
 /// A cursor that a request opens, with its owner and options.
 pub(crate) struct NewCursor<S: Store> {
     pub(crate) cursor: Cursor<S>,
-    /// Whether the cursor is exempt from the idle timeout.
+    /// Whether the cursor has no idle timeout.
     pub(crate) keep: bool,
     pub(crate) session: Option<SessionId>,
     pub(crate) connection: i32,

@@ -304,7 +304,7 @@ fn duplicate_key(index: &str, pattern: Document, value: Document) -> Error {
 }
 
 impl Error {
-    /// Fills in the collection's name, which some texts contain.
+    /// Fills in the name of the collection, which some error messages contain.
     pub(crate) fn with_namespace(mut self, namespace: &Namespace) -> Self {
         if self.code == DuplicateKey {
             self.message = self.message.replacen("$NS", &namespace.to_string(), 1);

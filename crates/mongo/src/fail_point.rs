@@ -72,7 +72,7 @@ pub(crate) struct Mode {
     times: Option<u64>,
     /// Number of matching commands that it still skips.
     skip: u64,
-    /// Probability of triggering on an occasion, up to 1.
+    /// Probability that the fail point triggers for a matching command, from 0 to 1.
     probability: f64,
 }
 
@@ -120,7 +120,7 @@ impl Mode {
         Ok(Some(Self { times, skip, probability }))
     }
 
-    /// Returns whether the fail point triggers on this call.
+    /// Returns whether the fail point triggers now, and counts this.
     fn strikes(&mut self) -> bool {
         if 0 < self.skip {
             self.skip -= 1;
@@ -151,7 +151,7 @@ pub(crate) struct FailCommand {
     pub(crate) app_name: Option<String>,
     /// The error code of a failing command.
     pub(crate) code: Option<i32>,
-    /// Whether the connection is closed instead of a reply.
+    /// Whether the connection is closed without a reply.
     pub(crate) close: bool,
     /// Delay before the command runs or fails.
     pub(crate) block: Option<Duration>,

@@ -249,7 +249,7 @@ where
         }
     }
 
-    /// Forwards one reply. Returns true if another one follows.
+    /// Forwards one reply; returns true if another reply to the same message follows.
     async fn pass_reply(&mut self, header: Header) -> Result<bool, ConnectionEnded> {
         let mut chunk = Vec::with_capacity(header.len.min(PASSED_BYTES));
         header.write(&mut chunk);
@@ -365,7 +365,8 @@ async fn copy_messages(
     }
 }
 
-/// Returns a minimal handshake, for a known client without one.
+/// Returns a minimal handshake message, for a client that was answered before but whose handshake
+/// was not kept.
 fn hello() -> Vec<u8> {
     let body = document::doc! { "hello": 1, "$db": "admin" }.to_buf();
     // An OP_MSG request has the same format as a reply.

@@ -22,7 +22,7 @@ const FIRST: &str = "admin";
 pub struct IsHome(Arc<dyn Fn(&str) -> bool + Send + Sync>);
 
 impl IsHome {
-    /// Creates the test from a function of the database's name.
+    /// Creates the test from a function of database names.
     pub fn new(is_home: impl Fn(&str) -> bool + Send + Sync + 'static) -> Self {
         Self(Arc::new(is_home))
     }

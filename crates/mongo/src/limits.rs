@@ -11,7 +11,7 @@ pub(crate) const MAX_MESSAGE_BYTES: usize = 48_000_000;
 pub const MESSAGE_BYTES: RangeInclusive<usize> = MAX_FIRST_BYTES..=MAX_MESSAGE_BYTES;
 /// Largest stored document in bytes.
 pub(crate) const MAX_DOCUMENT_BYTES: usize = 16 * 1024 * 1024;
-/// Space for the command around a document, in bytes.
+/// Space for the fields of a command besides its document, in bytes.
 pub(crate) const COMMAND_ROOM_BYTES: usize = 16 * 1024;
 /// Largest command body: a document and the command around it.
 pub(crate) const MAX_COMMAND_BYTES: usize = MAX_DOCUMENT_BYTES + COMMAND_ROOM_BYTES;
@@ -90,7 +90,7 @@ pub(crate) const PASSED_BYTES: usize = 64 * 1024;
 pub(crate) const MOVE_TIME: Duration = Duration::from_secs(1);
 /// Estimated memory of one element of a parsed command, in the worst case.
 pub(crate) const ELEMENT_BYTES: usize = 256;
-/// Size from which processing blocks other tasks for too long.
+/// Size of a message from which processing it blocks other tasks for too long.
 pub(crate) const LONG_BYTES: usize = 256 * 1024;
 /// Highest wire version that the server speaks: that of MongoDB 8.0, with `bulkWrite`.
 pub(crate) const MAX_WIRE_VERSION: i32 = 25;

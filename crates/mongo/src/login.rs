@@ -40,7 +40,7 @@ impl KnownUser {
         UserName { user: self.user.clone(), database: self.database.clone() }
     }
 
-    /// Returns the document that servers send to each other.
+    /// Returns the user as the document that servers send to each other.
     pub(crate) fn to_document(&self) -> Document {
         let id = Value::Binary { subtype: 0, bytes: self.id.to_vec() };
         doc! { "user": self.user.as_str(), "db": self.database.as_str(), "id": id }
@@ -71,7 +71,7 @@ pub(crate) struct Conversation {
     /// The name that the client gave; the user may not exist.
     pub(crate) name: UserName,
     pub(crate) mechanism: Mechanism,
-    /// Whether the client omits the empty message at the end.
+    /// Whether the client does not send the empty message that ends the conversation.
     pub(crate) skips_empty: bool,
     pub(crate) step: Step,
 }

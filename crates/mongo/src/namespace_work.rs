@@ -37,7 +37,7 @@ const CLASSES: usize = 51;
 /// Up to this class lower bounds are consecutive powers of 2; above it each power is split in two.
 const WHOLE_POWERS: usize = 11;
 
-/// Returns the lower bound of a class in microseconds.
+/// Returns the lower bound of a histogram bucket of `latencyStats`, in microseconds.
 const fn lower_bound(class: usize) -> u64 {
     match class {
         0 => 0,
@@ -85,7 +85,7 @@ const CATEGORIES: [Category; 9] = [
     category(5, true, Latencies::Commands),
 ];
 
-/// Returns the index of a command's category in [`CATEGORIES`].
+/// Returns the index in [`CATEGORIES`] of a command's category.
 fn category_of(row: &CommandRow) -> usize {
     match row.work {
         Work::Query => 0,
@@ -206,7 +206,7 @@ impl AllWork {
         }
     }
 
-    /// Returns the statistics of a collection, if it is counted.
+    /// Returns the statistics of a collection; `None` if it is not counted.
     pub(crate) fn of(&self, database: &str, collection: &str) -> Option<Arc<NamespaceWork>> {
         self.0.read().get(database)?.get(collection).cloned()
     }

@@ -48,7 +48,7 @@ const FOREVER: u64 = u64::MAX;
 /// may stop it, and the cursor that it leaves open.
 #[derive(Debug)]
 pub(crate) struct Operation {
-    /// A [`StopReason`] as a number, 0 if none was set.
+    /// The [`StopReason`] as a number; 0 while none is set.
     why: AtomicU8,
     /// Deadline in nanoseconds of the machine's monotonic clock. While the operation rests in a
     /// cursor this is the remaining time instead, so that waiting for the client does not count.

@@ -27,7 +27,7 @@ impl ProtocolErrorLog {
         }
     }
 
-    /// Logs a failed login as this user, and its reason.
+    /// Logs that a login as this user has failed, with the reason.
     pub(crate) fn report_login(&self, peer: &str, user: &str, why: &str) {
         if let Some(left_out) = self.take_line(clock::monotonic_time()) {
             tracing::warn!(peer, user, why, left_out, "a login failed");

@@ -37,7 +37,7 @@ pub enum Right {
 /// The sender of a command.
 #[derive(Clone, Debug)]
 pub struct Sender {
-    /// Right of the sender: whether it may only read.
+    /// Whether the sender may write or only read.
     pub right: Right,
     /// Address of the sender, as `currentOp` shows it.
     pub peer: String,

@@ -33,7 +33,7 @@ pub(crate) enum Rights {
     Database(&'static [Action]),
     /// One of these actions on the collection that it names.
     Collection(&'static [Action]),
-    /// A login, and the rights that its arguments determine.
+    /// A login, and the rights that this function derives from the arguments.
     ByArguments(fn(&Asked<'_>) -> Result<Vec<Need>>),
 }
 
@@ -115,7 +115,7 @@ pub(crate) enum Object {
 }
 
 impl Object {
-    /// Returns the target that privileges are looked up for.
+    /// Returns the target by which privileges are looked up.
     pub(crate) fn target(&self) -> Target<'_> {
         match self {
             Self::Server => Target::Cluster,

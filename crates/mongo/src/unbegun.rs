@@ -9,7 +9,7 @@ use crate::{
     wire::{HEADER_BYTES, Header},
 };
 
-/// An opcode that clients never use; MongoDB's are small numbers.
+/// Opcode of the control frame, which clients never use; MongoDB's are small numbers.
 const CODE: i32 = 0x6562_6200;
 
 /// Returns whether a message, which is only a header, is the NOT_STARTED control frame.

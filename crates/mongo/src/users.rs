@@ -30,7 +30,7 @@ const ROOT: &str = "mongodb access";
 const USERS: &str = "user";
 /// The second component of paths of roles.
 const ROLES: &str = "role";
-/// The second component of the path of the secret.
+/// Second component of the path of the secret record.
 const SECRET: &str = "secret";
 const SECRET_BYTES: usize = 32;
 
@@ -62,7 +62,7 @@ impl Kept<Role> {
     }
 }
 
-/// Returns the change that replaces this version of a record.
+/// Returns the change that replaces a record if it still has this version.
 fn replace(path: &[&str], body: Option<Document>, version: u64) -> ResourceChange {
     match body {
         Some(body) => ResourceChange::put(path, body, Expected::Version(version)),
@@ -85,7 +85,7 @@ pub(crate) struct Users<S: Store> {
     copy: Option<UsersCopy>,
     /// Serializes changes that read several records.
     changing: tokio::sync::Mutex<()>,
-    /// Derived from the secret; cached after the first read.
+    /// Key derived from the secret, cached after it was first read.
     key: Mutex<Option<Key>>,
 }
 

@@ -236,7 +236,7 @@ mod tests {
 
     type Answers = VecDeque<io::Result<Option<Vec<u8>>>>;
 
-    /// Returns these answers one after the other, and then errors.
+    /// Returns these answers in order, and errors after the last one.
     #[derive(Clone, Default)]
     struct Script(Arc<Mutex<(Answers, Vec<Vec<u8>>)>>);
 

@@ -19,7 +19,7 @@ use crate::error::Error;
 struct Wording {
     /// The operators of the group.
     names: &'static [&'static str],
-    /// The error if the value is not an object.
+    /// The error for a value that is not an object.
     not_object: (i32, &'static str),
     /// The error for an unknown argument.
     unknown: (i32, &'static str),

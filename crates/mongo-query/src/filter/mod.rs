@@ -83,7 +83,7 @@ impl Scope {
         Ok(Self { depth, ..self })
     }
 
-    /// Returns the scope one level deeper, inside an array.
+    /// Returns the scope inside an array, one nesting level deeper.
     pub(crate) fn inside_array(self) -> Result<Self, Error> {
         let place = if self.place == Place::Top { Place::Element } else { self.place };
         Ok(Self { place, ..self.deeper()? })

@@ -82,7 +82,7 @@ fn add_type(value: ValueRef<'_>, types: &mut TypeSet) -> Result<(), Error> {
     Ok(())
 }
 
-/// Adds the type with a name; `number` means four types.
+/// Adds the type that a name denotes; `number` denotes four types.
 fn add_named(name: &str, types: &mut TypeSet) -> Result<(), Error> {
     if name == "number" {
         types.extend(TypeSet::number_kinds());

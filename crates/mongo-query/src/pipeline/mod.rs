@@ -46,7 +46,7 @@ pub(crate) struct Scope {
     place: Place,
     /// Number of pipelines that enclose the stage.
     depth: usize,
-    /// Whether one of these pipelines is that of a `$facet`.
+    /// Whether a pipeline that encloses the stage belongs to a `$facet`.
     in_facet: bool,
 }
 
@@ -165,7 +165,7 @@ pub(crate) fn parse_stages(pipeline: ArrayRef<'_>, scope: Scope) -> Result<Vec<S
     parse_behind(pipeline, scope, false)
 }
 
-/// Like `parse_stages`; `behind` tells that another stage precedes these.
+/// Parses stages as `parse_stages` does; `behind` states that another stage precedes them.
 fn parse_behind(pipeline: ArrayRef<'_>, scope: Scope, behind: bool) -> Result<Vec<Stage>, Error> {
     let mut stages: Vec<Stage> = Vec::new();
     for (at, value) in pipeline.iter().enumerate() {

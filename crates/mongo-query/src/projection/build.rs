@@ -24,7 +24,7 @@ pub(crate) enum Leaf {
     Exclude,
     /// A computed value, with its text for messages.
     Computed(Computed, String),
-    /// `$elemMatch`: the first element of an array that matches.
+    /// `$elemMatch`: the first element of an array that matches the condition.
     FirstElement(Computed),
     /// `$slice`: a part of an array. It does not decide the mode.
     Slice { skip: Option<i64>, limit: i64 },
@@ -48,7 +48,7 @@ pub(super) struct Builder {
     first_element: bool,
     /// Paths of slices, which are included if the projection turns out to be an inclusion.
     slices: Vec<String>,
-    /// All paths, including those of slices, for detecting collisions.
+    /// All paths of the projection, including those of slices, to detect collisions.
     taken: Node,
 }
 
@@ -193,7 +193,7 @@ impl Builder {
     }
 }
 
-/// Returns the last part of a path, which texts contain.
+/// Returns the last part of a path, which error messages contain.
 fn last_part(path: &str) -> &str {
     path.rsplit('.').next().unwrap_or(path)
 }

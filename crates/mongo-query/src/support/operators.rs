@@ -14,7 +14,7 @@ pub enum Part {
     Sort,
     /// An operator of an update.
     Update,
-    /// Next to `$each` in an array operator of an update.
+    /// A modifier next to `$each` in an array operator of an update.
     UpdateModifier,
 }
 

@@ -307,7 +307,7 @@ mod tests {
         names
     }
 
-    /// The API replaces these by documents; the parser refuses them.
+    /// Stages that the API replaces by documents, so that the parser refuses them.
     const OF_THE_DOOR: [&str; 5] =
         ["$collStats", "$currentOp", "$indexStats", "$listLocalSessions", "$listSessions"];
 

@@ -155,7 +155,7 @@ fn bytes(args: &Args<'_>, name: &str, least: usize, most: usize) -> Result<Vec<u
     if (least..=most).contains(&decoded.len()) { Ok(decoded) } else { Err(bad(name)) }
 }
 
-/// Returns the error of an invalid field, without its value.
+/// Returns the error for an invalid field, which does not contain its value.
 fn bad(name: &str) -> Error {
     Error::new(UserDataInconsistent, format!("stored credentials with an invalid {name}"))
 }

@@ -45,7 +45,7 @@ impl RoleName {
         list(array, |value| Self::parse(value, database))
     }
 
-    /// Checks the name of a new role (2 or 73).
+    /// Fails with error 2 or 73 if the name is not valid for a new role.
     pub(crate) fn check(&self) -> Result<()> {
         check("role", &self.role)?;
         names::check_database(&self.database)
@@ -85,7 +85,7 @@ impl UserName {
         list(array, |value| Self::parse(value, database))
     }
 
-    /// Checks the name of a new user (2 or 73).
+    /// Fails with error 2 or 73 if the name is not valid for a new user.
     pub(crate) fn check(&self) -> Result<()> {
         check("user", &self.user)?;
         names::check_database(&self.database)

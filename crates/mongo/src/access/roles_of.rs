@@ -11,7 +11,7 @@ use crate::limits::MAX_INHERITED_ROLES;
 struct Walk {
     reached: BTreeSet<RoleName>,
     waiting: Vec<RoleName>,
-    /// Whether some names were left out because of the limit.
+    /// Whether roles were left out because of the limit on inherited roles.
     cut_short: bool,
 }
 

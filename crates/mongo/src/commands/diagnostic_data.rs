@@ -51,7 +51,7 @@ async fn now<S: Store>(call: &Call<'_, S>) -> Result<Value> {
     Ok(Value::DateTime(call.door.engine.now().await?.ms))
 }
 
-/// Returns a sample with its start and end times.
+/// Returns a sample of diagnostic data with the times at which it started and ended.
 fn framed(start: Value, sample: Document, end: Value) -> Document {
     let mut framed = doc! { "start": start };
     sample.into_iter().for_each(|(name, value)| framed.push(name, value));

@@ -143,7 +143,7 @@ async fn remove_document<S: Store>(
     Ok((done, answer))
 }
 
-/// Returns the counts and the reply of a change.
+/// Returns the result of a change in the two forms that a receipt stores: effect and reply.
 fn outcome_of<S: Store>(
     edited: Edited,
     wanted: Wanted,
@@ -224,7 +224,7 @@ pub(super) fn parse_find(args: &Args<'_>) -> Result<Find> {
     }
 }
 
-/// Checks for exclusive arguments, with mongod's texts. Fails with 9.
+/// Fails with error 9, worded as in mongod, for arguments that exclude each other.
 fn check_combination(remove: bool, upsert: bool, new: bool, update: bool) -> Result<()> {
     let message = match (remove, update) {
         (true, true) => "Cannot specify both an update and remove=true",

@@ -176,7 +176,7 @@ pub(super) async fn stage_insert<S: Store>(
     Ok(inserted.map_or(Staged::Left, Staged::Added))
 }
 
-/// Returns the positions that no earlier attempt has executed.
+/// Returns the positions of the documents that no earlier attempt has inserted.
 async fn positions_left<S: Store>(
     documents: usize,
     place: Option<Place<'_, S>>,

@@ -115,7 +115,7 @@ struct Shown {
     idle: bool,
     /// Whether to include idle cursors.
     cursors: bool,
-    /// Whether to show large commands of this server in full.
+    /// Whether large commands of this server are shown in full.
     whole: bool,
 }
 

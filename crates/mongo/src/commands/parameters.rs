@@ -21,7 +21,7 @@ use crate::{
     replies::ok,
 };
 
-/// Name, initial value, and whether it may be set.
+/// Name and initial value of a parameter, and whether it may be set.
 type Known = (&'static str, fn() -> Value, bool);
 
 const KNOWN: &[Known] = &[

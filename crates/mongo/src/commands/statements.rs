@@ -81,7 +81,7 @@ pub(super) fn check_one<S: Store>(
 pub(super) enum Staged<T> {
     /// Added to the group; the outcome takes effect when the group is committed.
     Added(T),
-    /// An earlier attempt of the command had this outcome.
+    /// An earlier attempt has executed the statement, with this outcome.
     Repeated(T),
     /// Not added: the outcome may depend on the group's other statements.
     Left,
@@ -112,7 +112,7 @@ pub(super) trait RunStatement<S: Store> {
         group: &mut WriteGroup<'_, S>,
     ) -> impl Future<Output = Result<Staged<Self::Outcome>>> + Send;
 
-    /// Called when a statement was committed with its group.
+    /// Called for each statement of a group after the group was committed.
     fn note_staged(&mut self, at: usize, outcome: &Self::Outcome);
 
     /// Runs one statement alone, in its own commits.
@@ -191,7 +191,7 @@ enum Ended {
     Command,
     /// The group was committed.
     Group,
-    /// The next statement was left out, or evaluated too early.
+    /// The group ended before the next statement, which could not be added to it.
     Early,
     /// The store was full and nothing was written; the position after the group's last statement.
     Full(usize),

@@ -77,7 +77,7 @@ const fn place_of(name: &str) -> usize {
     place
 }
 
-/// Compares bytes; `==` is not available in a `const fn`.
+/// Returns whether two byte strings are equal; `==` is not available in a `const fn`.
 const fn is_same(one: &[u8], other: &[u8]) -> bool {
     let mut at = 0;
     while at < one.len() && at < other.len() && one[at] == other[at] {

@@ -21,7 +21,7 @@ use crate::{
     session::SessionId,
 };
 
-/// The page with the session's number, and its first statements.
+/// Number of the first page, which has the transaction number and the first statements.
 const HEAD: u32 = 0;
 
 /// The part of the reply of a `findAndModify` that a receipt stores, because a repeat cannot read
@@ -76,7 +76,7 @@ impl<S: Store> Copy for Place<'_, S> {}
 struct HeldPage {
     /// Stamp of the stored page, which is its version; `None` if it is not stored.
     stamp: Option<u64>,
-    /// Whether the stored page belongs to this transaction number.
+    /// Whether the stored page has the transaction number of this command.
     ours: bool,
     page: Page,
     /// Whether the page has results of statements without writes that are not stored yet.
@@ -89,7 +89,7 @@ struct State {
     pages: BTreeMap<u32, HeldPage>,
     /// Positions in the command of the statements of the next commit.
     positions: Vec<usize>,
-    /// The form of the `findAndModify` of the next commit.
+    /// Options of the `findAndModify` whose commit comes next.
     wanted: Option<Wanted>,
     /// The contents of the pages written by the commit that was last requested, valid once it
     /// succeeds.
@@ -230,7 +230,7 @@ impl<'a, S: Store> Book<'a, S> {
         Ok(())
     }
 
-    /// Returns the pages that were read, and their known versions.
+    /// Returns the numbers of the pages that were read, with the versions read.
     fn versions(&self) -> Vec<(u32, Option<u64>)> {
         self.state.lock().pages.iter().map(|(at, held)| (*at, held.stamp)).collect()
     }

@@ -50,7 +50,7 @@ impl Done {
 pub(super) struct Page {
     /// The transaction number of the statements.
     pub(super) number: i64,
-    /// Codes of the results by position in the page.
+    /// Codes of the statements' results, by position in the page.
     codes: [u8; STATEMENTS],
     upserted: BTreeMap<usize, Value>,
     /// The reply of `findAndModify`.

@@ -20,7 +20,7 @@ use crate::{
     },
 };
 
-/// The possible origins of a concern, which mongos adds.
+/// Possible values of `provenance`, which mongos adds to a concern.
 const PROVENANCES: [&str; 5] = [
     "clientSupplied",
     "implicitDefault",

@@ -41,7 +41,7 @@ pub(crate) struct Header {
     pub(crate) request_id: i32,
     /// The id of the request that this message answers; 0 in a request.
     pub(crate) response_to: i32,
-    /// The number of an [`OpCode`], which may be unknown.
+    /// Number of the opcode, which may be unknown to [`OpCode`].
     pub(crate) code: i32,
 }
 

@@ -48,9 +48,9 @@ pub(crate) struct Message {
     pub(crate) database: Option<String>,
     /// The payload, decompressed.
     pub(crate) bytes: Bytes,
-    /// The original payload, if texts in it were changed.
+    /// The payload as received, if invalid texts in it were replaced.
     pub(crate) as_it_came: Option<Bytes>,
-    /// Positions of the changed texts and names in the payload.
+    /// Positions in the payload of the replaced texts and names.
     pub(crate) not_utf8: Vec<Range<usize>>,
     /// The byte range of the command's document in the message.
     pub(crate) body: Range<usize>,

@@ -38,7 +38,7 @@ pub(crate) struct Malformed {
     /// MongoDB's error code for the reply.
     pub(crate) code: i32,
     pub(crate) message: String,
-    /// Whether a reply can be sent and the connection continues.
+    /// Whether an error reply can be sent, after which the connection continues.
     pub(crate) answerable: bool,
 }
 

@@ -158,7 +158,7 @@ struct Sections<'a> {
     sequences: Vec<Sequence>,
     /// Number of elements read so far, at all nesting levels.
     elements: usize,
-    /// Positions of texts and names that are not UTF-8.
+    /// Positions of texts and names that are not valid UTF-8.
     not_utf8: Vec<Range<usize>>,
 }
 

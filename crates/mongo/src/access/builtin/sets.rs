@@ -91,7 +91,7 @@ const USER_ADMIN: Actions = Actions::of(&[
     Action::ViewUser,
 ]);
 
-/// Reading a collection for monitoring: without its change stream.
+/// Actions that allow reading a collection for monitoring, without its change stream.
 const WATCH: Actions = READ.without(Actions::of(&[Action::ChangeStream]));
 
 /// Actions of `clusterMonitor` on the cluster.
@@ -195,7 +195,7 @@ const MANAGE_HOSTS: Actions = Actions::of(&[
     Action::Unlock,
 ]);
 
-/// Actions of `restore` on the collections in a backup.
+/// Actions that `restore` allows on the collections in a backup.
 const RESTORE: Actions = Actions::of(&[
     Action::BypassDocumentValidation,
     Action::CollMod,

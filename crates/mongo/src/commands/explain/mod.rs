@@ -81,7 +81,7 @@ impl Outcome {
         }
     }
 
-    /// Returns the number of documents that the client would get.
+    /// Returns the number of documents that the explained command would return.
     fn returned_count(&self, found: usize) -> usize {
         match self {
             Self::Answer => found,

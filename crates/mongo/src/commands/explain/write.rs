@@ -16,7 +16,7 @@ use crate::{
     },
 };
 
-/// A write, and what it would have done so far.
+/// An explained write, with counts of what it would have done so far.
 pub(super) struct PlannedWrite {
     /// The change to a document; `None` removes it.
     edit: Option<Edit>,
@@ -107,7 +107,7 @@ impl PlannedWrite {
         usize::from(self.answers && 0 < self.found)
     }
 
-    /// Returns the stage with what it would have done.
+    /// Returns the stage of the explanation with counts of what it would have done.
     pub(super) fn stage_stats(&self) -> Document {
         let mut out = doc! { "stage": self.stage_name(), "nReturned": shortest_int(self.returned_count() as u64) };
         if self.edit.is_some() {

@@ -9,7 +9,7 @@ use engine::Store;
 use super::{int, long};
 use crate::{call::Call, command_row::CommandRow, limits::MAX_CONNECTIONS};
 
-/// The classes of commands in `opLatencies` and the tickets.
+/// Classes of commands, by which `opLatencies` and the tickets are counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     Read,
