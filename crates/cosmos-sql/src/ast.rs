@@ -40,7 +40,7 @@ pub(crate) struct Query {
 /// Positions of a query and of its TOP, ORDER BY and OFFSET LIMIT clauses, for messages.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct ClausePlaces {
-    /// The whole query, without the parentheses of an inner one.
+    /// Position of the query, without the parentheses of a subquery.
     pub(crate) whole: TextPlace,
     /// TOP and its count.
     pub(crate) top: TextPlace,
@@ -104,7 +104,7 @@ pub(crate) enum Collection {
     /// `c.list`: the first name with its position, the remaining steps, and the position of the
     /// whole path.
     Path { root: String, at: TextPlace, steps: Vec<PathStep>, whole: TextPlace },
-    /// A query in parentheses, whose results are the values.
+    /// A query in parentheses, whose results are the values to iterate over.
     Query(Box<Query>),
 }
 

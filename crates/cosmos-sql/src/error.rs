@@ -162,7 +162,7 @@ impl Fault {
         }
     }
 
-    /// Converts to a mistake with its position in UTF-16 units.
+    /// Converts the fault to a mistake, whose position is in UTF-16 units.
     fn into_mistake(self, text: &str) -> Mistake {
         let (code, span, message) = self.describe(text);
         // Clients count in UTF-16 units, like JavaScript, the parser in bytes.

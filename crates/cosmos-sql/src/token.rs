@@ -62,7 +62,7 @@ words! {
 }
 
 impl Word {
-    /// Returns whether the word is reserved in lower case only.
+    /// Returns whether the word is reserved only if it is written in lower case.
     fn is_written_small(self) -> bool {
         matches!(self, Self::False | Self::Null | Self::True | Self::Udf | Self::Undefined)
     }

@@ -138,7 +138,7 @@ fn identify_sender<S: Store>(door: &Door<S>, request: &Request) -> Result<Princi
     Ok(right.into())
 }
 
-/// Returns the failure for a token without a principal.
+/// Returns the failure for an Entra token that names no principal.
 fn nobody() -> Failure {
     let text = "The token has neither an oid nor a sub claim to assign a role to.";
     Failure::new(Fault::Unauthorized, text)
@@ -256,7 +256,7 @@ fn check_permission<S: Store>(
     }
 }
 
-/// Returns the failure for a known sender without the right.
+/// Returns the failure for a known sender who lacks the right.
 fn forbidden(text: &'static str) -> Result<()> {
     Err(Failure::new(Fault::Forbidden, text))
 }

@@ -96,7 +96,7 @@ pub(crate) struct Container {
     /// The container's path and resource id for response headers; `None` if its name is not valid
     /// in a header.
     pub(crate) parent: Option<ParentHeaders>,
-    /// The collection state that this version was parsed from.
+    /// The state of the collection from which this definition was parsed.
     state: Arc<CollectionState>,
     /// Disk usage as a header value, and when it was measured.
     usage: RwLock<Option<(Duration, HeaderValue)>>,
@@ -133,7 +133,7 @@ impl Container {
         last_change(&self.state)
     }
 
-    /// Returns the second of the last change of the definition.
+    /// Returns the second in which the container's definition was last changed.
     pub(crate) fn changed_ts(&self) -> i64 {
         self.state.record.items.map_or(0, |items| items.changed_ts)
     }
@@ -264,7 +264,7 @@ impl Container {
     }
 }
 
-/// Returns the commit of the last change of the definition.
+/// Returns the commit that last changed the container's definition.
 fn last_change(state: &CollectionState) -> u64 {
     state.record.items.map_or(0, |items| items.changed)
 }

@@ -93,7 +93,7 @@ pub struct Settings {
     /// Called every few milliseconds during a long evaluation, on its thread, to let other tasks
     /// run.
     pub give_way: fn(),
-    /// Runs a request whose body takes long to parse.
+    /// Runs a request on another task if its body takes long to parse.
     pub run_apart: RunApart,
     /// The audit log for refusals and resource changes; `None` disables it.
     pub audit: Option<Arc<AuditLog>>,
@@ -151,7 +151,7 @@ pub struct Door<S: Store> {
     pub(crate) throttle: Option<Throttle>,
     /// Request latencies by metric.
     pub(crate) latencies: Latencies,
-    /// Results that queries have computed for their next pages.
+    /// Results that queries have computed ahead for their next pages.
     pub(crate) ahead: Arc<PagesAhead>,
 }
 

@@ -40,7 +40,7 @@ pub(crate) enum Fault {
     Session,
     /// The parent resource does not exist.
     OwnerNotFound,
-    /// This kind of resource does not support the method.
+    /// The resource exists, but does not support the method.
     MethodNotAllowed,
     /// The request took too long to arrive or to compute.
     Timeout,

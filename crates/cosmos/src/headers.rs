@@ -272,7 +272,7 @@ fn keep_flag(flag: &mut Option<bool>, name: &str, value: &HeaderValue) -> Result
     }
 }
 
-/// Returns the failure for two different values of one header.
+/// Returns the failure for a header that occurs twice with different values.
 fn given_twice(name: &str) -> Failure {
     Failure::bad_request(format!("The header {name} is given twice with different values."))
 }

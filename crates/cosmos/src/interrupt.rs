@@ -106,7 +106,7 @@ pub(crate) struct Interrupt {
     /// Thread time of the last check during a long evaluation, in nanoseconds; 0 if the evaluation
     /// has yielded since, because the time until the next check then includes other work.
     looked: AtomicU64,
-    /// Thread time taken by long evaluations so far, in nanoseconds.
+    /// Processor time that long evaluations have taken so far, in nanoseconds.
     taken: AtomicU64,
     /// Rows examined and access path of the request, for the log.
     looked_at: Arc<Looked>,
@@ -127,7 +127,7 @@ impl Interrupt {
         Self { end, ..self }
     }
 
-    /// Records examined rows and the access path in `looked_at`.
+    /// Makes the interrupt record examined rows and the access path in `looked_at`.
     pub(crate) fn noting(self, looked_at: Arc<Looked>) -> Self {
         Self { looked_at, ..self }
     }
@@ -141,7 +141,7 @@ impl Interrupt {
         }
     }
 
-    /// Returns whether one of the two limits has passed.
+    /// Returns whether the request's time limit or its processor time has passed.
     fn is_late(&self, now: Duration) -> bool {
         self.end <= now || as_nanos(EVALUATION_TIME) <= self.taken.load(Relaxed)
     }

@@ -70,7 +70,7 @@ pub(crate) const MAX_POINTER_PARTS: usize = MAX_DEPTH;
 pub(crate) const MAX_UNIQUE_KEYS: usize = 10;
 /// Maximum number of paths of all unique key constraints of a container.
 pub(crate) const MAX_UNIQUE_PATHS: usize = 16;
-/// Included paths of an indexing policy, and excluded paths.
+/// Maximum number of included paths of an indexing policy, and of excluded paths.
 pub(crate) const MAX_INDEX_PATHS: usize = 1500;
 /// Maximum number of paths of a composite index.
 pub(crate) const MAX_COMPOSITE_PATHS: usize = 8;
@@ -101,7 +101,7 @@ pub(crate) const MAX_SESSION_TOKENS: usize = 1000;
 /// Longest continuation token that is decoded. The longest state is a position in the order of
 /// several long texts.
 pub(crate) const MAX_CONTINUATION_BYTES: usize = 64 * 1024;
-/// Bytes of a request head: the request line and headers.
+/// Maximum size of a request head (request line and headers) in bytes.
 pub(crate) const MAX_HEAD_BYTES: usize = 128 * 1024;
 /// Headers of a request. This is hyper's default, which is deliberately not set: hyper keeps this
 /// many on its stack, and for any other number it clears memory for each request.
@@ -120,7 +120,7 @@ pub(crate) const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(20);
 /// Bytes of a body that are allocated before they have arrived. Beyond them a client must send data
 /// before memory is reserved for it.
 pub(crate) const TRUSTED_BYTES: usize = 64 * 1024;
-/// Attempts at a resource change that loses to concurrent changes.
+/// Maximum number of attempts at a resource change that conflicts with concurrent changes.
 pub(crate) const MAX_TRIES: usize = 32;
 /// Deadline of a scan or query for one page, waiting included.
 pub(crate) const OPERATION_TIME: Duration = Duration::from_secs(60);
@@ -137,7 +137,7 @@ pub(crate) const WINDOW_BYTES: u32 = 256 * 1024;
 /// Bytes that a client may send before its first head is complete. It exceeds the largest head,
 /// because a head that is too large must still get a response.
 pub(crate) const MAX_FIRST_BYTES: usize = 2 * MAX_HEAD_BYTES;
-/// Buffer memory of a connection that has received data.
+/// Memory charged for the buffers of a connection that has received data, in bytes.
 pub(crate) const BUFFERS_BYTES: usize = 16 * 1024;
 /// A client that reads nothing of a response is disconnected after this long.
 pub(crate) const WRITE_TIMEOUT: Duration = Duration::from_secs(60);

@@ -44,7 +44,7 @@ pub(crate) enum Resource {
     /// Client encryption keys.
     ClientKeys,
     Offers,
-    /// The operation that deletes all items of a partition key.
+    /// The pseudo-resource for deleting all items of a partition key.
     PartitionKey,
     /// Addresses of replicas, which clients in direct mode request.
     Addresses,
@@ -212,7 +212,7 @@ fn decode_part(part: &str) -> Result<Cow<'_, str>> {
     decoded.map_err(|_| Failure::bad_request("The request's path is not UTF-8."))
 }
 
-/// Returns the failure for a path below an offer.
+/// Returns the failure for a path that continues after an offer.
 fn no_offer(id: &str) -> Failure {
     Failure::bad_request(format!("'offers/{id}' is not the id of an offer."))
 }

@@ -20,7 +20,7 @@ use select::statement::{PageLimit, Rest};
 
 use crate::limits::{AHEAD_BYTES, MAX_AHEAD};
 
-/// Cached state for the next page of a query.
+/// Results computed ahead for the next page of a query, and what they depend on.
 #[derive(Debug)]
 pub(crate) struct PageAhead {
     /// The results that follow the previous page.

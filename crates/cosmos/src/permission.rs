@@ -77,7 +77,7 @@ fn bad_key() -> Failure {
     )
 }
 
-/// Returns the contents of a token for a permission.
+/// Returns the contents of a token that grants a stored permission.
 pub(crate) fn token_of(held: &Resource) -> Token {
     Token { permission: held.path.join(SEPARATOR), version: held.stamp }
 }

@@ -26,7 +26,7 @@ pub(crate) struct Reply {
     pub(crate) etag: Option<String>,
     /// Continuation token of the next page; `None` on the last page.
     pub(crate) continuation: Option<String>,
-    /// Number of items in the body of a feed.
+    /// Number of items if the body is a feed.
     pub(crate) count: Option<usize>,
     /// Media type; `None` for JSON.
     pub(crate) content_type: Option<&'static str>,

@@ -10,7 +10,7 @@ use crate::{
     request::Request, request_units::Work, rid::Rid,
 };
 
-/// The properties that the server sets in a resource.
+/// Properties that the server adds to a resource in responses.
 #[derive(Clone, Debug)]
 pub(crate) struct SystemProperties {
     pub(crate) rid: Rid,
@@ -65,7 +65,7 @@ pub(crate) fn resource_reply(status: u16, resource: &Document) -> Reply {
 /// large fails early.
 #[derive(Debug)]
 pub(crate) struct Feed {
-    /// The JSON text so far, without its closing brackets.
+    /// The JSON text so far, without the brackets that close it.
     text: Vec<u8>,
     /// Number of entries.
     count: usize,

@@ -108,7 +108,7 @@ impl Rid {
         out.extend(text.iter().take(written));
     }
 
-    /// Returns the bytes of the id and their number.
+    /// Returns the encoded bytes, of which the second value is the number in use.
     fn bytes(self) -> ([u8; 16], usize) {
         let mut bytes = [0; 16];
         let (database, owner, last, len) = match self {

@@ -130,7 +130,7 @@ mod tests {
         Some(Allowance { about: about.to_owned(), units })
     }
 
-    /// Requests container `c` at this time and spends `charge` units.
+    /// Checks a request on container `c` at this time and charges `charge` if it may run.
     fn ask(throttle: &Throttle, ms: u64, units: i64, charge: u64) -> Result<(), u64> {
         let admitted = throttle.admit_request(Duration::from_millis(ms), "c", || of("c", units))?;
         throttle.spend_units(&admitted.unwrap(), charge * 100);

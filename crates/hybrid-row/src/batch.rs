@@ -92,7 +92,7 @@ pub struct ResultWriter {
 }
 
 impl ResultWriter {
-    /// Starts a response with a buffer of this capacity.
+    /// Creates an encoder whose buffer has this capacity.
     pub fn with_capacity(bytes: usize) -> Self {
         let mut out = Vec::with_capacity(bytes);
         push_segment(&mut out);

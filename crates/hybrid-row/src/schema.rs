@@ -16,7 +16,7 @@ pub(crate) enum Storage {
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Column {
-    /// Name, which is also the path of a sparse column.
+    /// Name of the column, which is also its path if it is sparse.
     pub(crate) name: &'static str,
     pub(crate) storage: Storage,
     pub(crate) kind: Type,
@@ -35,7 +35,7 @@ pub(crate) struct Schema {
 pub(crate) const MAX_COLUMNS: usize = 12;
 
 impl Schema {
-    /// Returns the number of columns with a presence bit.
+    /// Returns the number of columns that have a presence bit.
     pub(crate) fn count_of_bits(&self) -> usize {
         self.columns.iter().filter(|column| column.storage != Storage::Sparse).count()
     }

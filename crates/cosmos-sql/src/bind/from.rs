@@ -173,7 +173,7 @@ impl<'q> Binder<'q> {
         Ok((self.source_of(input, of), Rows::default()))
     }
 
-    /// Returns the source of a value, or of its elements.
+    /// Returns the source that yields a value, or the elements of an array.
     fn source_of(&mut self, input: &ast::Input, of: Expr) -> Source {
         let input = if input.iterates { Input::Elements(of) } else { Input::Value(of) };
         Source { slot: self.next_slot(), input }

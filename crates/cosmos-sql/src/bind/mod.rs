@@ -90,7 +90,7 @@ fn bind_with<'q>(mut binder: Binder<'q>, query: &'q Query) -> Result<Select, Vec
     Err(faults)
 }
 
-/// Adds a fault to a list, up to [`MAX_MISTAKES`].
+/// Adds a fault to a list, unless it has [`MAX_MISTAKES`] faults.
 fn keep_fault(faults: &mut Vec<Fault>, fault: Fault) {
     if faults.len() < MAX_MISTAKES {
         faults.push(fault);

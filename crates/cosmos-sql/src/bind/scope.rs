@@ -22,7 +22,7 @@ pub(super) enum Phase {
     From,
     /// Names of FROM, as in WHERE.
     Rows,
-    /// Names of FROM, in a key of GROUP BY.
+    /// Names of FROM, as in a key of GROUP BY.
     Key,
     /// Keys of GROUP BY and aggregates, in this clause of a query with groups.
     Groups(Clause),
@@ -129,12 +129,12 @@ impl QueryFrame<'_> {
         self.has_keys && !self.has_one_row()
     }
 
-    /// Returns whether the current clause is evaluated for several groups.
+    /// Returns whether the current clause is evaluated once for each of several groups.
     fn shows_groups(&self) -> bool {
         self.has_several_groups() && self.clause_of_groups().is_some()
     }
 
-    /// Returns the current clause if it is evaluated for groups.
+    /// Returns the current clause if it is evaluated for groups rather than rows.
     fn clause_of_groups(&self) -> Option<Clause> {
         match self.phase {
             Phase::Groups(clause) => Some(clause),

@@ -80,7 +80,7 @@ impl Parser<'_> {
         chains.operands.pop().ok_or_else(|| self.syntax_error())
     }
 
-    /// Parses operands and operators with at least the precedence `least`.
+    /// Parses operands and the operators between them whose precedence is at least `least`.
     fn parse_binary(&mut self, least: Precedence) -> Result<Node, Fault> {
         let mut chains = Chains::default();
         chains.operands.push(self.parse_unary()?);

@@ -40,7 +40,7 @@ struct ClientPlan {
     group_by_aliases: Vec<String>,
     /// The aggregate of a `SELECT VALUE`.
     aggregates: Vec<&'static str>,
-    /// The aggregate of each name; `None` for a group key.
+    /// For each name of a result's property, its aggregate; `None` for a group key.
     aggregate_of_alias: Vec<(String, Option<&'static str>)>,
     /// For a count of DISTINCT results, the property for the count; empty for `SELECT VALUE`.
     count_of_distinct: Option<String>,

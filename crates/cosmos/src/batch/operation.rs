@@ -70,7 +70,7 @@ impl Kind {
         found.map(|(kind, ..)| *kind)
     }
 
-    /// Returns the type with this number, and its name.
+    /// Returns the operation type with this number, and its name.
     pub(super) fn of_number(number: i32) -> Option<(Self, &'static str)> {
         let found = Self::ALL.iter().find(|(.., known)| *known == number);
         found.map(|(kind, name, _)| (*kind, *name))

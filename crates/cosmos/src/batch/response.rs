@@ -93,7 +93,7 @@ impl ResponseBudget {
 /// The outcome of one operation; the default is an operation without a result.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Outcome {
-    /// HTTP status that the operation alone would have had.
+    /// HTTP status that a separate request for the operation would have returned.
     pub(crate) status: u16,
     /// Sub-status, as in `x-ms-substatus`.
     pub(crate) sub_status: u32,

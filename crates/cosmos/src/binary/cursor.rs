@@ -82,7 +82,7 @@ impl<'a> Cursor<'a> {
         Ok(std::mem::replace(&mut self.bytes, within))
     }
 
-    /// Restores the limit after a nested part has ended.
+    /// Sets the end of the readable bytes back to that of the enclosing part.
     pub(super) fn widen(&mut self, bytes: &'a [u8]) {
         self.bytes = bytes;
     }

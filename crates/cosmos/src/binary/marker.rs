@@ -12,7 +12,7 @@ pub(super) enum Marker {
     Number(Number),
     /// A string in one of its encodings.
     String(Form),
-    /// 16 bytes in .NET's GUID layout; a string in JSON.
+    /// A GUID of 16 bytes in .NET's layout, which is a string in JSON.
     Guid,
     /// A length of this width and bytes; a base64 string in JSON.
     Bytes(usize),
@@ -93,7 +93,7 @@ impl Digits {
 pub(super) enum Frame {
     /// The array or object is empty.
     Empty,
-    /// One value, or one name and value, without a length.
+    /// One value, or one name and value, whose length is not encoded.
     One,
     /// A length in bytes of this `width` and, if `counted`, a count of values of the same width.
     Long { width: usize, counted: bool },

@@ -40,7 +40,7 @@ fn is_whole(value: &Value) -> bool {
     matches!(value, Value::Int64(_) | Value::Double(_))
 }
 
-/// Appends the default to a definition, if there is one.
+/// Appends the default TTL to a container's definition, if it has one.
 pub(crate) fn write_default(default: DefaultTtl, out: &mut Document) {
     match default {
         DefaultTtl::Off => {}

@@ -74,7 +74,7 @@ fn check_entry(entry: &Document, path: &str) -> Result<()> {
     Ok(())
 }
 
-/// Returns the ids of the keys that a definition uses.
+/// Returns the ids of the client encryption keys that a definition refers to.
 pub(crate) fn encryption_keys(options: &Document) -> Vec<&str> {
     let entries = entries_of(options, POLICY, "includedPaths").into_iter();
     entries.map(|entry| text_of(entry, "clientEncryptionKeyId")).collect()

@@ -61,7 +61,7 @@ fn read_path(value: &Value) -> Result<KeyPath> {
     parsed.ok_or_else(|| Failure::bad_request(format!("The unique key path '{text}' is invalid.")))
 }
 
-/// Returns whether the server sets the property at a path.
+/// Returns whether the property at a path is set by the server.
 fn is_system(path: &KeyPath) -> bool {
     let system = ["id", "_rid", "_self", "_etag", "_ts", "_attachments"];
     matches!(path.parts(), [only] if system.contains(&only.as_str()) && only != "id")

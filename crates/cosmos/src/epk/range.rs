@@ -7,7 +7,7 @@
 pub(crate) struct EpkRange {
     /// Lower bound, inclusive.
     pub(crate) min: Vec<u8>,
-    /// Upper bound, exclusive; `None` for the end of all keys.
+    /// Upper bound, exclusive; `None` if the range extends to the last key.
     pub(crate) max: Option<Vec<u8>>,
 }
 

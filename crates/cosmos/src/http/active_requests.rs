@@ -18,7 +18,7 @@ pub(super) struct ActiveRequests(Arc<Counts>);
 struct Counts {
     /// Started requests. Both counters only grow, so that a request between two checks is noticed.
     begun: AtomicU64,
-    /// Requests whose response has been passed to the connection.
+    /// Number of requests whose response has been passed to the connection.
     ended: AtomicU64,
     /// Whether the client has not read all of the last write.
     blocked: AtomicBool,

@@ -249,7 +249,7 @@ fn parsed_bytes(is_query: bool, body: &[u8]) -> usize {
     places.saturating_mul(VALUE_BYTES).saturating_add(query)
 }
 
-/// Refuses header values that the service refuses for every request.
+/// Refuses header values that Azure Cosmos DB refuses in every request.
 fn check_values(headers: &Headers) -> Result<()> {
     session::check_level(headers.consistency())?;
     headers.check_values()

@@ -131,7 +131,7 @@ impl<S: Store> Answers for AtDoor<S> {
     }
 }
 
-/// Returns the response to a request that was not executed.
+/// Returns the response to a request that was not executed because its shard has moved.
 fn moved() -> Response<Full<Bytes>> {
     let text = "Another node owns the data.";
     let mut response = refuse(&Failure::new(Fault::Unavailable, text));

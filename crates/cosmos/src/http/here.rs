@@ -17,7 +17,7 @@ use crate::{
     sender::Sender,
 };
 
-/// An API endpoint with a signal that it stops.
+/// An API endpoint in this process, and a signal that it stops.
 #[derive(Debug)]
 pub struct Here<S: Store> {
     pub(super) door: Arc<Door<S>>,

@@ -24,7 +24,7 @@ const DECISIVE: usize = 4;
 /// The protocol that a client speaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Protocol {
-    /// TLS; the protocol within is negotiated in the handshake.
+    /// TLS; the handshake determines the HTTP version.
     Tls,
     Http1,
     Http2,

@@ -224,7 +224,7 @@ impl<S: Store> Routed<S> {
     }
 }
 
-/// Returns the response to a request that was not executed.
+/// Returns the response to a request that was not executed because no owner was reached.
 fn unreached() -> Response<Full<Bytes>> {
     let text = "Cannot reach a node that owns the data of this database.";
     refuse(&Failure::new(Fault::Unavailable, text))

@@ -19,7 +19,7 @@ const SYSTEM_PATH: &str = "/_partitionKey";
 /// exists, since row keys depend on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum HashKind {
-    /// Version 1: a hash, then the components. One path.
+    /// Hash version 1 over a single path: a hash, followed by the components.
     HashV1,
     /// Hash version 2 over a single path.
     HashV2,
@@ -43,7 +43,7 @@ pub(crate) struct PartitionKeyDefinition {
 pub(crate) enum KeyScope {
     /// All items of one logical partition.
     Whole(Vec<Component>),
-    /// All logical partitions whose keys start with these components.
+    /// All items whose partition keys start with these components.
     Prefix(Vec<Component>),
 }
 
@@ -79,7 +79,7 @@ impl PartitionKeyDefinition {
         }
     }
 
-    /// Returns whether requests and items may omit the key.
+    /// Returns whether requests and items may omit the partition key.
     pub(crate) fn is_optional(&self) -> bool {
         self.system || self.paths.is_empty()
     }

@@ -45,7 +45,7 @@ pub(crate) fn apply_patch(
     Ok(stored)
 }
 
-/// The error is the text about the failing operation.
+/// Result of an operation of a patch; the error is its message.
 type Done = std::result::Result<(), String>;
 
 fn apply_operation(operation: &PatchOperation, document: &mut Document) -> Done {
@@ -79,7 +79,7 @@ fn missing(document: &Document, path: &Pointer) -> Missing {
     Missing(path.first_missing(document).to_owned())
 }
 
-/// The link that the service appends to its texts.
+/// The link that Azure Cosmos DB appends to error messages of patches.
 const LEARN: &str = "Learn more: https://aka.ms/cosmosdbpatchdocs";
 
 /// Returns the text for an operation that would create a value without an existing parent.

@@ -38,7 +38,7 @@ pub(crate) struct Patch {
 pub(crate) enum PatchOperation {
     /// Inserts a value: a property, or an element before this position of an array.
     Add(Pointer, Value),
-    /// Sets a value; in an array it replaces an element.
+    /// Sets a property to a value, or replaces an element of an array.
     Set(Pointer, Value),
     /// Replaces an existing value.
     Replace(Pointer, Value),
@@ -46,7 +46,7 @@ pub(crate) enum PatchOperation {
     Remove(Pointer),
     /// Adds to an existing number, or creates the property with this number.
     Increment(Pointer, Value),
-    /// Moves an existing value; into an array between elements.
+    /// Moves an existing value, in an array to before the element at that position.
     Move { from: Pointer, to: Pointer },
 }
 

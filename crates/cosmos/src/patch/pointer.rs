@@ -39,7 +39,7 @@ impl Pointer {
         self.parts.first().map_or("", String::as_str)
     }
 
-    /// Returns whether the pointer refers to a root property itself.
+    /// Returns whether the pointer has a single part: a property at the root of the item.
     pub(crate) fn is_one(&self) -> bool {
         self.parts.len() == 1
     }

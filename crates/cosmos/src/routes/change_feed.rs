@@ -90,7 +90,7 @@ fn write_entry(renderer: &ItemRenderer, item: &Item, wrapped: bool, text: &mut V
     }
 }
 
-/// Parses an etag of the feed to a position.
+/// Parses the etag of a feed response to the position after which the feed continues.
 pub(super) fn parse_position(etag: &str) -> Result<u64> {
     let number = etag.trim_matches('"').parse();
     number.map_err(|_| {

@@ -47,7 +47,7 @@ fn represent(database: &Database, held: &Resource) -> Document {
     system.complete_body(body, &[])
 }
 
-/// Returns all keys of a database as clients see them.
+/// Returns all client encryption keys of a database as responses represent them.
 fn represent_all<S: Store>(door: &Door<S>, database: &Database) -> Vec<Document> {
     let all = resources::siblings_of(door, &key_path(database, ""));
     all.iter().map(|held| represent(database, held)).collect()

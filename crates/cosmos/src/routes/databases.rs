@@ -29,7 +29,7 @@ fn represent(database: &Database) -> Document {
     system.complete_body(body, &[("_colls", "colls/"), ("_users", "users/")])
 }
 
-/// Returns all databases of this shard as clients see them.
+/// Returns all databases of this shard as responses represent them.
 pub(super) fn represent_all<S: Store>(door: &Door<S>) -> Vec<Document> {
     catalog::all_databases(&door.engine).iter().map(represent).collect()
 }

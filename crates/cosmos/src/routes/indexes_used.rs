@@ -19,7 +19,7 @@ use crate::{
     catalog::Container, container, headers::Headers, partition_key::KeyPath, representation,
 };
 
-/// A path of a composite index, and whether it descends.
+/// A path of a composite index, and whether its order is descending.
 type Part = (String, bool);
 
 /// The input of the metrics: the partition key paths if the query is about one logical partition,
@@ -31,7 +31,7 @@ pub(super) type Asked<'a> = (&'a [KeyPath], &'a Sarg, &'a [(Vec<String>, bool)])
 pub(super) struct IndexMetrics {
     /// Used indexes of single paths, which the policy has.
     single: Vec<String>,
-    /// Indexes of one path that the policy does not have.
+    /// Indexes of single paths that would help and that the policy does not have.
     potential_single: Vec<String>,
     /// Used composite indexes, which the policy has.
     composite: Vec<Vec<Part>>,

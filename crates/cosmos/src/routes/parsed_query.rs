@@ -87,7 +87,7 @@ pub(super) fn query_failure(error: &SqlError) -> Failure {
     Failure::invalid_query(String::from_utf8(errors).unwrap_or_default())
 }
 
-/// Writes an error as an object of the list.
+/// Appends an error in the query text as an object of a JSON array.
 fn write_mistake(mistake: &Mistake, errors: &mut Vec<u8>) {
     let Mistake { code, message, start, end } = mistake;
     errors.extend_from_slice(b"{\"severity\":\"Error\",");

@@ -295,9 +295,9 @@ fn keep_wanted_paths<S: Store>(door: &Door<S>, container: &Container) {
 /// Feeds rows from the engine into a query.
 struct Rows<'a> {
     run: Run,
-    /// The order of the items, as reported by the engine.
+    /// The order in which the engine yields the items.
     comes: ScanOrder,
-    /// Whether results come in the order of the items.
+    /// Whether results can be returned in the order of the items, without sorting.
     streams: bool,
     container: &'a Container,
     /// The part of the container that the request covers.

@@ -86,7 +86,7 @@ fn hundredths(took: Duration) -> u64 {
     u64::try_from((took.as_micros() + 5) / 10).unwrap_or(u64::MAX / 8)
 }
 
-/// Formats hundredths of a millisecond as in the header.
+/// Formats hundredths of a millisecond as the metrics header requires.
 fn milliseconds(hundredths: u64) -> String {
     format!("{}.{:02}", hundredths / 100, hundredths % 100)
 }

@@ -139,7 +139,7 @@ pub(super) async fn replace_named<S: Store>(
     made.ok_or_else(Failure::no_resource)
 }
 
-/// Replaces a resource, with the version condition of the request.
+/// Replaces a resource if the request's version condition is met.
 pub(super) async fn replace_resource<S: Store>(
     door: &Door<S>,
     request: &Request,
@@ -149,7 +149,7 @@ pub(super) async fn replace_resource<S: Store>(
     Ok(door.engine.put_resource(&path_names(held), kept, shared::expected_version(request)).await?)
 }
 
-/// Removes a resource, with the version condition of the request.
+/// Removes a resource if the request's version condition is met.
 pub(super) async fn delete_resource<S: Store>(
     door: &Door<S>,
     request: &Request,

@@ -32,7 +32,7 @@ struct Kind {
     most: usize,
 }
 
-/// Returns the kind of script that a request is about.
+/// Returns the kind of script that the request's path denotes.
 fn script_kind(request: &Request) -> Kind {
     let word = request.link.kind.path_word();
     let (feed, leaf, most) = match request.link.kind {

@@ -42,7 +42,7 @@ pub(crate) fn if_match(header: Option<&str>) -> VersionMatch {
     }
 }
 
-/// Returns the version condition of a change of a resource.
+/// Returns the version that the request's headers require of the resource.
 pub(crate) fn expected_version(request: &Request) -> Expected {
     match if_match(request.headers.if_match()) {
         VersionMatch::Any => Expected::Present,

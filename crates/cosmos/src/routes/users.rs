@@ -77,12 +77,12 @@ fn represent(database: &Database, user: &User) -> Document {
     system.complete_body(doc! { "id": user.name.as_str() }, &[("_permissions", "permissions/")])
 }
 
-/// Returns all users of a database as clients see them.
+/// Returns all users of a database as responses represent them.
 fn represent_all<S: Store>(door: &Door<S>, database: &Database) -> Vec<Document> {
     all_users(door, database).iter().map(|user| represent(database, user)).collect()
 }
 
-/// Finds the user that a link names, and its database.
+/// Finds the user whom the request's path names, and its database.
 fn find_named<S: Store>(door: &Door<S>, request: &Request) -> Result<(Database, User)> {
     let database = shared::find_database(door, request)?;
     let name = request.name();
