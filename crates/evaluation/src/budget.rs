@@ -71,7 +71,7 @@ pub struct Budget {
     rested: AtomicU64,
     /// Whether the thread was handed over for a wait since the last yield.
     gave_way: AtomicBool,
-    /// Limit of all evaluations together; `None` for no limit.
+    /// Limit of the work of all evaluations together; `None` for no limit.
     most: Option<u64>,
     /// Checks whether the operation has to end early.
     watch: Option<Box<dyn Watch>>,
@@ -147,7 +147,7 @@ impl Budget {
         due
     }
 
-    /// Returns whether [`is_due`](Self::is_due) would return true, without changing anything.
+    /// Returns the result that [`is_due`](Self::is_due) would have, without changing anything.
     pub fn would_be_due(&self) -> bool {
         REST <= self.done.load(Relaxed).saturating_sub(self.rested.load(Relaxed))
     }

@@ -31,7 +31,7 @@ impl<'a> Evaluated<'a> {
         }
     }
 
-    /// Returns the value as an owned one, if any.
+    /// Returns the value as an owned value; `None` if it is missing.
     pub fn into_value(self) -> Option<Value> {
         match self {
             Self::Absent | Self::Missing => None,

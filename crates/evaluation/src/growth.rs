@@ -29,7 +29,7 @@ pub struct Growth<'a> {
     holding: &'a Holding,
     /// Bytes written to a buffer that is not part of the value.
     written: usize,
-    /// Memory reserved for that buffer, if it is not small.
+    /// Memory reserved for the buffer, unless it is small.
     buffer: Option<Share>,
 }
 
@@ -55,7 +55,7 @@ impl<'a> Growth<'a> {
         check_held(self.held.saturating_add(self.size.memory), self.holding)
     }
 
-    /// Adds memory that is not part of the value.
+    /// Counts memory that the evaluation needs in addition to the value.
     pub fn hold_beside(&mut self, memory: usize) -> Result<(), Error> {
         self.add_size(Size { bytes: 0, memory })
     }
@@ -90,7 +90,7 @@ impl<'a> Growth<'a> {
         self.add_size(Size { bytes, memory: size_of::<String>() + bytes })
     }
 
-    /// Adds a value and returns a copy of it.
+    /// Counts the size of a value and returns a copy of it.
     pub fn copy_value(&mut self, value: ValueRef<'_>) -> Result<Value, Error> {
         self.add_size(Size::of_value(value))?;
         Ok(value.to_value())

@@ -34,7 +34,7 @@ impl Looked {
         self.examined.load(Relaxed)
     }
 
-    /// Returns the access path; `None` if nothing was read.
+    /// Returns the access path that was recorded; `None` if nothing was read.
     pub fn access(&self) -> Option<&str> {
         self.access.get().map(String::as_str)
     }

@@ -10,9 +10,9 @@ pub const LIMIT_EXCEEDED: i32 = 146;
 pub const BUSY: i32 = 365;
 /// Error code: a value would be nested too deeply.
 pub const TOO_DEEP: i32 = 15;
-/// A value would exceed the maximum size of a document.
+/// Error code: a value would exceed the maximum size of a document.
 pub const VALUE_TOO_LARGE: i32 = 10_334;
-/// A string would exceed the maximum size of a document.
+/// Error code: a string would exceed the maximum size of a document.
 pub const STRING_TOO_LARGE: i32 = 16_493;
 /// A regular expression is invalid, too large, or uses an unsupported feature.
 pub const PATTERN_REFUSED: i32 = 51_091;

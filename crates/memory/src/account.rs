@@ -315,7 +315,7 @@ impl Account {
         }
     }
 
-    /// Asks all registered holders for the missing bytes, in turn.
+    /// Asks the registered holders, one after the other, to release the missing bytes.
     fn relieve(&self, missing: usize) {
         let Some(books) = self.counted_books() else { return };
         let reliefs = books.reliefs.read();

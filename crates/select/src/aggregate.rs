@@ -83,7 +83,7 @@ pub(super) enum AggregateState {
     },
     /// Values with the positions of their rows. They are sorted only when the list is read.
     List(Vec<(Box<[u8]>, Value)>),
-    /// Distinct values, and the index into `values` by key.
+    /// Distinct values; `keys` maps the key of each to its index in `values`.
     Set { values: Vec<Value>, keys: HashMap<Vec<u8>, usize, foldhash::fast::RandomState> },
 }
 

@@ -197,7 +197,7 @@ fn into_piece(ones: Vec<CharTest>) -> Piece {
 
 /// The result of parsing the text after a `[`.
 enum SetText<'p> {
-    /// A complete set, and the text after its `]`.
+    /// A complete set, and the pattern's text after its `]`.
     Complete(CharTest, &'p str),
     /// A set without characters, `[]`.
     Empty,

@@ -24,7 +24,7 @@ pub enum Sarg {
     Never,
     /// Admits the documents that all of these admit.
     And(Vec<Sarg>),
-    /// Admits the documents that at least one of these admits.
+    /// Admits the documents that at least one of these conditions admits.
     Or(Vec<Sarg>),
     /// Admits the documents with a value at this path that passes the test.
     Test(PathSteps, ValueTest),

@@ -39,7 +39,7 @@ impl Default for Limits {
 pub struct Area(Arc<Inner>);
 
 struct Inner {
-    /// Directory of the files, which have no names in it.
+    /// Directory in which the files are created; they have no names.
     folder: PathBuf,
     limits: Limits,
     /// Number of files open now.

@@ -40,7 +40,7 @@ pub struct Run {
     file: TempFile,
     /// Chunks in order.
     chunks: Vec<Chunk>,
-    /// Size of the largest record, which determines the reader's buffer.
+    /// Size of the run's largest record, to which the reader's buffer has to grow.
     largest: usize,
 }
 

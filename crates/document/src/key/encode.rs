@@ -73,7 +73,7 @@ fn class_of(value: ValueRef<'_>, order: TypeOrder) -> u8 {
     }
 }
 
-/// Appends the class and the content of a value.
+/// Appends the type class of a value and its encoded content.
 fn push_component(value: ValueRef<'_>, order: TypeOrder, out: &mut Vec<u8>) {
     // The class is not part of the content because documents put the field's name between them.
     out.push(class_of(value, order));

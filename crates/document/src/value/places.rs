@@ -21,7 +21,7 @@ pub(super) struct Places(Option<Box<Index>>);
 
 #[derive(Clone, Default)]
 struct Index {
-    /// Number of names that linear searches have compared so far.
+    /// Number of field names that linear searches have compared so far.
     looked: usize,
     /// Position of the first field of each name, once the index is built.
     positions: Option<(HashTable<usize>, RandomState)>,

@@ -47,7 +47,7 @@ struct Reader<'t, 'a> {
 
 enum Item {
     Char(char),
-    /// A set, which was added to the class already.
+    /// A set such as `\d`, which was already added to the class.
     Set,
 }
 
@@ -127,7 +127,7 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// Parses a `-` after a set, where it is literal.
+    /// Parses a `-` after a set, which is a literal character.
     fn after_set(&mut self) -> Result<(), Error> {
         if !self.quoted && self.text.take("-") {
             self.add('-', '-');

@@ -16,7 +16,7 @@ use crate::error::Error;
 pub(super) enum Escape {
     Char(char),
     Set(ClassUnicode),
-    /// Anything else; the letter or digit after the backslash.
+    /// Any other escape, with the letter or digit after the backslash.
     Sign(char),
 }
 

@@ -31,7 +31,7 @@ impl Flags {
         }
     }
 
-    /// Returns a directive that sets these flags from here on.
+    /// Returns an inline directive that sets these flags for what follows.
     pub(super) fn as_directive(self) -> String {
         format!("(?{})", self.written())
     }

@@ -55,7 +55,7 @@ struct Rewrite<'a> {
     /// The remaining input and the output.
     text: Text<'a>,
     flags: Flags,
-    /// By open group: the flags in effect before it.
+    /// For each open group, the flags that were in effect before it.
     around: Vec<Flags>,
     /// Number of capture groups opened so far.
     groups: usize,
@@ -63,7 +63,7 @@ struct Rewrite<'a> {
     repeatable: bool,
     /// Whether only flags have been read so far, which apply to the whole pattern.
     begins: bool,
-    /// Whether a start of line was written without look-ahead.
+    /// Whether `^` was rewritten in a way that does not need look-ahead.
     plain_line_start: bool,
     /// Extracted look-aheads; `None` if look-ahead is refused.
     aheads: Option<Vec<Ahead>>,
@@ -113,7 +113,7 @@ impl<'a> Rewrite<'a> {
         }
     }
 
-    /// Returns whether nothing after this position would have to match.
+    /// Returns whether nothing after the current position has to match.
     fn is_at_end(&mut self) -> bool {
         let mut rest = self.text.rest.clone();
         let closing = (0..self.around.len()).all(|_| rest.next() == Some(')'));

@@ -15,7 +15,7 @@ use crate::failure::{invalid_request, type_mismatch};
 pub struct PushedValues(pub(crate) Vec<Value>);
 
 impl PushedValues {
-    /// Adds a value unless it is missing; returns its bytes.
+    /// Adds a value unless it is missing; returns its size in bytes.
     pub(crate) fn add_value(&mut self, got: Evaluated<'_>) -> usize {
         let Some(value) = got.into_value() else { return 0 };
         let bytes = memory_of(value.as_ref());

@@ -101,7 +101,7 @@ impl Ranked {
         Self { most, greatest, held: Vec::new() }
     }
 
-    /// Compares two values in the order of the result.
+    /// Compares two values by the order in which the result lists them.
     fn compare_wanted(&self, a: ValueRef<'_>, b: ValueRef<'_>) -> Ordering {
         if self.greatest { compare(b, a) } else { compare(a, b) }
     }

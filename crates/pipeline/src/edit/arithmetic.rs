@@ -5,12 +5,12 @@ use document::{Decimal128, Value};
 
 use super::BitOperator;
 
-/// Adds two numbers; `None` on overflow of 64 bits.
+/// Adds two numbers; returns `None` if the result exceeds 64-bit integers.
 pub(super) fn add_numbers(a: &Value, b: &Value) -> Option<Value> {
     combine_numbers(a, b, i64::checked_add, |a, b| a + b, Decimal128::add)
 }
 
-/// Multiplies two numbers; `None` on overflow of 64 bits.
+/// Multiplies two numbers; returns `None` if the result exceeds 64-bit integers.
 pub(super) fn multiply_numbers(a: &Value, b: &Value) -> Option<Value> {
     combine_numbers(a, b, i64::checked_mul, |a, b| a * b, Decimal128::multiply)
 }

@@ -17,7 +17,7 @@ pub struct Push {
     pub values: Vec<Value>,
     /// The position of the new elements; negative counts from the end, `None` appends.
     pub position: Option<i64>,
-    /// The order to sort the whole array in afterwards (`$sort`).
+    /// The order (`$sort`) in which the array is sorted after the elements are added.
     pub order: Option<PushOrder>,
     /// How many elements to keep at the end: the first ones or, if negative, the last ones.
     pub slice: Option<i64>,

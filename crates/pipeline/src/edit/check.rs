@@ -19,7 +19,7 @@ pub(super) fn id_stays(old: Option<ValueRef<'_>>, new: &Document) -> Result<(), 
     Err(id_would_change())
 }
 
-/// Returns the error of an operator on the `_id`.
+/// Returns the error of an operator that would change the `_id`.
 pub(super) fn id_would_change() -> Error {
     let text = "Performing an update on the path '_id' would modify the immutable field '_id'";
     Error::new(Kind::Immutable, 66, text)

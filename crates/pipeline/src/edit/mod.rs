@@ -46,7 +46,7 @@ pub enum Edit {
 /// The result of an edit.
 #[derive(Clone, Debug)]
 pub struct EditOutcome {
-    /// The new document, or the old bytes if nothing changed.
+    /// The new document; the bytes of the old one if nothing changed.
     pub document: DocBuf,
     /// Whether the document must be written: it differs in any byte, or is a replacement.
     pub changed: bool,

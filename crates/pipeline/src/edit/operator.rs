@@ -64,7 +64,7 @@ pub enum BitOperator {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct TargetSpot<'a> {
     pub(super) path: &'a [String],
-    /// The text of the `_id`, such as `_id: 1`.
+    /// The `_id` of the document as text, such as `_id: 1`, for error messages.
     pub(super) id: &'a str,
     /// The operation's context, whose instant `$currentDate` uses.
     pub(super) context: &'a Context,
@@ -210,7 +210,7 @@ impl Operator {
     }
 }
 
-/// Returns the error of `$pull` on anything but an array.
+/// Returns the error of `$pull` on a value that is not an array.
 fn not_pullable(_: document::ValueRef<'_>) -> Error {
     bad_value("Cannot apply $pull to a non-array value".to_owned())
 }

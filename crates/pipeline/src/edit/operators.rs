@@ -308,7 +308,7 @@ fn rename_field(
     Ok(true)
 }
 
-/// Fails if a path of `$rename` goes through an array.
+/// Fails if a value on a path of `$rename` is an array.
 fn refuse_array(
     root: &mut Value,
     path: &[String],

@@ -87,7 +87,7 @@ impl EditPath {
         in_order(self.text.split('.'), other.text.split('.'))
     }
 
-    /// Returns the parts as text, for paths without positional steps.
+    /// Returns the parts of a path without positional parts as text.
     pub(super) fn field_names(&self) -> Vec<String> {
         self.text.split('.').map(str::to_owned).collect()
     }

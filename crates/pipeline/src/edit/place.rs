@@ -16,11 +16,11 @@ pub(super) enum PlaceFound<'a> {
     Value(&'a mut Value),
     /// The field does not exist, but can be created.
     Missing,
-    /// A value on the path cannot contain the next part.
+    /// A value on the path cannot contain the next part of the path.
     Blocked(Blocked),
 }
 
-/// A value on a path that has no such part.
+/// The value at which a path cannot continue, and the part it lacks.
 #[derive(Debug)]
 pub(super) struct Blocked {
     /// The path part that the value cannot contain.
@@ -37,7 +37,7 @@ impl Blocked {
         Error::new(Kind::Invalid, 28, text)
     }
 
-    /// Returns the error of an operator that needs the field.
+    /// Returns the error of an operator that cannot traverse this value.
     pub(super) fn cannot_use(&self, path: &str) -> Error {
         let text = format!(
             "Cannot use the part ({}) of ({path}) to traverse the element ({})",

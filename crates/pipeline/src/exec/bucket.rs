@@ -53,7 +53,7 @@ pub(super) struct Bucketing {
 struct Open {
     /// The `groupBy` value of the bucket's first row.
     least: Value,
-    /// The value of the bucket's last row so far.
+    /// The `groupBy` value of the bucket's last row so far.
     greatest: Value,
     /// Number of rows in the bucket.
     inside: usize,

@@ -30,7 +30,7 @@ const ELEMENT: usize = 7;
 pub(super) struct Distinct {
     path: Path,
     values: Values,
-    /// The result row, after the end of the input.
+    /// Holds the only result row once the input has ended.
     slot: Slot,
 }
 

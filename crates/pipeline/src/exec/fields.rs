@@ -30,7 +30,7 @@ pub struct Fields {
 /// The value of a name, or the fields below it. A path cannot be both: `set_at` returns a conflict.
 #[derive(Clone, Debug)]
 pub enum Entry {
-    /// A computed value; a missing one removes the field.
+    /// A computed value; a field whose value is missing is removed.
     Value(Expr),
     /// The fields of a subdocument with this name.
     Below(Fields),
@@ -110,11 +110,11 @@ impl Fields {
     }
 }
 
-/// An evaluated entry, in the shape of the tree.
+/// The evaluated value of a name, or of the fields below it.
 #[derive(Debug)]
 struct Done<'e> {
     name: &'e str,
-    /// The computed value; `None` if only fields below are set.
+    /// The computed value; `None` if the name only has fields below it.
     value: Option<Evaluated<'e>>,
     below: Vec<Done<'e>>,
 }

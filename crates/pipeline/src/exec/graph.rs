@@ -43,7 +43,7 @@ pub struct GraphLookup {
     pub to: Path,
     /// The path that receives the array of found documents.
     pub name: Path,
-    /// The last step, counted from 0; `None` for no limit.
+    /// Number of the last step of the search, from 0; `None` for no limit.
     pub max_depth: Option<u64>,
     /// The path in a found document that receives the step in which it was found.
     pub depth_name: Option<Path>,
@@ -86,7 +86,7 @@ pub(super) struct Walking {
     walk: Option<ReferenceWalk>,
 }
 
-/// Returns an encoding that is the same for equal values.
+/// Returns an encoding by which equal values have equal bytes.
 fn key_of(value: ValueRef<'_>) -> Vec<u8> {
     let mut key = Vec::new();
     encode(value, TypeOrder::Bson, false, &mut key);

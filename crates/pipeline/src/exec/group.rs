@@ -65,7 +65,7 @@ pub(super) struct Grouping {
     meter: Meter,
     /// Spilled groups of the input, or of the partition that is being read.
     written: Option<Partitions>,
-    /// Partitions still to be read, those of deeper levels last.
+    /// Partitions still to be read; those of deeper levels come last.
     partitions: Vec<Partition>,
     /// The partition that is being read.
     reading: Option<Reading>,
@@ -155,7 +155,7 @@ impl Grouping {
         Ok(())
     }
 
-    /// Returns the memory besides the groups: buffers of files.
+    /// Returns the memory of file buffers, which is held in addition to that of the groups.
     fn bytes_beside(&self) -> usize {
         let written = self.written.as_ref().map_or(0, Partitions::memory_bytes);
         written + self.reading.as_ref().map_or(0, Reading::memory_bytes)

@@ -40,11 +40,11 @@ use crate::expr::Expr;
 pub struct Source {
     /// The row's stored document, as an opaque key of the caller.
     pub origin: Option<Box<[u8]>>,
-    /// How the row was made, from the first join on.
+    /// The steps that made the row, from the first join on; `None` without a join.
     joins: Option<Box<Joins>>,
 }
 
-/// The sources of the elements of a joined array.
+/// The stored documents from which each element of a joined array was made.
 pub(super) type Sources = Arc<[Source]>;
 
 /// How a row was made from a row and joined documents.
@@ -59,14 +59,14 @@ struct Joins {
 /// One step of making a row; the first one is a join.
 #[derive(Clone, Debug)]
 enum RowStep {
-    /// Documents of another collection were set at a path.
+    /// An array of documents of another collection was set at a path.
     Join(Join),
     /// A stage that maps one document to one: the pipeline, the position in it, and the context.
     Each(Arc<[Stage]>, usize, Arc<Context>),
     /// An `$unwind` took an element out of an array.
     Take {
         unwind: Arc<Unwind>,
-        /// The element's index; `None` if there was no element.
+        /// Index of the element in the array; `None` if the array was empty.
         at: Option<usize>,
         /// The index of the join step that made the array, if any.
         of: Option<usize>,

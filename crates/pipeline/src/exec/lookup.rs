@@ -134,7 +134,7 @@ pub(super) struct Joining {
     one_by_one: bool,
     /// The remaining rows to be joined one by one to the row in the slot.
     left: Option<VecDeque<Row>>,
-    /// Memory of the answer and of the request's variables.
+    /// Memory of the joined rows and of the request's variables.
     meter: Meter,
 }
 

@@ -70,7 +70,7 @@ impl Meter {
         }
     }
 
-    /// Returns the error of a stage that cannot spill.
+    /// Returns the error of a stage that exceeds its memory and cannot spill.
     fn limit_exceeded(&self) -> Error {
         let text = format!("Exceeded memory limit of {MAX_STAGE_BYTES} bytes for {}", self.stage);
         Error::new(Kind::TooLarge, 292, text)

@@ -107,7 +107,7 @@ pub enum Stage {
     BucketAuto(Box<BucketAuto>),
     /// Appends the rows of another collection.
     UnionWith(Box<UnionWith>),
-    /// Removes the parts of rows that an expression prunes.
+    /// Removes the parts of each row for which an expression says so (`$redact`).
     Redact(Expr),
     /// Adds to each row the documents of another collection that it refers to, directly or
     /// indirectly.
@@ -173,7 +173,7 @@ pub struct Row {
 }
 
 impl Row {
-    /// Creates a row that is not a stored document.
+    /// Creates a row that was not made of stored documents.
     pub fn not_stored(document: DocBuf) -> Self {
         Self { document, source: Source::default() }
     }
@@ -200,7 +200,7 @@ pub struct Request {
     pub context: Arc<Context>,
 }
 
-/// The next event. The caller handles it and calls again.
+/// What the caller of a pipeline has to do next, before calling again.
 #[derive(Debug)]
 pub enum Next {
     /// A row of the pipeline's result.
@@ -230,9 +230,9 @@ pub struct Exec {
     finished: bool,
     /// Whether the operators were notified of the end of the input.
     ended: bool,
-    /// The operator that waits for rows of another collection.
+    /// Index of the operator that waits for rows of another collection.
     waiting: Option<usize>,
-    /// Memory of the row that is being passed on.
+    /// Memory of the row that is being passed from one stage to the next.
     moving: Share,
 }
 
@@ -254,7 +254,7 @@ impl Exec {
         }
     }
 
-    /// Accepts a row. The caller offers one after [`Next::NeedInput`].
+    /// Passes an input row to the pipeline, as [`Next::NeedInput`] requests.
     pub fn offer_row(&mut self, row: Row) -> Result<(), Error> {
         if self.finished {
             return Err(caller_error("a row was offered after the end of the input"));

@@ -16,7 +16,7 @@ pub(super) struct Picked {
     pub(super) names: Vec<String>,
     /// Index in `names` of the key, if the key is a field.
     pub(super) id: Option<usize>,
-    /// The indexes of the computed fields' inputs among the names.
+    /// For each computed field, the index in `names` of its input, if that is a field.
     pub(super) inputs: Vec<Option<usize>>,
 }
 

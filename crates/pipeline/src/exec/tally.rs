@@ -118,7 +118,7 @@ fn is_count(field: &Field) -> bool {
     field.accumulator.shape == AccumulatorShape::Nothing && is_named(field, "$count")
 }
 
-/// Returns the integer that a field adds for each row.
+/// Returns the constant integer by which a field grows with each row, if it is such a sum.
 fn summed(field: &Field) -> Option<&Value> {
     let number = field.taken.input.as_literal()?;
     let whole = matches!(number, Value::Int32(_) | Value::Int64(_));

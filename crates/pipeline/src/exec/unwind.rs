@@ -47,9 +47,9 @@ struct Apart {
     row: Row,
     /// The index of the next element.
     at: usize,
-    /// The offset of the next element in the array's bytes.
+    /// The offset in the array's bytes of the next element.
     offset: usize,
-    /// The step of the join that made the array.
+    /// The index of the join step that made the array, if any.
     of: Option<usize>,
 }
 

@@ -32,7 +32,7 @@ pub struct Env<'a> {
     scope: Option<&'a VariableScope<'a>>,
     /// Bytes held by the evaluation around the expression, which reduce what it may use itself.
     held: usize,
-    /// The product of the iterations of the forms around it.
+    /// The product of the numbers of iterations of all enclosing `$map`, `$filter` and `$reduce`.
     iterations: u64,
 }
 

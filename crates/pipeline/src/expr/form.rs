@@ -45,7 +45,7 @@ pub struct Filtering {
     pub name: Arc<str>,
     /// The condition on an element.
     pub condition: Expr,
-    /// The maximum number of elements; absent for no limit.
+    /// The expression of the maximum number of elements; absent for no limit.
     pub limit: Expr,
 }
 

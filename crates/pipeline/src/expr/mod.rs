@@ -75,7 +75,7 @@ pub enum Expr {
     Map(Box<Mapping>),
     /// `$filter`: the elements that meet a condition.
     Filter(Box<Filtering>),
-    /// Input, initial value, and a body over `value` and `this`.
+    /// `$reduce`: input, initial value, and an expression over `$$value` and `$$this`.
     Reduce(Box<[Expr; 3]>),
     /// A regular expression applied to text.
     Regex(Box<RegexCall>),

@@ -74,7 +74,7 @@ impl BitTest {
         }
     }
 
-    /// Evaluates the condition, where `set` tells which bits are set.
+    /// Evaluates the condition; `set` returns whether the bit at a position is set.
     fn holds_for(&self, set: impl Fn(u32) -> bool) -> bool {
         let mut bits = self.mask.bit_positions().map(set);
         match self.quantity {

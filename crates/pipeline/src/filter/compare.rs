@@ -12,11 +12,11 @@ pub enum Comparison {
     Eq,
     /// Less than the operand, among values of its class of types.
     Lt,
-    /// Less or equal, within the operand's class of types.
+    /// Less than or equal to the operand, among values of its class of types.
     Lte,
     /// Greater than the operand, among values of its class of types.
     Gt,
-    /// Greater or equal, within the operand's class of types.
+    /// Greater than or equal to the operand, among values of its class of types.
     Gte,
 }
 

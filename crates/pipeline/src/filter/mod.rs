@@ -31,11 +31,11 @@ const LOOKED: usize = 8;
 /// A condition on a document. The planner searches it for tests on indexed paths.
 #[derive(Clone, Debug)]
 pub enum Filter {
-    /// All of these match; an empty list always does.
+    /// All of these filters match; an empty list matches every document.
     And(Vec<Filter>),
     /// At least one of the inner filters matches.
     Or(Vec<Filter>),
-    /// None of these matches; an empty list always does.
+    /// None of these filters matches; an empty list matches every document.
     Nor(Vec<Filter>),
     /// The inner filter does not match.
     Not(Box<Filter>),

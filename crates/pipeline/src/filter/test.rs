@@ -30,11 +30,11 @@ pub enum PathTest {
     Pattern(Pattern),
     /// A test of some bits of the value.
     Bits(BitTest),
-    /// An array of this length; never met if negative.
+    /// The value is an array of this length; a negative length never matches.
     Size(i64),
     /// An array with an element, itself a document or array, that matches a filter.
     ElemMatch(Box<Filter>),
-    /// An array with an element that meets a condition.
+    /// The value is an array with an element that meets a condition.
     ElemValue(Condition),
 }
 

@@ -14,7 +14,7 @@ use crate::{
 };
 
 impl GroupState {
-    /// Converts the state to a value, without the accumulator's arguments.
+    /// Converts the state to a value that can be stored; it lacks the accumulator's arguments.
     pub(crate) fn into_saved(self) -> Value {
         match self {
             Self::Sum(sum) => save_sum(&sum),
@@ -94,7 +94,7 @@ impl GroupState {
     }
 }
 
-/// Splits a saved pair of sort key and value.
+/// Splits a stored pair into its sort key and its value.
 fn saved_pair(saved: Value) -> Option<(SortKey, Value)> {
     let Value::Array(pair) = saved else { return None };
     let [Value::Array(key), value] = <[Value; 2]>::try_from(pair).ok()? else { return None };

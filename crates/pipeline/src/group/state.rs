@@ -29,7 +29,7 @@ pub enum GroupState {
     Count(i64),
     /// `$min`, `$max`: the least or greatest value so far.
     Extreme(Extreme),
-    /// `$first`: the value of the first row; `None` before it.
+    /// `$first`: the value of the first row; `None` before there was a row.
     First(Option<Value>),
     /// `$last`: the value of the last row so far.
     Last(Value),
@@ -41,7 +41,7 @@ pub enum GroupState {
     Union(DistinctValues),
     /// `$concatArrays`: the elements of arrays.
     Joined(JoinedArrays),
-    /// `$stdDevPop`, `$stdDevSamp`: mean and squares, not the numbers themselves.
+    /// `$stdDevPop`, `$stdDevSamp`: count, mean and squared distances of the numbers.
     Deviation(StandardDeviation),
     /// `$mergeObjects`: the merged fields so far.
     Merged(Document),
@@ -49,7 +49,7 @@ pub enum GroupState {
     Edge(Edge),
     /// `$minN`, `$maxN`: the least or greatest n values so far, in order.
     Ranked(Ranked),
-    /// `$top`, `$bottom`, `$topN`, `$bottomN`: outputs with their sort keys.
+    /// `$top`, `$bottom`, `$topN`, `$bottomN`: output values with their sort keys.
     Top(Top),
     /// `$median`, `$percentile`: all numbers, since any of them may be the result.
     Percentiles(Percentiles),

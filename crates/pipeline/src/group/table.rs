@@ -237,7 +237,7 @@ impl Field {
         Ok(state)
     }
 
-    /// Adds the row of `env`; returns the growth in bytes.
+    /// Adds the row of `env` to a state; returns by how many bytes the state has grown.
     pub fn add_row(&self, state: &mut GroupState, env: &Env<'_>) -> Result<usize, Error> {
         match state {
             // It has no input to evaluate.

@@ -25,9 +25,9 @@ pub enum AccumulatorShape {
 /// empty.
 #[derive(Clone, Debug)]
 pub struct Taken {
-    /// The value of a row: the input or output.
+    /// The expression of a row's value: the `input` or `output`.
     pub input: Expr,
-    /// The count or the percentages; evaluated over the group's key.
+    /// The expression of the count or the percentages, evaluated over the group's key.
     pub n: Expr,
     /// The sort order of `$top`, `$bottom`, `$topN` and `$bottomN`.
     pub sort: Sort,

@@ -72,7 +72,7 @@ impl Top {
         Ok(grown)
     }
 
-    /// Returns the outputs in order, or the single one.
+    /// Returns the output values as an array in order, or the only one.
     pub(super) fn into_output(self) -> Value {
         let mut values = self.held.into_iter().map(|(_, value)| value);
         match self.one {

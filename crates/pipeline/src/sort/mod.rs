@@ -47,7 +47,8 @@ impl Sort {
         SortKey(keys::first_key(self, document).0)
     }
 
-    /// Like [`key_of`](Self::key_of), but fails for paths through different arrays.
+    /// Returns the sort key as [`key_of`](Self::key_of) does, but fails if paths go through
+    /// different arrays.
     pub fn strict_key(&self, document: DocRef<'_>) -> Result<SortKey, Error> {
         match keys::first_key(self, document) {
             (values, false) => Ok(SortKey(values)),

@@ -8,7 +8,7 @@ use evaluation::{
 
 use crate::{eval::Env, plan::Expr};
 
-/// The size of the array or object so far.
+/// The size of an array or object that is being built.
 #[derive(Debug, Default)]
 pub(crate) struct Building(Size);
 

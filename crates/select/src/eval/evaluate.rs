@@ -269,7 +269,7 @@ fn eval_concat<'a>(items: &'a [Expr], env: &mut Env<'a>) -> Result<Evaluated<'a>
     })
 }
 
-/// LIKE: undefined if the value is not a string.
+/// Evaluates LIKE, which is undefined if the value is not a string.
 fn match_like<'a>(
     value: &Evaluated<'a>,
     like: &Like,

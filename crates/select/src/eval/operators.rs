@@ -111,7 +111,7 @@ pub(super) fn negated<'a>(value: &Evaluated<'_>) -> Evaluated<'a> {
     to_f64(value).map_or(Evaluated::Missing, |value| number_or_nothing(-value))
 }
 
-/// Unary plus: the number itself; undefined for other types.
+/// Evaluates unary plus: the number itself, or undefined for other types.
 pub(super) fn unary_plus<'a>(value: &Evaluated<'_>) -> Evaluated<'a> {
     match value.value() {
         Some(value) if value.is_number() => Evaluated::Own(value.to_value()),

@@ -24,12 +24,12 @@ impl<'c> Call<'c, '_> {
         self.argument(at).and_then(ValueRef::as_str)
     }
 
-    /// Returns an argument that is a number, as a double.
+    /// Returns an argument as a double if it is a number.
     pub(super) fn number_at(&self, at: usize) -> Option<f64> {
         self.argument(at).and_then(to_f64)
     }
 
-    /// Returns an argument that is a number without a fraction.
+    /// Returns an argument if it is a number without a fraction.
     pub(super) fn integer_at(&self, at: usize) -> Option<i64> {
         self.argument(at).and_then(to_i64)
     }
@@ -63,7 +63,7 @@ impl<'c> Call<'c, '_> {
         &self.context.budget
     }
 
-    /// Counts work that the call does besides reading its arguments.
+    /// Counts work of the call other than reading its arguments.
     pub(super) fn spend_work(&self, units: usize) -> Result<(), Error> {
         self.budget().spend_bounded(units)
     }

@@ -56,7 +56,7 @@ fn object_to_array<'a>(call: &Call<'_, 'a>) -> Result<Evaluated<'a>, Error> {
     Ok(Evaluated::Own(Value::Array(pairs)))
 }
 
-/// Offset of the item's number in its resource id.
+/// Offset in the decoded resource id of an item's number.
 const NUMBER_AT: usize = 8;
 
 /// Returns the number of an item: the last eight bytes of its resource id, in little-endian order.

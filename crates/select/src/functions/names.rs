@@ -25,7 +25,7 @@ const ALIASES: &[(&str, &str)] = &[
     ("TO_STRING", "TOSTRING"),
 ];
 
-/// Names of known functions that are not implemented yet.
+/// Names of functions of the language that are not implemented yet.
 pub const LATER: &[&str] = &[
     "FULLTEXTCONTAINS",
     "FULLTEXTCONTAINSALL",

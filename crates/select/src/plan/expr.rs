@@ -40,7 +40,7 @@ pub enum Expr {
     Unary(Unary, Box<Expr>),
     /// `||`: the concatenation of strings.
     Concat(Vec<Expr>),
-    /// BETWEEN: the value, its low and its high bound.
+    /// BETWEEN: the value, the lower and the upper bound.
     Between(Box<[Expr; 3]>),
     /// IN: whether a value is in the list.
     In(Box<Expr>, Vec<Expr>),
@@ -56,11 +56,11 @@ pub enum Expr {
     Conditional(Box<[Expr; 3]>),
     /// A function call. Arguments are evaluated from left to right before the call.
     Call(&'static Function, Vec<Expr>),
-    /// A subquery and how its results become a value.
+    /// A subquery, and how the value of the expression results from its results.
     Subquery(Subquery, Box<Select>),
 }
 
-/// How the results of a subquery become a value.
+/// How the value of a subquery expression results from the subquery's results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Subquery {
     /// The first result; undefined without results.

@@ -4,7 +4,7 @@
 use super::{Expr, Input, Projection, Select};
 use crate::functions::Function;
 
-/// A part of an expression that the visit reports.
+/// A read or call that is reported while the expressions of a query are visited.
 enum Seen<'a> {
     /// A read of a path in the value of a slot.
     Read(usize, &'a [String]),
@@ -21,7 +21,7 @@ impl Seen<'_> {
 }
 
 impl Expr {
-    /// Calls `see` for everything in the expression, including subqueries.
+    /// Calls `see` for every read and call in the expression, including subqueries.
     fn visit(&self, see: &mut dyn FnMut(Seen<'_>)) {
         match self {
             Self::Constant(_) | Self::Undefined => {}
@@ -86,13 +86,13 @@ impl Select {
         repeatable
     }
 
-    /// Calls `see` for everything in any clause, including subqueries.
+    /// Calls `see` for every read and call in the query, including subqueries.
     fn visit(&self, see: &mut dyn FnMut(Seen<'_>)) {
         self.visit_rows(see);
         self.clauses().projection.visit(see);
     }
 
-    /// Calls `see` for everything in any clause but SELECT.
+    /// Calls `see` for every read and call in the query, except in its SELECT list.
     fn visit_rows(&self, see: &mut dyn FnMut(Seen<'_>)) {
         let clauses = self.clauses();
         for source in &clauses.from {
@@ -113,7 +113,7 @@ impl Select {
 }
 
 impl Projection {
-    /// Calls `see` for every read of a slot in SELECT.
+    /// Calls `see` for every read of a slot in the SELECT list.
     pub(crate) fn visit_reads(&self, see: &mut dyn FnMut(usize, &[String])) {
         self.visit(&mut |seen| seen.tell_read(see));
     }

@@ -45,9 +45,9 @@ pub struct Source {
 /// The source of the values of an alias.
 #[derive(Debug)]
 pub enum Input {
-    /// The stored document, which is in its slot already.
+    /// The stored document, which the caller has put into its slot.
     Root,
-    /// A single value; no row if it is undefined.
+    /// A single value; if it is undefined, there is no row.
     Value(Expr),
     /// The elements of an array.
     Elements(Expr),
@@ -103,7 +103,7 @@ pub struct Window {
 }
 
 impl Window {
-    /// Returns the number of the first result after the range.
+    /// Returns the number of results up to the end of the range.
     pub(crate) fn end_of_results(self) -> u64 {
         match self.take {
             None => u64::MAX,

@@ -12,7 +12,7 @@ pub(super) struct Ahead {
     /// Maximum number of rows to read ahead.
     most: usize,
     rows: usize,
-    /// Whether one of the further rows had a result.
+    /// Whether a row read ahead had a result.
     found: bool,
 }
 
@@ -22,7 +22,7 @@ impl Ahead {
         Self { resume, most, rows: 0, found: false }
     }
 
-    /// Records that there is a result after the page.
+    /// Records that a row read ahead has a result.
     pub(super) fn found_result(&mut self) -> Flow {
         self.found = true;
         Flow::Enough
@@ -35,7 +35,7 @@ impl Ahead {
         if self.found || self.most < self.rows { Flow::Enough } else { Flow::More }
     }
 
-    /// Returns whether reading further rows cannot change the outcome.
+    /// Returns whether no further row has to be read ahead.
     pub(super) fn is_over(&self) -> bool {
         self.found || self.most < self.rows
     }

@@ -19,7 +19,7 @@ use crate::{
 struct FoundResults<'a> {
     /// Results with their sort keys, which are empty without ORDER BY.
     values: Vec<(Vec<u8>, Evaluated<'a>)>,
-    /// Identity keys of the values so far, for DISTINCT.
+    /// Identity keys of the results so far, for DISTINCT.
     seen: HashSet<Vec<u8>, foldhash::fast::RandomState>,
     /// Bytes that the environment counts for the results.
     held: usize,

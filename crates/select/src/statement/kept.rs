@@ -97,7 +97,7 @@ impl Kept {
         self.results.len()
     }
 
-    /// Returns whether results after the kept ones were dropped.
+    /// Returns whether results that follow the kept ones were dropped.
     pub(super) fn has_forgotten(&self) -> bool {
         self.more
     }

@@ -76,7 +76,7 @@ impl Output {
 pub struct Page {
     /// The results in their order.
     pub values: Vec<Output>,
-    /// The continuation; `None` if this is the last page.
+    /// The position at which the next page resumes; `None` on the last page.
     pub resume: Option<Resume>,
     /// Memory reserved for the results.
     pub held: Share,

@@ -12,7 +12,7 @@ use crate::plan::Window;
 #[derive(Debug)]
 pub struct Rest {
     results: Kept,
-    /// Decides which of the results come after the previous page.
+    /// Decides which results come after the end of the previous page.
     gate: Gate,
     window: Window,
     /// Results returned or skipped since the first page.
@@ -43,7 +43,7 @@ impl Rest {
         Ok(self.cut_page(limit, held))
     }
 
-    /// Cuts the next page; its memory is counted already.
+    /// Takes the results of the next page, whose memory `held` covers already.
     pub(super) fn cut_page(mut self, limit: PageLimit, held: Share) -> Page {
         let (mut values, mut bytes) = (Vec::new(), 0_usize);
         let mut full = self.is_over();

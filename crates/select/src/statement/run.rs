@@ -66,13 +66,13 @@ pub struct Run {
     pub(super) full: bool,
     /// The look-ahead after a full page, if rows come in the order of results.
     pub(super) ahead: Option<Ahead>,
-    /// Results so far, if rows come in any order.
+    /// Results so far, if the rows are not in the order of the results.
     pub(super) kept: Kept,
     /// Groups so far, with GROUP BY.
     pub(super) groups: Groups,
     /// Values so far, for DISTINCT with an ORDER BY by something else.
     pub(super) firsts: Firsts,
-    /// Bytes of groups that are being turned into results.
+    /// Bytes of groups whose results are being computed.
     pub(super) finishing: usize,
     /// Memory reserved for results, groups and values of the run.
     pub(super) held: Share,

@@ -15,7 +15,7 @@ use crate::error::Error;
 pub(super) struct Positions(Vec<u64>);
 
 impl Positions {
-    /// Returns the empty set for a text of `len` bytes.
+    /// Returns the empty set of positions in a text of `len` bytes.
     fn none(len: usize) -> Self {
         Self(vec![0; len / 64 + 1])
     }

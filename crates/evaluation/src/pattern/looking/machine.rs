@@ -96,13 +96,13 @@ impl Machine {
         all.filter(|(_, stands)| stands.is_none()).map(|(group, _)| group).collect()
     }
 
-    /// Returns the predecessors of a state by transitions without input.
+    /// Returns the predecessors of a state by transitions that consume no input.
     pub(super) fn before(&self, state: StateID) -> &[StateID] {
         self.before.get(state.as_usize()).map_or(&[], Vec::as_slice)
     }
 }
 
-/// Computes the predecessors of each state by transitions without input.
+/// Computes the predecessors of each state by transitions that consume no input.
 fn before(nfa: &NFA) -> Vec<Vec<StateID>> {
     let mut before = vec![Vec::new(); nfa.states().len()];
     for (at, state) in nfa.states().iter().enumerate() {

@@ -41,7 +41,7 @@ pub(super) type Count<'a> = &'a dyn Fn(usize) -> Result<(), Error>;
 /// A compiled pattern with look-ahead.
 #[derive(Clone, Debug)]
 pub(super) struct Looking {
-    /// The look-aheads; each refers only to those before it.
+    /// The look-aheads, in an order in which each refers only to earlier ones.
     aheads: Vec<Machine>,
     main: Machine,
     /// The numbers of the pattern's own groups, the whole match first.
@@ -49,7 +49,7 @@ pub(super) struct Looking {
     groups_ahead: bool,
 }
 
-/// The positions found by the backward scan of a text.
+/// The positions at which the backward scan of a text found matches.
 #[derive(Debug)]
 pub(super) struct KnownPositions {
     aheads: Vec<Positions>,
@@ -96,7 +96,7 @@ impl Looking {
         self.groups_ahead
     }
 
-    /// Scans a text backward and returns the positions found.
+    /// Scans a text backward and returns the positions at which each look-ahead matches.
     pub(super) fn know(&self, text: &str, count: Count<'_>) -> Result<KnownPositions, Error> {
         let states: u64 = self.aheads.iter().chain([&self.main]).map(|it| it.len() as u64).sum();
         if MAX_STEPS < states.saturating_mul(text.len() as u64 + 1) {

@@ -185,7 +185,7 @@ fn only_element(join: &Join, only: usize) -> Option<DocBuf> {
     set_at_path(&join.path, Value::Array(element.into_iter().collect()), &empty).ok()
 }
 
-/// Decodes a document. Copied, since the record's buffer is reused.
+/// Decodes a document; it is copied, since the record's buffer is reused.
 fn read_document(bytes: &mut RecordBytes<'_>) -> Option<DocBuf> {
     Some(DocBuf::from_trusted(bytes.read_bytes()?.to_vec()))
 }

@@ -6,7 +6,7 @@ use crate::limits::MAX_STAGE_BYTES;
 
 /// MongoDB's error code for a device without free space.
 const FULL: i32 = 14031;
-/// MongoDB's number for an operation that may be retried later.
+/// MongoDB's error code for an operation that may be retried later.
 const AGAIN: i32 = BUSY;
 
 /// Converts the failure of a temporary file. The kind tells what to do: retry later, free space, or

@@ -31,7 +31,7 @@ pub(super) struct Head {
 /// the next record of a run often belongs near the end again.
 #[derive(Debug)]
 pub(super) struct Merge {
-    /// Each run with its next record; `None` at its end.
+    /// The readers of all runs, each with its next record, which is `None` at the run's end.
     runs: Vec<(Reader, Option<Head>)>,
     /// Indexes of the runs that have not ended, by their next records in descending order.
     order: Vec<usize>,
@@ -50,7 +50,7 @@ impl Merge {
         Ok(merge)
     }
 
-    /// Removes and returns the first record of all runs.
+    /// Removes and returns the record that comes first among those of all runs.
     pub(super) fn next_head(&mut self, sort: &Sort) -> Result<Option<Head>, Error> {
         let Some(at) = self.order.pop() else { return Ok(None) };
         let head = self.runs.get_mut(at).and_then(|(_, head)| head.take());

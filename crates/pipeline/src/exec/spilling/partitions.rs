@@ -35,9 +35,9 @@ const ROW: u8 = 1;
 pub(in crate::exec) struct Partitions {
     /// The file of all partitions.
     file: TempFile,
-    /// The level, which selects the bits of the hash.
+    /// The level of partitioning, which selects the bits of the hash.
     level: u32,
-    /// The writers of spilled partitions; `None` for those in memory.
+    /// The writers of spilled partitions; `None` for partitions that are in memory.
     writers: [Option<Writer>; PARTITIONS],
     record: Vec<u8>,
 }

@@ -84,7 +84,7 @@ struct Spilled {
     runs: Vec<(u32, Run)>,
     /// Stages and contexts that the rows of all runs share.
     shared: Shared,
-    /// Memory of `shared`, which grows with contexts, not with rows.
+    /// Memory of `shared`, which depends on the number of contexts rather than rows.
     kept: usize,
 }
 

@@ -61,7 +61,7 @@ fn each_value(call: &In<'_>, mut take: impl FnMut(ValueRef<'_>)) {
     }
 }
 
-/// `$sum`: ignores values that are not numbers; 0 without numbers.
+/// `$sum`: the sum of the values that are numbers; 0 if there are none.
 fn sum(call: &In<'_>) -> OptionalValue {
     let mut sum = Sum::default();
     each_value(call, |value| sum.add_number(value));

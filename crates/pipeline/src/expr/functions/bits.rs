@@ -41,7 +41,7 @@ fn fold_bits(call: &In<'_>, start: i64, join: fn(i64, i64) -> i64) -> OptionalVa
     Ok(Some(number_value(Number::Int(bits), narrow)))
 }
 
-/// `$bitNot`: the complement, in the type of the argument.
+/// `$bitNot`: the bitwise complement, of the same type as the argument.
 fn bit_not(call: &In<'_>) -> OptionalValue {
     match call.value_at(0) {
         document::ValueRef::Int32(v) => Ok(Some(Value::Int32(!v))),

@@ -43,7 +43,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
     row("$toString", Exactly(1), |c| shortened(c, Type::String), "as a string"),
 ];
 
-/// The error number of a failed conversion, which `onError` replaces.
+/// Error code of a failed conversion, for which `$convert` returns `onError` instead.
 const FAILED: i32 = 241;
 
 /// `$toInt` and the other short forms: `$convert` without `onError` and `onNull`. Null for null and

@@ -109,7 +109,7 @@ fn date_part(call: &In<'_>, of: fn(&DateParts, i64) -> i64) -> OptionalValue {
     Ok(Some(int_value(of(&DateParts::parts_of(at), at.div_euclid(DAY_MS)))))
 }
 
-/// `$isoWeekYear`: unlike the other parts always a 64-bit integer.
+/// `$isoWeekYear`: the ISO week year, always as a 64-bit integer.
 fn iso_week_year(call: &In<'_>) -> OptionalValue {
     let Some(at) = local_date(call)? else { return NULL };
     Ok(Some(Value::Int64(calendar::iso_week(at.div_euclid(DAY_MS)).0)))

@@ -32,7 +32,7 @@ struct Parts {
     iso: (Option<i64>, Option<i64>, Option<i64>),
     /// Hour, minute, second and millisecond.
     time: [i64; 4],
-    /// The offset from UTC in the text, in milliseconds.
+    /// The UTC offset that the text contains, in milliseconds.
     offset: Option<i64>,
     /// The UTC offset as it was written, for error messages.
     zone_text: String,

@@ -71,7 +71,7 @@ impl<'a> Fields<'a> {
         Ok(())
     }
 
-    /// Records the index of the next field by its hash.
+    /// Records the hash of the name of the field that is appended next.
     fn note_place(&mut self, hash: u64) {
         let at = self.fields.len();
         match self.places.entry(hash) {

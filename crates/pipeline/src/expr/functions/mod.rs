@@ -53,7 +53,7 @@ pub enum Takes {
     Any,
     /// Named arguments, in the order in which the function gets them.
     Named(&'static [Param]),
-    /// One argument, or a document with `date` and `timezone`.
+    /// One argument: a date, or a document with `date` and `timezone`.
     DateOrNamed,
 }
 

@@ -63,7 +63,7 @@ fn written(ticks: Option<i64>) -> Evaluated<'static> {
         .map_or(Evaluated::Missing, |text| Evaluated::Own(Value::String(text)))
 }
 
-/// Applies a function to the ticks of the first argument.
+/// Applies a function to the first argument, an instant in ticks.
 fn of_instant<'a>(call: &Call<'_, 'a>, function: fn(i64) -> i64) -> Result<Evaluated<'a>, Error> {
     Ok(instant_at(call, 0).map_or(Evaluated::Missing, |ticks| integer_value(function(ticks))))
 }

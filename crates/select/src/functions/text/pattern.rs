@@ -57,7 +57,7 @@ fn group_text<'t>(found: &Captures<'t>, group: usize) -> &'t str {
     found.get(group).map_or("", |part| part.as_str())
 }
 
-/// Returns the first match, or a group of it.
+/// Returns the first match of a pattern, or one group of it.
 fn extract<'a>(call: &Call<'_, 'a>) -> Result<Evaluated<'a>, Error> {
     let Some((text, pattern)) = text_and_pattern(call)? else { return UNDEFINED };
     let Some(group) = wanted_group(call, &pattern) else { return UNDEFINED };

@@ -23,7 +23,7 @@ pub(in super::super) const FUNCTIONS: &[Function] = &[
     row("STRINGEQUALS", 2..=3, |call| compare_texts(call, |text, part| text == part)),
 ];
 
-/// Units of work charged per byte for ignoring case.
+/// Units of work charged per byte for a comparison that ignores case.
 const FOLDED: usize = 4;
 
 /// Applies a test to two strings; the third argument tells whether case is ignored.

@@ -7,7 +7,7 @@ pub(super) fn utf16_length(text: &str) -> usize {
     if text.is_ascii() { text.len() } else { text.chars().map(char::len_utf16).sum() }
 }
 
-/// Returns at most `count` code units from a position on.
+/// Returns at most `count` UTF-16 code units of a text, from a position on.
 pub(super) fn utf16_slice(text: &str, start: usize, count: usize) -> &str {
     let rest = text.get(at_or_after(text, start)..).unwrap_or_default();
     // If the position is inside a character, the dropped second unit counts towards `count`.
