@@ -44,7 +44,7 @@ fn main() {
         .unwrap_or_else(|error| panic!("cannot write the portal's pages: {error}"));
 }
 
-/// Returns a folder with the page of build instructions.
+/// Returns a folder that contains only a page with build instructions.
 fn not_built(here: &Path, out: &Path) -> io::Result<PathBuf> {
     let folder = out.join("not-built");
     fs::create_dir_all(&folder)?;

@@ -32,7 +32,7 @@ const OTHERS: u64 = 4096;
 /// The key under which attempts are counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Attempter {
-    /// The network of the address, and the name's hash.
+    /// Attempts from a network on a user name, of which only a hash is kept.
     Name(Option<IpAddr>, u64),
     /// All attempts from a network, whatever the user name.
     Sender(Option<IpAddr>),

@@ -47,7 +47,7 @@ impl Key {
         Self::of(&bytes)
     }
 
-    /// Creates a key of these bytes, of any length.
+    /// Creates a key from these bytes, which may have any length.
     pub fn of(bytes: &[u8]) -> Result<Self, NotAKey> {
         let state = Hmac::<Sha256>::new_from_slice(bytes).map_err(|_| NotAKey)?;
         Ok(Self { state })

@@ -17,7 +17,8 @@ use crate::{
 
 /// First bytes of a token's content.
 const FORMAT: [u8; 2] = [0, 2];
-/// Separates these signatures from all others made with the secret.
+/// Part of the signed text, so that other signatures made with the secret are not accepted as
+/// tokens.
 const PURPOSE: &[u8] = b"resource token\0";
 /// Length of the fixed part: format, end, version.
 const FIXED: usize = FORMAT.len() + 8 + 8;
@@ -25,7 +26,7 @@ const FIXED: usize = FORMAT.len() + 8 + 8;
 /// A token for one version of a permission.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Token {
-    /// The path of ids that leads to the permission.
+    /// The path of ids that identifies the permission.
     pub permission: String,
     /// The permission's version when the token was issued; a later version invalidates the token.
     pub version: u64,

@@ -316,7 +316,8 @@ impl<R: Read> FrameReader<R> {
         self.next_frame_in(&mut |_| {})
     }
 
-    /// Like `next_frame`; `admit` gets the size before memory is reserved.
+    /// Reads the next frame as `next_frame` does; `admit` is told its size before memory is
+    /// reserved.
     pub(crate) fn next_frame_in(
         &mut self,
         admit: &mut dyn FnMut(u64),

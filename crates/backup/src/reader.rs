@@ -159,7 +159,7 @@ impl<R: Read> Read for Kept<R> {
     }
 }
 
-/// Returns the error for a backup whose writer failed.
+/// Returns the error for a backup whose writer failed, with the reason that the frame contains.
 pub(crate) fn failed(payload: &[u8]) -> Error {
     Error::Refused(format!("it could not be finished: {}", String::from_utf8_lossy(payload)))
 }

@@ -223,7 +223,7 @@ impl Client {
     }
 }
 
-/// Returns the message about a failed connection, with advice.
+/// Returns the error message for a failed connection, with advice.
 fn no_answer(address: &str, error: &ureq::Error) -> String {
     let ureq::Error::Io(io) = error else {
         return transfer::with_advice(format!("no answer from {address}: {error}"));

@@ -15,7 +15,7 @@ use crate::{
 /// Whether senders must authenticate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Login {
-    /// Anyone who can reach the address has full access.
+    /// Everyone who can reach the address has full access.
     Open,
     /// An account key is required, in a header or for a session.
     Required,

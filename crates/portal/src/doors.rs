@@ -11,7 +11,7 @@ use bytes::Bytes;
 pub enum Refused {
     /// The MongoDB API is disabled.
     DoorClosed,
-    /// The bytes are not a command, for this reason.
+    /// The bytes are not a well-formed command, for this reason.
     Malformed(String),
     /// The command exceeds the size limit, which the text names.
     TooLarge(String),

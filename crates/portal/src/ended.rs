@@ -18,7 +18,7 @@ pub type Keep = dyn Fn(&str) -> io::Result<()> + Send + Sync;
 
 /// The text that lists ended sessions, and how to store it.
 pub struct Kept {
-    /// The text stored last; empty if there is none.
+    /// The text as stored last; empty if none was stored.
     pub text: String,
     /// Stores another text. It is called under a lock and may block on disk.
     pub keep: Box<Keep>,

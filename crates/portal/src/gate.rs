@@ -25,7 +25,7 @@ use crate::{
 const HEALTH: [&str; 6] = ["/livez", "/alive", "/readyz", "/ready", "/status", "/metrics"];
 /// Path of the login route.
 pub(crate) const SESSION: &str = "/_portal/api/session";
-/// Path prefix of requests made by the web pages only.
+/// Path prefix of requests that only the portal's web pages send.
 pub(crate) const PAGES: &str = "/_portal/";
 /// Path prefix of requests to the APIs.
 const RELAYS: &str = "/_portal/api/";

@@ -7,7 +7,7 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
 const POLICY: &str = "default-src 'self'; base-uri 'none'; form-action 'self'; \
                       frame-ancestors 'none'; object-src 'none'; img-src 'self' data:";
 
-/// Headers without variations: no framing, no type sniffing, no referrer.
+/// Security headers that are the same in every response: no framing, no type sniffing, no referrer.
 const FIXED: [(HeaderName, &str); 3] = [
     (header::X_FRAME_OPTIONS, "DENY"),
     (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),

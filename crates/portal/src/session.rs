@@ -43,9 +43,9 @@ const NAME: &str = "ebb_session";
 /// A valid session: opened from a cookie, or just started.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Session {
-    /// Right of the key that the session was started with.
+    /// What the key with which the session was started allows.
     pub(crate) right: Right,
-    /// Position of that key in the account's list of keys.
+    /// Position in the account's list of the key with which the session was started.
     place: usize,
     /// Expiry in seconds since the Unix epoch.
     until: i64,

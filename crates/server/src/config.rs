@@ -51,7 +51,7 @@ pub enum ClientCertificates {
     Require,
 }
 
-/// What is printed to standard output once every listener accepts.
+/// What is printed to standard output once the server accepts connections.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Banner {
     /// Prints nothing.
@@ -185,7 +185,7 @@ pub struct Config {
     /// Additional host names accepted by the admin listener, besides IP addresses, `localhost`, the
     /// machine's name and the host it listens on.
     pub admin_hosts: Vec<String>,
-    /// Directory of another project's data explorer; `None` serves none.
+    /// Directory of a data explorer that another project provides; `None` serves none.
     pub explorer_dir: Option<PathBuf>,
     /// How the clock advances.
     pub clock: ClockMode,
@@ -201,14 +201,14 @@ pub struct Config {
     pub log_level: String,
     /// Limits of operations and connections.
     pub limits: Limits,
-    /// Additional warnings to log at the start, as sentences.
+    /// Additional warnings that are logged at the start, as sentences.
     pub warnings: Vec<String>,
     /// The text that is printed when the server accepts connections.
     pub banner: Banner,
     /// Bytes of the journal to keep for incremental backups; `None` leaves the current archive
     /// setting unchanged.
     pub backup_journal: Option<u64>,
-    /// Bound on the disk space that old views may pin.
+    /// Bound on the disk space that old views may retain.
     pub old_views: OldViewsBound,
     /// Whether a MongoDB document's own `ttl` is interpreted; `None` uses the stored setting.
     pub per_document_ttl: Option<bool>,

@@ -18,7 +18,7 @@ pub(crate) struct EarlyAdmin<E> {
     entrance: watch::Sender<Option<Arc<E>>>,
     /// Ends connections accepted before the [`Entrance`] was set; their clients reconnect.
     opened: watch::Sender<bool>,
-    /// The accept task; `None` if the address is off.
+    /// The task that accepts connections; `None` if the address is off.
     task: Option<JoinHandle<()>>,
 }
 

@@ -14,12 +14,12 @@ use tokio::signal::unix::{SignalKind, signal};
 
 use crate::background::wait_for;
 
-/// How long a command may take to end by itself.
+/// Time in which an interrupted command has to end before the process exits.
 const GRACE: Duration = Duration::from_secs(3);
 /// Exit code of an interrupted process.
 const INTERRUPTED: i32 = 130;
 
-/// Whether the command was interrupted. Clones share the flag.
+/// A flag that a signal to the process sets. Clones share it.
 #[derive(Clone, Debug, Default)]
 pub struct Interrupt(Arc<AtomicBool>);
 

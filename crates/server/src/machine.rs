@@ -40,7 +40,7 @@ pub(crate) fn own_bytes() -> Option<usize> {
     statm().map(|(resident, shared)| resident.saturating_sub(shared))
 }
 
-/// Returns resident bytes and those of them backed by files.
+/// Returns the resident memory in bytes, and the part of it that files back.
 fn statm() -> Option<(usize, usize)> {
     // Kept open: opening takes longer than reading.
     static STATM: OnceLock<Option<File>> = OnceLock::new();

@@ -32,7 +32,7 @@ pub(crate) struct Doors {
     pub(crate) cosmos: Option<Arc<cosmos::Door<AnyStore>>>,
 }
 
-/// Future result of a call that another node may handle.
+/// Future result of a request that may be executed on another node.
 pub(crate) type Elsewhere<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
 /// Calls to the APIs where a process serves only some shards; forwards each to the owner.

@@ -47,7 +47,7 @@ pub struct Running {
     site: Arc<Site>,
     /// Signals the listeners to stop.
     stop: watch::Sender<bool>,
-    /// Tasks of the listeners and others that end after `stop`.
+    /// Tasks of the listeners and other background tasks, which end after `stop`.
     tasks: Vec<JoinHandle<()>>,
     data: Data,
     only_closes: Arc<AtomicBool>,

@@ -7,7 +7,7 @@ use spill::{Area, Limits};
 
 use crate::{config::Config, data_dir::DataDir, give_way::give_way, listen, machine};
 
-/// Temporary files use at most 1/`DESCRIPTORS` of the descriptors.
+/// Temporary files use at most 1/`DESCRIPTORS` of the file descriptors.
 const DESCRIPTORS: u64 = 16;
 
 /// Returns the memory plan: by the setting, or derived from the machine.

@@ -53,9 +53,9 @@ pub(crate) struct Site {
     pub(crate) account: CurrentKeys,
     /// Audit log of logins, refusals and changes; `None` if disabled.
     pub(crate) audit: Option<Arc<AuditLog>>,
-    /// TLS of the listeners; `None` if all have it off.
+    /// TLS configuration of the listeners; `None` if TLS is off for all of them.
     pub(crate) tls: Option<Arc<Tls>>,
-    /// Settings of the NoSQL API; `None` if it is off.
+    /// Settings of the NoSQL API; `None` if the API is off.
     pub(crate) nosql: Option<cosmos::Settings>,
     /// Addresses at which the server accepts connections.
     pub(crate) ready: Ready,
@@ -63,7 +63,7 @@ pub(crate) struct Site {
     pub(crate) pages: Option<Arc<Pages>>,
     /// How the admin address authenticates.
     pub(crate) login: Login,
-    /// The APIs that are open now, for the portal.
+    /// The APIs that this process serves now, through which the portal reaches the data.
     pub(crate) doors: watch::Sender<Doors>,
     /// Exporter of traces to a collector.
     pub(crate) traces: Traces,

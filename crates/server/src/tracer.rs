@@ -31,7 +31,7 @@ impl Traces {
         Err(Failure::Usage(text.to_owned()))
     }
 
-    /// Returns the hook to which the APIs report operations.
+    /// Returns the tracer to which the APIs report finished operations.
     pub(crate) fn tracer(&self) -> Tracer {
         #[cfg(feature = "otlp")]
         return self.spans.clone().map(|spans| spans as std::sync::Arc<dyn traces::Trace>);

@@ -17,7 +17,7 @@ use crate::{
 /// Result of walking one collection, or of checking the files outside the collections.
 #[derive(Clone, Debug)]
 pub struct Difference {
-    /// Database and collection; `files` for the files outside of collections.
+    /// Database and collection name; `files` for files that belong to no collection.
     pub namespace: String,
     /// Display name of the collection's API; `None` if it belongs to no API.
     pub api: Option<&'static str>,

@@ -47,5 +47,5 @@ pub(super) fn check_extensions(list: Option<&str>) -> Result<(), Malformed> {
     Ok(())
 }
 
-/// The error of a mandatory extension, at any position.
+/// The error for a mandatory extension, wherever it occurs in the message.
 pub(super) const NO_EXTENSION: Malformed = Malformed("a mandatory extension is not supported");

@@ -93,7 +93,7 @@ fn init_command() -> Command {
         )
 }
 
-/// Returns the commands that write or read a complete copy.
+/// Returns the subcommands that write a complete copy of the data and read one.
 fn copy_commands() -> [Command; 2] {
     let dump = CassandraValues::augment_args(Command::new("dump"))
         .about("Write a cluster's data into a new data directory for a stand-alone server")

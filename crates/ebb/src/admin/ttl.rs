@@ -76,7 +76,7 @@ fn parse_default(text: &str) -> Result<Value, String> {
     }
 }
 
-/// Returns the path of the collection on the command line.
+/// Returns the request path of the collection that the command line names.
 fn collection_path(matches: &ArgMatches) -> String {
     let text = |id: &str| escaped(matches.get_one::<String>(id).map_or("", String::as_str));
     format!("/_ebb/databases/{}/collections/{}", text("database"), text("collection"))

@@ -81,7 +81,7 @@ pub(super) fn run(client: &Client, matches: &ArgMatches) -> Result<Value, String
     }
 }
 
-/// Formats an answer for people, with one line per user.
+/// Formats a list of users, one per line.
 pub(super) fn format_answer(answer: &Value) -> String {
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let name = |user: &Value| format!("{}@{}", text(&user["user"]), text(&user["database"]));
@@ -99,7 +99,7 @@ pub(super) fn format_answer(answer: &Value) -> String {
     users.iter().map(|user| format!("{}: {}\n", name(user), roles(user))).collect()
 }
 
-/// Returns the roles on the command line, `role` or `role@database`.
+/// Returns the roles given on the command line as `role` or `role@database`.
 fn typed_roles(matches: &ArgMatches) -> Vec<Value> {
     let typed = matches.get_many::<String>("role").into_iter().flatten();
     let named = typed.map(|text| text.rsplit_once('@').unwrap_or((text, DATABASE)));

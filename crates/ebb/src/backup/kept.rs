@@ -94,7 +94,7 @@ fn link_of(name: String, found: Result<Survey, backup::Error>) -> Result<Link, S
     Ok(Link { name, header: found.header, clock_ms })
 }
 
-/// Returns a source that opens one backup for reading.
+/// Returns a source from which the backup at a location can be restored.
 pub(super) fn source_of(place: &Place, bar: &Progress, interrupt: &Interrupt) -> Source {
     let (of, bar, interrupt) = (place.clone(), bar.clone(), interrupt.clone());
     let open = move || -> io::Result<Box<dyn Read + Send>> {

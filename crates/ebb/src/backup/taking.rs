@@ -117,7 +117,7 @@ fn take(matches: &ArgMatches, place: &Place) -> Result<Taken, Failure> {
     Ok(Taken { place, header, trailer, written })
 }
 
-/// Returns the route for the changes since a backup.
+/// Returns the request path of an incremental backup that continues this one.
 fn route_after(before: &Header) -> String {
     let Header { last_entry, last_stamp, lineage, .. } = before;
     let (seq, at) = (last_stamp.seq, last_stamp.at_ms);

@@ -110,7 +110,7 @@ impl CassandraValues {
 }
 
 impl PeerValues {
-    /// Adds the settings of the link to the configuration.
+    /// Adds the Cassandra settings to a cluster configuration that has those of the link.
     pub(super) fn add_to(self, mut config: ClusterConfig) -> Result<ClusterConfig, Wrong> {
         let wrong = |text: &str| Err(Wrong(text.to_owned()));
         let Some(address) = self.peer_addr.0 else {

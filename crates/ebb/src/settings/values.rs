@@ -236,7 +236,7 @@ pub(super) fn parse_log_format(text: &str) -> Result<LogFormat, String> {
     }
 }
 
-/// Returns the kind of startup banner for this log format.
+/// Returns the startup banner that suits this log format.
 pub(super) fn banner_beside(log: Option<LogFormat>) -> Banner {
     match (std::io::stdout().is_terminal(), log) {
         (true, _) => Banner::Terminal,

@@ -23,7 +23,7 @@ const FEW_DESCRIPTORS: u64 = 8192;
 /// Free percentage of a device below which too little is left for compaction and growth.
 const LITTLE_ROOM: u64 = 10;
 
-/// Views of this age keep many replaced versions on disk.
+/// Age of a view from which it is reported, since it keeps replaced versions on disk.
 const LONG_VIEW: Duration = Duration::from_secs(3600);
 
 /// Severity of a finding.

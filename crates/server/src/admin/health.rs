@@ -90,14 +90,14 @@ pub(crate) async fn get_status(State(shared): State<Shared>) -> Response {
     status_answer(status_body(&shared))
 }
 
-/// Returns the status body with the matching status code.
+/// Returns the response for a status body, with the HTTP status that matches it.
 pub(crate) fn status_answer(body: Value) -> Response {
     let good = body.get("status").and_then(Value::as_str) == Some("ok");
     let status = if good { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
     (status, Json(body)).into_response()
 }
 
-/// Returns the status body. Times are milliseconds, memory is bytes.
+/// Returns the status as JSON; times are in milliseconds, memory is in bytes.
 pub(crate) fn status_body(shared: &Shared) -> Value {
     let why = why_unready(shared);
     let checks = checks_json(why.iter().cloned().chain(memory_shortage(shared)));

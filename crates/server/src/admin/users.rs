@@ -30,7 +30,7 @@ struct NamedRole {
     db: String,
 }
 
-/// Body of a request. The password is plain text.
+/// Body of a request for a user; the password is plain text.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Wanted {
@@ -49,7 +49,7 @@ impl Wanted {
         })
     }
 
-    /// Returns the arguments that both commands have in common.
+    /// Returns the arguments that `createUser` and `updateUser` have in common.
     fn arguments(&self) -> Document {
         let mut arguments = Document::new();
         if let Some(password) = &self.password {

@@ -25,7 +25,7 @@ pub(super) struct LineFile {
     folder: PathBuf,
     /// Prefix of both file names.
     kind: &'static str,
-    /// Number of lines in the newer file; `None` until counted.
+    /// Number of lines in the newer file; `None` before they were counted.
     lines: Mutex<Option<usize>>,
 }
 
@@ -52,7 +52,7 @@ impl LineFile {
         read
     }
 
-    /// Appends a record; switches files after `most` of them.
+    /// Appends a record; after `most` records the files change their roles.
     pub(super) fn append(&self, noted: &impl Serialize, most: usize) -> io::Result<()> {
         let mut lines = self.lines.lock();
         // Creates only this folder: a deleted data directory must not be recreated.

@@ -98,7 +98,7 @@ impl Held {
     }
 }
 
-/// Takes samples until `stop`, and a last one then.
+/// Takes samples periodically until `stop`, and a last one at the stop.
 pub(crate) async fn keep(
     figures: Arc<Figures>,
     gather: impl Fn() -> Gathered + Clone + Send + 'static,

@@ -12,7 +12,7 @@ use super::file::LineFile;
 pub(super) struct KeptSlow {
     all: Arc<SlowOperations>,
     file: LineFile,
-    /// Total number at the time of the last write.
+    /// Total number of slow operations when the file was last written.
     written: Mutex<u64>,
 }
 

@@ -104,7 +104,7 @@ fn unserved() -> Response {
     Error::unavailable("no node that owns the data can be reached").into_response()
 }
 
-/// Forwards a request to the owner and returns its response.
+/// Forwards a request to the owner of a shard and returns the owner's response.
 pub(super) async fn pass_on(passage: Passage, request: Request) -> Response {
     passage.exchange(request).await.unwrap_or_else(unserved)
 }
@@ -144,7 +144,7 @@ async fn get_status(State(routes): State<Routes>) -> Response {
     health::status_answer(body)
 }
 
-/// Merges a reason into the checks of a status.
+/// Adds a reason to the checks in a status response.
 fn merge_checks(fields: &mut serde_json::Map<String, Value>, why: String) {
     let found = health::checks_json([why]);
     let Some(checks) = fields.get_mut("checks").and_then(Value::as_object_mut) else { return };

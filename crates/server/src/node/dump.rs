@@ -21,7 +21,7 @@ use crate::{
     shares::plan_memory,
 };
 
-/// Creates the directory; returns the last journal entry it includes.
+/// Writes the cluster's data into a new directory; returns the last journal entry that it includes.
 pub(super) async fn dump_cluster<L: Ledger>(
     ledger: &L,
     (cluster, shard): (&ClusterRecord, u32),

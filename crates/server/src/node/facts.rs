@@ -51,7 +51,7 @@ pub(super) struct Counts {
     pub(super) off_ms: AtomicI64,
 }
 
-/// A node's view, with respect to one of its shards.
+/// What a node knows about the cluster and about one of its shards.
 #[derive(Clone)]
 pub(super) struct Facts {
     /// The shard.
@@ -112,7 +112,7 @@ impl LifeState {
 }
 
 impl Facts {
-    /// Returns the view of another shard, with new counters.
+    /// Returns the same facts for another shard, with new counters.
     pub(super) fn of_shard(&self, number: u32, shard: Arc<SharedShard>) -> Self {
         let (role, counts) = (shard.role(), Arc::default());
         Self { number, role, shard, counts, ..self.clone() }
@@ -209,7 +209,7 @@ impl Facts {
         self.seen().nodes.iter().any(|record| record.node == self.node)
     }
 
-    /// Returns the number of committed entries not yet applied here.
+    /// Returns the number of committed entries that this node has not applied yet.
     pub(super) fn lag(&self) -> u64 {
         let seen = self.seen_shard();
         seen.committed.saturating_sub(seen.applied)
@@ -331,13 +331,13 @@ pub(super) fn node_called(view: &View, name: &str) -> Option<Uuid> {
     view.nodes.iter().find(is_it).map(|record| record.node)
 }
 
-/// Returns the time since `at`, by the boot clock.
+/// Returns the time that has passed since `at`, a reading of the boot clock.
 fn since(at: u64) -> Duration {
     let now = u64::try_from(Machine.boot_ns()).unwrap_or(0);
     Duration::from_nanos(now.saturating_sub(at))
 }
 
-/// Returns the time since a node's last new heartbeat.
+/// Returns the time since the last new heartbeat of a node.
 fn beat_age(view: &View, node: Uuid) -> Duration {
     view.beats.get(&node).map_or(Duration::ZERO, |at| since(*at))
 }

@@ -94,7 +94,7 @@ fn shown(record: &NodeRecord) -> String {
     if name.is_empty() { record.node.to_string() } else { name }
 }
 
-/// Returns the numbers that change while a node is alive.
+/// Returns incarnation and heartbeat of a node, which change while it is alive.
 fn moment(record: &NodeRecord) -> (u64, u64) {
     (record.incarnation, record.beat)
 }

@@ -37,7 +37,7 @@ pub struct Moved {
     pub bytes: u64,
 }
 
-/// Creates the cluster; returns its id. Refuses if one exists.
+/// Creates the cluster and returns its id; fails if a cluster exists.
 pub(super) async fn make_of_directory<L: Ledger>(
     ledger: &L,
     keyspace: &str,

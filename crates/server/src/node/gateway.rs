@@ -48,7 +48,7 @@ pub(super) struct Gateway {
 }
 
 impl Entrance for Gateway {
-    /// Counts nothing: a term counts the clients that it serves.
+    /// Counts nothing, since the term that serves a client counts it.
     fn count_silent(&self) -> impl Send + 'static {}
 
     /// Serves a client of the MongoDB API, which stays connected while its server changes.
@@ -88,7 +88,7 @@ impl Entrance for Gateway {
 }
 
 impl Gateway {
-    /// Finds the server for a client of the MongoDB API.
+    /// Finds the server that owns the shard, for a client of the MongoDB API.
     async fn find_for(&self, shard: u32, client: SocketAddr, guest: Guest) -> Option<Way> {
         let passed = Passed { client, secure: false, guest: Some(guest) };
         let found = self.routes.shard(shard)?.find_for(Purpose::Mongo, &passed);
@@ -243,7 +243,7 @@ async fn serve_nosql(
     cosmos::serve_forwarded(here, stream, about).await;
 }
 
-/// Handles a control message of another node about a shard.
+/// Handles a control message that another node has sent about a shard.
 fn hear(route: &Route, word: Purpose) {
     let shard = &route.facts.shard;
     standings::note_kept(route, word);

@@ -20,10 +20,10 @@ use crate::admin::error::{Error, Result};
 
 /// Maximum time until another node owns the shard.
 const HAND_OVER: Duration = Duration::from_secs(10);
-/// How long to wait for an unknown node to appear.
+/// Maximum time to wait until a node of an unknown name appears.
 const SEEN: Duration = Duration::from_secs(1);
 
-/// Body of a hand-over request. Unknown names are refused.
+/// Body of a hand-over request; unknown fields are refused.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct HandOver {

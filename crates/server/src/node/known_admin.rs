@@ -40,7 +40,7 @@ enum Asks {
     Clock,
     /// All shards; the numbers in their responses are added up.
     Sum,
-    /// All shards; the entries of this list are concatenated.
+    /// All shards; the arrays of this name in their responses are concatenated.
     List(&'static str),
 }
 

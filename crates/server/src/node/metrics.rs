@@ -25,7 +25,7 @@ pub(super) async fn get_metrics(State(routes): State<Routes>) -> Response {
     metrics_answer(&registry)
 }
 
-/// A metric of a shard: name, description, and reader.
+/// A metric of each shard: name, description, and the function that reads it.
 type Figure<T> = (&'static str, &'static str, fn(&Route) -> T);
 
 /// Gauges of each shard.

@@ -28,7 +28,7 @@ use crate::{
 /// Parameters of a new cluster.
 #[derive(Clone, Debug)]
 pub struct NewCluster {
-    /// How to reach Cassandra; the node's own settings are ignored.
+    /// Contact points and credentials of Cassandra; settings of the node itself are ignored.
     pub at: ClusterConfig,
     /// Datacenter that holds the replicas; `None` for any node.
     pub datacenter: Option<String>,

@@ -26,7 +26,7 @@ use super::{
 };
 use crate::{background, listen::Places, term::Term};
 
-/// Address used for calls on behalf of no client.
+/// Stands for the client's address in calls that no client has caused.
 pub(super) const NOBODY: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
 
 /// Maximum time that a client waits until the shard has an owner.
@@ -35,7 +35,7 @@ const PATIENCE: Duration = Duration::from_secs(15);
 const AGAIN: Duration = Duration::from_millis(100);
 /// How long an owner may take to commit pending writes and give the data up.
 const HAND_OVER: Duration = Duration::from_secs(2);
-/// Time limit to notify the target of a move.
+/// Time limit for notifying the node to which a shard is to move.
 const ASKED: Duration = Duration::from_secs(2);
 /// Time limit of a notification to other nodes.
 const WORD: Duration = Duration::from_millis(500);
@@ -49,7 +49,7 @@ const LAST_ANSWER: Duration = Duration::from_secs(10);
 pub(super) struct Route {
     pub(super) facts: Facts,
     pub(super) terms: watch::Receiver<Option<Arc<Term>>>,
-    /// Set to the epoch that is to be given up.
+    /// Set to the epoch in which this node is to release the shard.
     pub(super) given_up: watch::Sender<Option<u64>>,
     /// Whether an operator has assigned the shard to this node, so that placement leaves it here.
     pub(super) kept: Arc<AtomicBool>,
@@ -93,7 +93,7 @@ impl Route {
         self.terms.borrow().clone()
     }
 
-    /// Returns whether requests would be served, here or elsewhere.
+    /// Returns whether a request would be served now, by this or another node.
     pub(super) fn would_serve(&self) -> bool {
         self.here().is_some() || self.facts.why_unready().is_none()
     }

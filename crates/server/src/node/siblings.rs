@@ -41,7 +41,7 @@ impl AskSiblings for Others {
     }
 }
 
-/// Calls the server of a shard, with a time limit.
+/// Opens a stream to the server of a shard and performs `work` on it, within a time limit.
 async fn asked<T>(
     route: &Route,
     purpose: Purpose,

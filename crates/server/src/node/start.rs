@@ -56,7 +56,7 @@ use crate::{
     test_clocks::clock_source,
 };
 
-/// How long a start waits until the node is ready.
+/// Maximum time that a start waits until the node can serve requests.
 const READY: Duration = Duration::from_secs(20);
 
 /// Name of the link address's setting.
@@ -241,7 +241,7 @@ async fn peer_tls(cluster: &ClusterConfig) -> Result<Option<LinkTls>, Failure> {
     }
 }
 
-/// Returns the settings with the cluster's kind of clock.
+/// Returns the settings, with the clock mode that the cluster's record specifies.
 fn clocked(config: &Config, record: &ClusterRecord) -> Result<Config, Failure> {
     let mut config = config.clone();
     match (record.clock.as_str(), config.clock) {
@@ -363,7 +363,7 @@ impl Node {
         }
     }
 
-    /// Hands over all shards; each term ends its connections.
+    /// Hands over all shards; the end of each term ends its connections.
     pub(crate) async fn hand_over(&self) {
         let mut given_up = JoinSet::new();
         for route in self.routes.all().filter(|route| route.here().is_some()) {

@@ -35,7 +35,7 @@ const LONG: Duration = Duration::from_secs(10);
 /// Channel that publishes the current term if this node owns the shard.
 pub(super) type CurrentTerm = watch::Sender<Option<Arc<Term>>>;
 
-/// Everything needed to run the terms of a shard.
+/// What a shard's terms are run with: settings, routes and clock.
 pub(super) struct Terms {
     pub(super) site: Arc<Site>,
     pub(super) route: Route,
@@ -47,7 +47,7 @@ pub(super) struct Terms {
 }
 
 impl Terms {
-    /// Runs terms until `stop`, and then ends the current one.
+    /// Runs the terms of a shard until `stop`, and then ends the current one.
     pub(super) async fn run(self, mut stop: watch::Receiver<bool>) {
         let mut role = self.route.facts.role.clone();
         let mut given_up = self.route.given_up.subscribe();

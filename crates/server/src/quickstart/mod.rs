@@ -26,7 +26,7 @@ const DEFAULT_TTL: i64 = 60;
 pub(crate) enum Failure {
     /// Both APIs are off.
     NoDoor,
-    /// The name is in use; a sentence with a remedy.
+    /// The database or collection name is in use; the text suggests a remedy.
     Taken(String),
     /// Error text of an API.
     Refused(String),

@@ -27,7 +27,7 @@ pub(super) struct Session {
     pub(super) city: &'static str,
     pub(super) page: &'static str,
     pub(super) started: Instant,
-    /// Seconds, or -1 for never; `None` applies the default.
+    /// Property `ttl` in seconds, -1 for never; `None` leaves it out.
     pub(super) ttl: Option<i64>,
 }
 

@@ -110,7 +110,7 @@ pub(super) fn open_reader<R: Read>(name: &str, input: R) -> Result<Reader<R>, Fa
     Reader::open(input).map_err(|error| Failure::Failed(format!("{name}: {error}")))
 }
 
-/// Refuses a backup that does not continue the chain.
+/// Refuses a backup that does not continue where the previous one ends.
 pub(super) fn check_place(
     name: &str,
     before: Option<&Header>,

@@ -6,7 +6,7 @@ use clock::Checkpoint;
 use super::standing_clock::standing_clock;
 use crate::{failure::Failure, features::Features};
 
-/// Clock and switches.
+/// Clock and switches, which a backup contains after the data.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Ending {
     pub(super) clock: Option<Checkpoint>,

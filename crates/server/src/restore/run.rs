@@ -62,7 +62,7 @@ pub struct Restore<'a> {
 /// Result of a restore.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Restored {
-    /// Documents and items live at the instant of the backup.
+    /// Number of documents and items that were live at the instant of the backup.
     pub documents: u64,
     /// Number of these documents that have expired by the restored database's time.
     pub expired: u64,
@@ -169,7 +169,7 @@ fn seconds_since(clock: &Checkpoint) -> i64 {
     if clock.manual { 0 } else { passed_ms.saturating_add(999) / 1_000 }
 }
 
-/// Applies all backups; returns the end records of the last.
+/// Applies all backups; returns what the last one contains after its data.
 fn apply_all(
     runtime: &tokio::runtime::Runtime,
     sources: Vec<Source>,

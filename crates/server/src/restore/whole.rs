@@ -24,7 +24,7 @@ pub(super) fn check_header(header: &Header) -> Result<(), Failure> {
     Err(Failure::Failed(why))
 }
 
-/// Checks that the data end where the header says.
+/// Checks that the data end at the entry and the stamp that the header states.
 pub(super) fn check_end(header: &Header, last: u64, stamp: Option<Stamp>) -> Result<(), Failure> {
     let want = header.last_entry;
     if last != want {

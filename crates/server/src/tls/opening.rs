@@ -256,7 +256,8 @@ mod tests {
         (opened.is_some(), strangers.used_bytes())
     }
 
-    /// The paused clock advances when all tasks are waiting.
+    /// A handshake that does not continue is given up; the paused clock advances when all tasks
+    /// wait.
     #[tokio::test(start_paused = true)]
     async fn who_does_not_go_on_with_a_handshake_is_given_up() {
         for (bytes, let_in) in [

@@ -35,9 +35,9 @@ pub(crate) enum Purpose {
     UsersLater,
     /// Control message: leave the shard to other nodes when it becomes free.
     HoldBack,
-    /// Control message: stop leaving the shard to other nodes.
+    /// Control message: claim the shard instead of leaving it to other nodes.
     GoFirst,
-    /// Control message: ownership has changed; read the shard's record.
+    /// Control message: the ownership of the shard has changed; read its record.
     Look,
     /// Control message: an operator assigns the shard to this node. It claims the shard as for
     /// [`GoFirst`](Self::GoFirst), and placement leaves it there.
@@ -71,9 +71,9 @@ impl Purpose {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Passed {
     pub(crate) client: SocketAddr,
-    /// Whether the client uses TLS to the forwarding node.
+    /// Whether the client's connection to the forwarding node uses TLS.
     pub(crate) secure: bool,
-    /// Further information about a client of the MongoDB API.
+    /// User, certificate and address of a client of the MongoDB API; `None` for other clients.
     pub(crate) guest: Option<Guest>,
 }
 
@@ -87,7 +87,7 @@ pub(crate) struct Guest {
     pub(crate) certificate_subject: Option<String>,
     /// Address at which the client connected to the calling node.
     pub(crate) reached_at: Option<IpAddr>,
-    /// Whether clients of that node have to log in.
+    /// Whether clients of the calling node have to log in.
     pub(crate) has_to_log_in: bool,
 }
 
@@ -100,7 +100,7 @@ pub(crate) struct User {
 }
 
 impl Guest {
-    /// Creates the information about a client and its login.
+    /// Returns what the called node needs to know about a client and its login.
     pub(crate) fn of(peer: &Peer, user: Option<&KnownUser>) -> Self {
         let user =
             user.cloned().map(|KnownUser { user, database, id }| User { user, database, id });
