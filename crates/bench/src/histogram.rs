@@ -25,7 +25,7 @@ impl Histogram {
         }
     }
 
-    /// Adds another histogram; each connection records into its own.
+    /// Adds the counts of another histogram, since each connection has its own.
     pub(crate) fn add_counts(&mut self, other: &Self) {
         self.0 += &other.0;
     }

@@ -66,7 +66,7 @@ pub(crate) struct LoadFigures {
     pub(crate) server_cpu: f64,
 }
 
-/// Like [`insert_documents`], with this write concern, and measures the load.
+/// Inserts documents as [`insert_documents`] does, with this write concern, and measures the rate.
 pub(crate) async fn measure_inserts(
     target: &impl Subject<Link = Connection>,
     collection: &str,

@@ -42,7 +42,7 @@ impl Keys {
         self.below.store(below, Ordering::Relaxed);
     }
 
-    /// Returns the number of records before the first gap.
+    /// Returns the number of records up to the first one that is missing.
     pub(crate) fn count_gapless(&self) -> u64 {
         self.below.load(Ordering::Relaxed)
     }

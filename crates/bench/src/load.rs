@@ -18,12 +18,12 @@ use crate::{
     limits::LOADERS,
 };
 
-/// Stores documents by number; each connection has a clone.
+/// Stores documents by their numbers; each connection has a clone of the loader.
 pub(crate) trait Loader<L>: Clone + Send + 'static {
     /// Number of documents per batch.
     const BATCH: u64;
 
-    /// Stores the documents of these numbers, at most one batch.
+    /// Stores the documents with these numbers, which are at most one batch.
     fn store_batch(
         &self,
         link: &mut L,

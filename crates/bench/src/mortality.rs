@@ -30,7 +30,7 @@ pub(crate) enum Mortality {
 /// The instant of expiry, as bounds on the machine's monotonic clock.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Strike {
-    /// Replies received until this instant must include all documents.
+    /// Instant until which all documents live, so that replies must include them.
     pub(crate) alive_until: Duration,
     /// Requests sent from this instant on must not return expired documents.
     pub(crate) dead_from: Duration,
@@ -54,7 +54,7 @@ impl Mortality {
         Ok(Self::Dated { written: clock::wall_ms().div_euclid(1000) * 1000 })
     }
 
-    /// Returns a document, which expires at the instant if `mortal`.
+    /// Returns a document, which expires at the instant if it is `mortal`.
     pub(crate) fn make_document(self, number: u64, mortal: bool, rng: &mut Rng) -> DocBuf {
         let mut builder = DocBuilder::with_buffer(Vec::with_capacity(MORTAL_BYTES + 100));
         builder.append("_id", ValueRef::Int64(number.cast_signed()));

@@ -35,7 +35,7 @@ pub(crate) struct Compare<P: Protocol> {
     /// Further options about both servers, specific to the protocol.
     #[command(flatten)]
     pub(crate) details: P::Details,
-    /// Number of runs of each workload on each server.
+    /// Number of times that each workload runs on each server.
     #[arg(long, value_name = "N", default_value_t = 3)]
     pub(crate) rounds: usize,
     /// Options of the load.

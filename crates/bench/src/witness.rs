@@ -62,7 +62,7 @@ impl Default for Witness {
 }
 
 impl Witness {
-    /// Sets the instant until which replies must include all documents.
+    /// Sets the instant until which all documents live, so that replies must include them.
     pub(crate) fn all_live_until(&self, at: Duration) {
         self.alive_until.store(to_nanos(at), Ordering::Relaxed);
     }

@@ -14,10 +14,10 @@ const THETA: f64 = 0.99;
 /// Number of ranks from which YCSB draws scrambled keys, whatever the number of keys, so that every
 /// key has a chance and the sum is known.
 const SCRAMBLED_ITEMS: u64 = 10_000_000_000;
-/// Zeta of [`SCRAMBLED_ITEMS`], which would take minutes to compute.
+/// Zeta (generalized harmonic number) of [`SCRAMBLED_ITEMS`], which would take minutes to compute.
 const SCRAMBLED_ZETA: f64 = 26.469_028_201_783_02;
 
-/// A distribution of ranks from 0, lower ones being likelier.
+/// A Zipfian distribution of ranks from 0, in which lower ranks are more probable.
 #[derive(Clone, Debug)]
 pub(crate) struct Zipfian {
     /// Number of ranks, of which lower ones are more probable.
@@ -36,7 +36,7 @@ impl Zipfian {
         zipfian
     }
 
-    /// Creates a distribution of `items` ranks with a known sum.
+    /// Creates a distribution of `items` ranks whose zeta is known.
     #[expect(clippy::cast_precision_loss, reason = "item counts are far below 2^53")]
     fn with_known_sum(items: u64, zeta: f64) -> Self {
         let zeta_2 = 1.0 + 0.5f64.powf(THETA);

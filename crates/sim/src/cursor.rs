@@ -17,7 +17,7 @@ use crate::{model::Model, shape::id_of};
 pub(crate) struct OpenCursor {
     /// The engine's cursor.
     cursor: Cursor<PausingStore>,
-    /// Lives and versions when the first batch was read.
+    /// Life and version of each document when the first batch was read, by id.
     start: BTreeMap<i32, (u32, u32)>,
     /// Indexes that existed when the cursor's query was planned.
     had: Vec<&'static str>,
@@ -111,7 +111,7 @@ impl OpenCursor {
         Ok(())
     }
 
-    /// Checks that every document unchanged since the start was returned.
+    /// Checks that every document that did not change since the start was returned.
     fn check_complete(&self, model: &Model) -> Result<(), String> {
         let mut missed = model.live_documents().filter(|(id, doc)| {
             self.start.get(id) == Some(&(doc.life, doc.version)) && !self.returned.contains(id)

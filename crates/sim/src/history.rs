@@ -59,7 +59,7 @@ pub fn run_history(seed: u64, rules: Rules) -> Result<(), String> {
     run_steps(seed, rules, &mut log).map_err(|failure| format!("seed {seed}: {failure}\n{}", log.0))
 }
 
-/// Like `run_history`, but a panic counts as a failure.
+/// Runs a history as `run_history` does, but reports a panic as a failure.
 pub fn run_caught(seed: u64, rules: Rules) -> Result<(), String> {
     catch_unwind(AssertUnwindSafe(|| run_history(seed, rules)))
         .unwrap_or_else(|_| Err(format!("seed {seed}: a panic")))
@@ -143,7 +143,7 @@ fn look_step(world: &mut World, rng: &mut fastrand::Rng, log: &mut Log) -> Resul
     world.look(path, how)
 }
 
-/// Performs an operation, which may be held or stopped.
+/// Performs a random operation, which may be held at its commit or paused at a read.
 fn operate_step(world: &mut World, rng: &mut fastrand::Rng, log: &mut Log) -> Result<(), String> {
     let op = random_op(world, rng);
     let free = !world.is_held() && world.under_way() < 4;

@@ -41,7 +41,7 @@ pub(crate) struct Model {
     pub(crate) indexes: BTreeMap<&'static str, Index>,
     /// Numbers of the lives that ended by expiration.
     expired: BTreeSet<u32>,
-    /// Number of lives so far; numbers the next one.
+    /// Number of lives so far, which is the number of the next one.
     lives: u32,
     /// Number of writes so far.
     versions: u32,

@@ -94,7 +94,7 @@ impl Op {
         !unique && !matches!(self, Self::UpdateMany { .. } | Self::RemoveMany { .. })
     }
 
-    /// Returns whether the operation writes an array at this path.
+    /// Returns whether the operation writes a document with an array at this path.
     pub(crate) fn puts_array_at(&self, path: &str) -> bool {
         let value = match self {
             Self::Insert(body) | Self::Replace { body, .. } | Self::FindAndReplace(body) => {

@@ -194,7 +194,7 @@ impl Path {
     }
 }
 
-/// Returns a stage that adds the same collection once more.
+/// Returns a `$unionWith` stage that adds the documents of the same collection once more.
 fn union_with_itself(name: &Namespace) -> Stage {
     let stages = Vec::new().into();
     let collection = name.collection.clone();

@@ -2,7 +2,7 @@
 
 use document::{Document, Value};
 
-/// An index, as far as the model needs it.
+/// The properties of an index that the model needs.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Index {
     /// Indexed field.

@@ -52,7 +52,7 @@ enum ActivityAnswer {
 struct UnderWay {
     /// The activity, whose result is compared with the model when it completes.
     what: Activity,
-    /// The task of the activity, which is polled by hand.
+    /// The task that performs the operation, polled by the simulation.
     task: Task<ActivityAnswer>,
     /// The visible state when the operation began.
     start: Model,
@@ -123,7 +123,7 @@ impl World {
         self.published.is_some()
     }
 
-    /// Returns whether an operation is stopped inside its view.
+    /// Returns whether an operation is paused at a read inside its view.
     pub(crate) fn has_stopped(&self) -> bool {
         self.under.iter().any(|under| under.stopped)
     }

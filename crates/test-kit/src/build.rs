@@ -40,7 +40,7 @@ pub fn equal(path: &str, value: impl Into<Value>) -> Filter {
     compare(path, Comparison::Eq, value)
 }
 
-/// Returns a filter for documents whose value compares as given.
+/// Returns a filter for documents whose value at a path compares to `value` in this way.
 pub fn compare(path: &str, comparison: Comparison, value: impl Into<Value>) -> Filter {
     Filter::Path(Path::new(path), PathTest::Compare(comparison, value.into()))
 }

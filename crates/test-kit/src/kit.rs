@@ -40,13 +40,13 @@ impl ClockSource for StillSource {
 /// Parameters of an engine.
 #[derive(Clone)]
 pub struct Setup {
-    /// The rules of views and commit order to apply.
+    /// The rules of views and of commit order, which tests can disable.
     pub rules: Rules,
     /// Parser of stored filters.
     pub dialect: Arc<dyn Dialect>,
     /// Minimum delay between expiration and the removal of bytes.
     pub reap_delay: Duration,
-    /// Memory that writes of large documents together may hold.
+    /// Memory that all writes of large documents may hold together, in bytes.
     pub large_write_bytes: usize,
 }
 

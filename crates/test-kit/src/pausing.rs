@@ -50,7 +50,7 @@ impl Turnstile {
         self.left.store(nth, Ordering::SeqCst);
     }
 
-    /// Pauses no further read; an already paused one stays paused.
+    /// Makes no further read pause; a read that is paused stays paused.
     pub fn disarm(&self) {
         self.left.store(0, Ordering::SeqCst);
     }
@@ -109,7 +109,7 @@ pub struct PausingStore {
     inner: FaultyStore<MemoryStore>,
     /// Pauses reads of this store and of its snapshots.
     turnstile: Arc<Turnstile>,
-    /// Commits that snapshots include but `published` does not report yet.
+    /// Number of commits that snapshots include and `published` does not report yet.
     behind: Arc<AtomicU64>,
     /// Whether [`Store::health`] reports a reopened store.
     anew: Arc<AtomicBool>,

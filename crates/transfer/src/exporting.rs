@@ -45,7 +45,7 @@ pub struct Exported {
     pub bytes: u64,
     /// Number of the documents that earlier runs wrote.
     pub earlier: u64,
-    /// Whether an earlier run had written the whole file.
+    /// Whether an earlier run had written the whole output file.
     pub was_whole: bool,
 }
 

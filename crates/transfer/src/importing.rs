@@ -203,7 +203,7 @@ struct Run<'a> {
     watch: &'a dyn Watch,
 }
 
-/// Documents that are sent together, and the position after them.
+/// Documents that are sent in one request, and the position in the file after them.
 struct Batch {
     items: Vec<Item>,
     next: Place,

@@ -53,7 +53,7 @@ pub enum Mode {
 pub enum Outcome {
     /// The document was created.
     Created,
-    /// The document has replaced or changed an existing one.
+    /// The document has replaced an existing one or changed it.
     Replaced,
     /// The server refused the document, for this reason.
     Refused(String),

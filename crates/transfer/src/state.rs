@@ -32,7 +32,7 @@ pub(crate) struct ExportState {
     pub(crate) content: Content,
     /// Number of documents in the durable part.
     pub(crate) documents: u64,
-    /// Position at which the source continues; `None` for the start.
+    /// Position in the source at which a resumed export continues; `None` for the start.
     pub(crate) mark: Option<String>,
     /// Whether the export is complete.
     pub(crate) is_finished: bool,
@@ -61,7 +61,7 @@ pub(crate) struct ImportState {
     pub(crate) existing: u64,
     /// Length of the refusals file.
     pub(crate) refused_bytes: u64,
-    /// Number of documents in the collection at the start.
+    /// Number of documents that the collection had when the import started.
     pub(crate) before: Option<u64>,
     /// Seed of generated ids, so that a resumed run generates the same ids.
     pub(crate) seconds: u32,

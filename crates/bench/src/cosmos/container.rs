@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 
 /// The database, which is deleted at the end.
 const DATABASE: &str = "ebb_bench";
-/// Status when deleting a resource that does not exist.
+/// Status of deleting a resource that does not exist.
 const NOT_FOUND: i32 = 404;
 /// Status when creating a resource that exists.
 const CONFLICT: i32 = 409;

@@ -8,7 +8,7 @@ pub(crate) const PARTITION_ITEMS: u64 = 1000;
 pub(crate) const BATCH: usize = 100;
 /// Number of items that a query of one partition requests.
 pub(crate) const TOP: usize = 20;
-/// Upper bound of the numbers that items are sorted by.
+/// Exclusive upper bound of the values that items are sorted by.
 pub(crate) const ORDER: u32 = 1_000_000;
 /// Default TTL in seconds of containers whose items must not expire during the measurement.
 pub(crate) const DEFAULT_TTL: i64 = 86_400;

@@ -30,11 +30,11 @@ pub(crate) struct Link {
     envelope: Envelope,
     /// `None` if the server has closed it, or if a request has failed midway.
     stream: Option<Stream>,
-    /// Time of the last request by the monotonic clock.
+    /// Reading of the monotonic clock at the last request.
     used: Duration,
     /// Current date as request headers and signatures write it.
     date: Date,
-    /// When the date was formatted, by the monotonic clock.
+    /// Reading of the monotonic clock when `date` was formatted.
     dated: Duration,
     /// Bytes of the last request.
     outgoing: Vec<u8>,
@@ -146,7 +146,7 @@ impl<'a> Answer<'a> {
     }
 }
 
-/// Returns the start of an unexpected value, for an error.
+/// Returns the start of an unexpected value, for an error message.
 pub(crate) fn brief_text(value: &Value) -> String {
     value.to_string().chars().take(SHOWN).collect()
 }

@@ -97,7 +97,7 @@ impl Target {
         Ok(items)
     }
 
-    /// Creates an empty container, replacing one of that name.
+    /// Creates an empty container, after deleting an existing one of that name.
     pub(crate) async fn create_container(&self, name: &str, ttl: Option<i64>) -> Result<Container> {
         Container::create_container(&mut self.connect_link().await?, name, ttl).await
     }

@@ -21,12 +21,12 @@ pub(super) struct Documents {
 }
 
 impl Documents {
-    /// Returns the number of values of the indexed field.
+    /// Returns the number of distinct values of the indexed field.
     pub(super) fn values(&self) -> u64 {
         (self.count / MATCHES).max(1)
     }
 
-    /// Returns the document of a number; odd ones expire.
+    /// Returns the document with this number; those with odd numbers expire.
     pub(super) fn make(&self, number: u64, rng: &mut Rng) -> DocBuf {
         let mut builder = DocBuilder::with_buffer(Vec::with_capacity(self.text + 100));
         builder.append("_id", ValueRef::Int64(number.cast_signed()));

@@ -15,7 +15,7 @@ use crate::{
     error::{Error, Result},
 };
 
-/// Reads single documents of the half that never expires.
+/// Reads single documents that never expire.
 pub(super) struct PointReader {
     pub(super) count: u64,
     pub(super) rng: Rng,
@@ -33,7 +33,7 @@ impl Worker for PointReader {
     }
 }
 
-/// Finds all documents of one value of the indexed field.
+/// Finds all documents with one value of the indexed field.
 pub(super) struct Finder {
     pub(super) values: u64,
     pub(super) rng: Rng,

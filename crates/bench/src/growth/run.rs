@@ -26,7 +26,7 @@ use crate::{
 const READERS: usize = 8;
 /// Share of the documents' size that has to be released after half of them have expired.
 const SHARE_BACK: f64 = 0.4;
-/// Number of TTL changes, of which the slowest is reported.
+/// Number of times that the TTL is changed; the slowest change is reported.
 const CHANGES: u32 = 5;
 /// Name of the TTL index on a server with a manual clock.
 const TTL_INDEX: &str = "_ts_1";
@@ -107,7 +107,7 @@ async fn load(target: &Target, documents: Documents, figures: &mut Figures) -> R
     Ok(())
 }
 
-/// Reads for a window. Any refusal is an error.
+/// Reads during a measured window; a refused read is an error.
 async fn read<W: Worker>(
     target: &Target,
     plan: Plan,

@@ -36,7 +36,7 @@ const MARGIN: Duration = Duration::from_secs(5);
 
 /// Reads single documents.
 struct Reader {
-    /// Findings of the readers and of the range checks.
+    /// Collects what the readers and the range checks find.
     witness: Arc<Witness>,
     records: u64,
     rng: Rng,

@@ -53,7 +53,7 @@ struct Scanner {
 }
 
 impl Worker for Scanner {
-    /// An operation is the whole range with all its batches.
+    /// Reads a whole range with all its batches, which is one operation.
     async fn run_step(&mut self, link: &mut Connection) -> Result<()> {
         // Ranges start far enough from the end to be complete.
         let wanted = u64::from(SCAN_DOCUMENTS).min(self.records);
@@ -88,7 +88,7 @@ pub(super) async fn run_scans(target: &Target, plan: Plan, settings: &Settings) 
 struct Reporter(Rng);
 
 impl Worker for Reporter {
-    /// The number of groups is known: each category has sales.
+    /// Groups all sales and checks the number of groups, since each category has sales.
     async fn run_step(&mut self, link: &mut Connection) -> Result<()> {
         // A negative bound keeps every sale, and a new one each time prevents caching of replies.
         let smallest = -self.0.f64();

@@ -12,7 +12,7 @@ use crate::limits::MAX_DEPTH;
 /// Interpretation of objects with a name such as `$oid`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Reading {
-    /// A value of the type that the name denotes.
+    /// A value of the type that the name denotes, such as an ObjectId.
     Extended,
     /// An ordinary object without a type wrapper.
     Plain,

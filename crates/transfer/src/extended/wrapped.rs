@@ -81,7 +81,7 @@ impl<'de> Visitor<'de> for InnerVisitor {
     }
 }
 
-/// All fields that occur in the values of type wrappers.
+/// The fields of all kinds of objects that are values of type wrappers.
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 struct Fields {
@@ -107,7 +107,7 @@ struct Id {
     oid: String,
 }
 
-/// Reads the value of a wrapper after its first name.
+/// Reads the value of a type wrapper such as `{"$oid": ..}`, from after its first name.
 pub(super) fn read_wrapped<'de, A: MapAccess<'de>>(
     name: &str,
     mut access: A,

@@ -156,7 +156,7 @@ impl MongoSink {
         update.finish()
     }
 
-    /// Returns why a document cannot be sent in this mode.
+    /// Returns the reason why a document cannot be sent in the import's mode, if there is one.
     fn unfit(&self, document: &DocBuf) -> Option<String> {
         let mut names = document.as_ref().iter().map(|it| it.0);
         match self.mode {

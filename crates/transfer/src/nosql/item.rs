@@ -4,7 +4,7 @@ use document::{DocBuf, DocBuilder, DocRef, ValueRef};
 
 use crate::extended::{Style, write_document, write_value};
 
-/// System properties that the service generates on each write.
+/// System properties that the server generates on each write.
 const ADDED: [&str; 4] = ["_rid", "_self", "_etag", "_attachments"];
 /// Timestamp of the last write in seconds; exports keep it for information.
 const WRITTEN: &str = "_ts";

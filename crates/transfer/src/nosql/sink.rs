@@ -15,7 +15,7 @@ use crate::{
     place::{Mode, Outcome, Sink, Watcher, with_field},
 };
 
-/// Text in the service's message about an existing id.
+/// Text by which a server's message about an existing id is recognized.
 const EXISTS: &str = "id already exists";
 
 /// A container as the destination of documents.

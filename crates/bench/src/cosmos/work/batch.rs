@@ -18,7 +18,7 @@ use crate::{
     figures::Figures,
 };
 
-/// The container of these items, which is deleted afterwards.
+/// The container in which the batches create items; it is deleted afterwards.
 const CONTAINER: &str = "batches";
 /// Status of a completely applied batch.
 const ACCEPTED: u16 = 200;

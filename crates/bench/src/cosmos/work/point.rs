@@ -47,7 +47,7 @@ pub(super) async fn get_item<'a>(
 struct Reader(Choice);
 
 impl Worker<Link> for Reader {
-    /// The item has to exist and have a body.
+    /// Reads an item, which has to exist and have a body.
     async fn run_step(&mut self, link: &mut Link) -> Result<()> {
         let number = self.0.choose_number();
         let answer = get_item(link, &self.0.container, number).await?.require_success()?;
