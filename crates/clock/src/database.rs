@@ -81,7 +81,7 @@ pub struct ClockStatus {
     pub unconfirmed: bool,
     /// Rows that expired after this instant must not be reaped yet, because of an unaccepted jump.
     pub reap_until: Option<Instant>,
-    /// Whether time may be used; otherwise operations wait for a checkpoint.
+    /// Whether time may be used; while it may not, operations wait for a checkpoint.
     pub running: bool,
     /// Whether database time has advanced at the rate of an independent clock.
     pub keeps_pace: bool,
@@ -138,7 +138,7 @@ pub(crate) struct ClockState {
 #[derive(Debug)]
 pub struct Clock {
     pub(crate) mode: ClockMode,
-    /// How far beyond a durable checkpoint time may be used, milliseconds.
+    /// Time by which the clock may advance beyond a durable checkpoint, in milliseconds.
     pub(crate) lease_ms: i64,
     /// Whether checkpoints renew a cluster lease.
     pub(crate) is_leased: bool,

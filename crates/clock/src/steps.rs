@@ -1,6 +1,6 @@
 //! Decides how database time reacts to a wall clock that differs from it. Pure logic.
 
-/// How far beyond the last durable checkpoint time may be used, milliseconds.
+/// Time by which the clock may advance beyond the last durable checkpoint, in milliseconds.
 pub const LEASE_MS: i64 = 2_000;
 /// Largest forward step of the wall clock that is adopted without confirmation, milliseconds; also
 /// the total of such steps within [`STEP_WINDOW_MS`].
@@ -19,7 +19,7 @@ pub(crate) const MAX_SLEW_PPM: i64 = 500;
 pub(crate) enum WallDecision {
     /// Adjust gradually at this rate, in parts per million.
     Slew(i64),
-    /// Adopt the wall clock now: a small step within the limit.
+    /// Adopt the wall clock now, because the step is small and within the limit of steps.
     Step,
     /// Continue at the boot clock's pace until an operator accepts the step or it has persisted.
     Unconfirmed,
@@ -49,7 +49,7 @@ impl Waiting {
     }
 }
 
-/// The small steps adopted recently, and a large step that waits.
+/// The small steps that were adopted recently, and a large step that waits to be confirmed.
 #[derive(Debug, Default)]
 pub(crate) struct WallSteps {
     /// Boot clock reading (ms) and size (ms) of adopted small steps.

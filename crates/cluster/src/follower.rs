@@ -61,7 +61,7 @@ pub(crate) struct Follower {
     shard: Option<ShardRecord>,
     /// The last entry of each epoch that is known to be committed.
     marks: BTreeMap<u64, u64>,
-    /// Entries that were read and not handed out, by epoch and number.
+    /// Entries that were read and not yet reported as committed, by epoch and number.
     ahead: BTreeMap<(u64, u64), Found>,
     reading: Option<Reading>,
     read_due: u64,
@@ -155,7 +155,8 @@ impl Follower {
         self.missing = Some(missing);
     }
 
-    /// Returns whether the tree has all entries known to be committed.
+    /// Returns whether the tree has all entries that are known to be committed, given those still
+    /// to be applied.
     pub(crate) fn is_first(&self, backlog: Backlog) -> bool {
         let opened = self.shard.as_ref().map_or(0, |record| record.opened);
         let committed = self.marks.get(&opened).copied().unwrap_or(0);

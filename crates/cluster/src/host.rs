@@ -37,7 +37,7 @@ pub struct Backlog {
 
 /// The node that runs the state machines. Each shard has its own clock and tree.
 pub trait Host {
-    /// Returns, as a checkpoint, where a clock with this heritage would start now.
+    /// Returns a checkpoint of the instant at which a clock with this heritage would start now.
     fn begin(&mut self, shard: u32, heritage: &Heritage, now: u64) -> Bytes;
     /// Returns a checkpoint of the running clock, for a heartbeat.
     fn checkpoint(&mut self, shard: u32, now: u64) -> Bytes;

@@ -44,9 +44,9 @@ enum Step {
     Enter { before: u64 },
     /// Reads the terms in the node's record.
     Terms,
-    /// A heartbeat; time and terms are set when it is sent.
+    /// Sends a heartbeat; `asked_at` and `terms` are set when it is sent.
     Beat { asked_at: u64, terms: Vec<TermRecord> },
-    /// Reads the record after a heartbeat that was refused or got no reply.
+    /// Reads the node's record after a heartbeat that was refused or got no reply.
     Outcome,
 }
 
@@ -104,7 +104,7 @@ impl Lease {
         self.asks.take()
     }
 
-    /// Sends the next heartbeat at once, because there is new state to publish.
+    /// Sends the next heartbeat immediately, because there is new state to publish.
     pub(crate) fn hurry(&mut self, now: u64) {
         self.hurries = true;
         if matches!(self.step, Step::Beat { .. }) {

@@ -167,7 +167,7 @@ pub(crate) fn unsure(tree: Place) -> Error {
     Error::new(Kind::Corrupt, text)
 }
 
-/// Returns the error for an entry whose checksum chain is broken.
+/// Returns the error for an entry that does not have the checksum of its predecessor.
 pub(crate) fn broken_chain(entry: &Entry) -> Error {
     let text =
         format!("entry {} of epoch {} does not follow the previous one", entry.n, entry.epoch);

@@ -73,7 +73,7 @@ pub enum Request {
         node: Uuid,
         /// Expected incarnation.
         incarnation: u64,
-        /// Expected heartbeat, which has not changed for the lease and the margin.
+        /// Expected heartbeat, which has been the same for the lease and the margin.
         beat: u64,
     },
     /// Removes a dead node from all listings: fences it and clears its metadata
@@ -156,7 +156,7 @@ pub enum Request {
     SetBase {
         /// The shard whose bases are set.
         shard: u32,
-        /// Expected id of the newest base; 0 if there is none.
+        /// Expected id of the newest base in the record; 0 if there is none.
         before: u64,
         /// The new list of bases, newest last.
         bases: Vec<BaseRecord>,

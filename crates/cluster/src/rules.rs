@@ -59,7 +59,7 @@ rules! {
     until_by_tick,
     /// Followers apply only committed entries.
     follow_committed,
-    /// A new owner's clock starts after the checkpoint in the last heartbeat.
+    /// The clock of a new owner starts after the checkpoint in the previous owner's last heartbeat.
     clock_of_beat,
     /// In addition to the lease's length, a margin for clocks of different rates is waited for.
     margin,

@@ -27,7 +27,7 @@ pub struct Settings {
     pub place_bytes: usize,
     /// Time after an applied heartbeat in which an owner may serve reads.
     pub lease: u64,
-    /// How much longer than `lease` other nodes wait before they fence.
+    /// Time in addition to `lease` for which other nodes wait before they fence a silent owner.
     pub margin: u64,
     /// How long after the end of its lease an owner waits for renewal. Then the term ends and
     /// waiting requests fail. Other nodes may own the shard long before.

@@ -9,7 +9,7 @@ use crate::{
     request::Request,
 };
 
-/// Returns the node record after a swap, if its condition holds.
+/// Returns the node record after a compare-and-swap; `None` if its condition is not met.
 pub(crate) fn next_node(record: Option<&NodeRecord>, request: &Request) -> Option<NodeRecord> {
     let is = |record: &&NodeRecord, i: u64, b: u64| {
         record.incarnation == i && record.beat == b && record.state == NodeState::Up
@@ -42,7 +42,7 @@ pub(crate) fn next_node(record: Option<&NodeRecord>, request: &Request) -> Optio
     }
 }
 
-/// Returns the shard record after a swap, if its condition holds.
+/// Returns the shard record after a compare-and-swap; `None` if its condition is not met.
 pub(crate) fn next_shard(record: Option<&ShardRecord>, request: &Request) -> Option<ShardRecord> {
     let mine = |id: &Uuid, phase: Phase| {
         record.filter(|record| record.claim == *id && record.phase == phase).cloned()

@@ -84,7 +84,7 @@ pub(crate) struct Taker {
     before: Before,
     claim: Uuid,
     heritage: Heritage,
-    /// Lower bound of the new clock, as stored in the claim.
+    /// Lower bound of the new owner's clock, which the claim stores.
     clock: Bytes,
     step: Step,
     pending: Option<Token>,
@@ -214,7 +214,8 @@ impl Taker {
         None
     }
 
-    /// Handles the steps before the read; returns `None` if another node was first.
+    /// Handles replies before the journal is read; returns `None` if another node has claimed the
+    /// shard first.
     fn claimed(&mut self, step: Step, reply: Reply, now: u64, host: &mut dyn Host) -> Option<Step> {
         match (step, reply) {
             (Step::Fence, Reply::Swapped(Swapped::Done)) => Some(Step::ReadBefore),
@@ -338,7 +339,7 @@ impl Taker {
     }
 }
 
-/// Returns the step after a request without a reply. Most are repeated.
+/// Returns the next step after a request got no reply; most requests are repeated.
 fn unanswered(step: Step, confirm: bool) -> Step {
     match step {
         Step::Fence => Step::FenceOutcome,

@@ -13,7 +13,7 @@ use crate::{
     settings::Settings,
 };
 
-/// Maximum number of incarnations per node whose first sighting is remembered.
+/// Maximum number of incarnations per node for which the time of the first sighting is kept.
 const INCARNATIONS_MAX: usize = 256;
 
 /// A node as last seen.

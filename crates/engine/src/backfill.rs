@@ -7,10 +7,10 @@ use store::Store;
 
 use crate::{catalog::CollectionState, view::Frozen};
 
-/// Rows to add to new counters: those that no writer has counted.
+/// Rows that have to be added to new counters, because no writer has counted them.
 pub(crate) struct Backfill<S: Store> {
     /// The collection's state that started the new counters.
     pub(crate) state: Arc<CollectionState>,
-    /// Held so that none of these rows is reaped before it is counted.
+    /// A snapshot in which the rows are read; while it exists, none of them is reaped.
     pub(crate) rows: Frozen<S>,
 }

@@ -27,7 +27,7 @@ pub(crate) struct NamedRow<'a> {
 }
 
 impl NamedRow<'_> {
-    /// Appends the suffix of an entry's key that names the row.
+    /// Appends the suffix of an index entry's key that identifies its row.
     pub(crate) fn push_name(self, index: &IndexSpec, key: &mut Vec<u8>) {
         if index.by_birth {
             key.extend_from_slice(&self.birth.to_be_bytes());
@@ -36,7 +36,7 @@ impl NamedRow<'_> {
     }
 }
 
-/// Returns an entry's key without the suffix that names its row.
+/// Returns the key of an index entry without the suffix that identifies its row.
 pub(crate) fn unnamed_key<'a>(index: &IndexSpec, key: &'a [u8], row_key: &[u8]) -> &'a [u8] {
     let named = row_key.len() + if index.by_birth { BIRTH_BYTES } else { 0 };
     key.get(..key.len().saturating_sub(named)).unwrap_or_default()
@@ -71,7 +71,7 @@ pub(crate) fn named_row_key(key: &Bytes, body: &[u8]) -> Result<Bytes, Error> {
     Ok(key.slice(start..))
 }
 
-/// Returns the value of an entry: the row's header, then the body.
+/// Returns the value of an index entry: the row's header, then the entry's body.
 pub(crate) fn entry_value(header: &Header<'_>, body: &[u8]) -> Bytes {
     let mut value = header.with_body(body_checksum(body));
     value.extend_from_slice(body);

@@ -95,7 +95,7 @@ pub enum Kind {
     },
     /// The requested index conflicts with an existing one.
     IndexConflict(IndexConflict),
-    /// The requested index is not allowed, or the maximum is reached.
+    /// The requested index is not allowed, or the collection has the maximum number of indexes.
     IndexRefused(IndexRefusal),
     /// The hint matches no index or several.
     HintRefused(HintRefusal),

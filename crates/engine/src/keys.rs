@@ -160,7 +160,7 @@ pub(crate) fn stamp_of_change(key: &[u8]) -> Option<u64> {
     Some(u64::from_be_bytes(*key.get(4..)?.first_chunk()?))
 }
 
-/// Returns the start of a class's timeline entries from this second on.
+/// Returns the key prefix of a class's entries in the index of expirations, from this second on.
 pub(crate) fn timeline_from(id: u32, class: u8, second: i64) -> Vec<u8> {
     let mut key = index_prefix(id);
     key.push(class);
@@ -271,7 +271,7 @@ pub(crate) enum Buckets {
     Date(u32),
 }
 
-/// Returns the key of a bucket; `build` separates abandoned counter builds.
+/// Returns the key of the counter of a bucket; `build` separates abandoned counter builds.
 pub(crate) fn bucket_key(
     collection: u32,
     build: u64,

@@ -27,7 +27,7 @@ thread_local! {
     static LANE: RefCell<Option<Lane>> = const { RefCell::new(None) };
 }
 
-/// Records that the current step yields, so its operation is long.
+/// Records that the current step yields, which classifies its operation as long.
 pub(crate) fn note_rest() {
     RESTED.set(true);
 }

@@ -54,7 +54,7 @@ impl<S: Store> Engine<S> {
         Ok(collection.last_change())
     }
 
-    /// Recovers the last change from the store, once after a start.
+    /// Determines the last change from the store, once after each start.
     async fn recover_last_change(&self, collection: &Arc<Collection>) -> Result<(), Error> {
         let (stored, seq) = self.read_last_change(collection).await?;
         let mut last = stored.kept.max(stored.newest_stamp());

@@ -2,7 +2,7 @@
 
 /// Maximum number of rows in a page that a scan reads ahead.
 pub const PAGE_ROWS: usize = 256;
-/// Rows of the first page of a scan that may need few rows.
+/// Number of rows in the first page of a scan that may need few rows.
 pub const FIRST_PAGE_ROWS: usize = 16;
 /// Factor by which each following page of a scan that may need few rows is larger, up to a full
 /// page.
@@ -16,9 +16,9 @@ pub const LARGE_ROW_BYTES: usize = 1 << 20;
 /// Number of copies of a row in memory while it is written: the row, the edited document, the new
 /// row, and the document in the reply.
 pub const ROW_COPIES: usize = 4;
-/// Memory of an open cursor, besides the documents it holds back.
+/// Memory charged for an open cursor, in addition to documents that it has read ahead.
 pub const CURSOR_BYTES: usize = 4 * 1024;
-/// Memory of a key in a set of keys, besides its bytes.
+/// Memory charged for a key in a set of keys, in addition to its bytes.
 pub const SEEN_BYTES: usize = 64;
 /// Number of copies of a batch's documents in memory: in the batch and in the reply.
 pub const BATCH_COPIES: usize = 2;
@@ -46,7 +46,7 @@ pub const MAX_LOOKUP_BYTES: usize = 100 * 1024 * 1024;
 pub const UNIT_BYTES: usize = 4 * 1024 * 1024;
 /// Maximum documents that a statement of a group may write; one with more runs alone.
 pub const GROUP_MATCHES: usize = 256;
-/// Milliseconds after which a view accepts no more statements of a group.
+/// Age of a view in milliseconds from which a group accepts no more statements.
 pub const GROUP_VIEW_MS: i64 = 100;
 /// Seconds that a receipt is kept after it was last written.
 pub const RECEIPT_SECONDS: i64 = 30 * 60;

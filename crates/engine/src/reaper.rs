@@ -24,7 +24,7 @@ use crate::{
 /// The reaping state of one collection since the start of the server.
 #[derive(Debug, Default)]
 pub(crate) struct CollectionReaping {
-    /// Floors sampled from views, with the time of sampling, oldest first.
+    /// Reap floors sampled from views, with the time of each sample, oldest first.
     pub(crate) samples: VecDeque<(Duration, ReapFloors)>,
     /// Floors in effect for compactions; `None` until the first sample is old enough.
     pub(crate) allowed: Option<Arc<ReapFloors>>,
@@ -37,7 +37,7 @@ pub(crate) struct CollectionReaping {
     pub(crate) compacted: Option<(u64, Arc<ReapFloors>)>,
     /// Last estimate of the amount that has expired and is still stored.
     pub(crate) backlog: Unreaped,
-    /// Without usable counters, the collection is not scanned before this time.
+    /// Time before which a collection without usable counters is not scanned again.
     pub(crate) walk_after: Duration,
 }
 
@@ -77,7 +77,7 @@ impl DropPredicate for FloorPredicate {
 /// The reaper's state.
 #[derive(Debug)]
 pub(crate) struct Reaper {
-    /// How long a document must have expired before its bytes may be dropped.
+    /// Time for which a document must have expired before its bytes may be removed.
     pub(crate) delay: Duration,
     floored: Arc<FloorPredicate>,
     /// Number of passes, for metrics.

@@ -46,7 +46,7 @@ rules! {
     last_moments,
     /// A write is refused if a document that it found live has expired by its stamp.
     before_expiry,
-    /// No view opens while a TTL change is between stamp and publication.
+    /// No view opens while a TTL change is stamped and not published.
     fence,
     /// A write is refused if the settings changed after its view.
     epoch,

@@ -20,7 +20,7 @@ pub struct DateRule {
     pub index: u32,
     /// Seconds after the date; `None` while the index is being built and after it was dropped.
     pub after_s: Option<i64>,
-    /// Floors of earlier settings of this index: what they have expired for good.
+    /// Floors of earlier settings of this index: dates that had expired and so stay expired.
     pub pairs: Vec<FloorPair>,
 }
 

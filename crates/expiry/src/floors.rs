@@ -21,13 +21,13 @@ use crate::{class::Class, dates::FloorPair, header::Header};
 pub struct DateFloor {
     /// The index's id.
     pub index: u32,
-    /// All rows with dates up to this have expired, whatever their stamp.
+    /// All rows with dates up to this one have expired, whatever their stamp.
     pub floor_ms: i64,
-    /// Further floors, each of which applies only to rows with a smaller stamp.
+    /// Further floors, each of which applies only to rows whose stamp is smaller than its own.
     pub pairs: Vec<FloorPair>,
 }
 
-/// What has expired for good, by class and by date index.
+/// What has expired permanently, by class and by date index.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Floors {
     /// Documents of class inherit written up to this second have expired.

@@ -20,7 +20,7 @@ const INDEXES: u32 = 2;
 #[derive(Debug)]
 struct Doc {
     row: Vec<u8>,
-    /// Second of the write, `ttl` and dates by index: the model's inputs.
+    /// Second of the document's write, with `ttl` and dates by index.
     ts: i64,
     ttl: Option<i64>,
     dates: Vec<(u32, i64)>,

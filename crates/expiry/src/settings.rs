@@ -37,7 +37,7 @@ pub enum ExpiryRule {
 pub struct Settings {
     /// The default in effect.
     pub default: DefaultTtl,
-    /// Documents of class inherit written up to this second have expired for good.
+    /// Second up to which documents of class inherit had been written and have expired permanently.
     pub inherit_floor: i64,
     /// Documents of class explicit with a deadline up to this second have expired for good.
     pub explicit_floor: i64,
@@ -85,14 +85,15 @@ impl Settings {
         self.by_class() || !self.dates.is_empty()
     }
 
-    /// Returns whether documents can expire, or have expired, by their class.
+    /// Returns whether documents can expire by their class, or have done so under earlier settings.
     pub fn by_class(&self) -> bool {
         self.default != DefaultTtl::Off
             || self.inherit_floor != i64::MIN
             || self.explicit_floor != i64::MIN
     }
 
-    /// Returns the date indexes by which documents can expire or have expired.
+    /// Returns the date indexes by which documents can expire, or have done so under earlier
+    /// settings.
     pub fn by_date(&self) -> impl Iterator<Item = &DateRule> {
         self.dates.iter().filter(|rule| rule.after_s.is_some() || !rule.pairs.is_empty())
     }

@@ -14,9 +14,9 @@ use scylla::{
 use tokio::time::Instant;
 use uuid::Uuid;
 
-/// First and longest time for which a silent node is avoided.
+/// Minimum and maximum time for which a node that does not respond is avoided.
 const AVOIDED: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(8));
-/// Extension of that time when a single request tries whether the node responds.
+/// Extension of the avoidance while a single request checks whether the node responds.
 const TRIAL: Duration = Duration::from_millis(500);
 /// Weight divisor of the moving average of latencies.
 const SMOOTHING: u32 = 8;
@@ -77,7 +77,7 @@ impl Coordinators {
         known.avoided = Some((Instant::now() + pause, pause));
     }
 
-    /// Returns whether requests should be sent to other nodes than this one.
+    /// Returns whether requests should be sent to other nodes, because this one does not respond.
     fn avoids(&self, node: Uuid) -> bool {
         let known = self.known.lock();
         let avoided = known.get(&node).and_then(|known| known.avoided);

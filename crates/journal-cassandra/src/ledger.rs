@@ -24,7 +24,7 @@ use crate::{
     written::{Segment, WrittenParts},
 };
 
-/// Timeout of a schema change, on which all Cassandra nodes have to agree.
+/// Timeout of a change of the schema, on which all Cassandra nodes have to agree.
 const MAKING: Duration = Duration::from_secs(30);
 /// Delay after which a list of the nodes counts as late.
 const LATE_LIST: Duration = Duration::from_millis(150);

@@ -71,7 +71,7 @@ mod tests {
 
     const DELAY: Duration = Duration::from_millis(100);
 
-    /// Outcome of an attempt: a reply or failure after some milliseconds, or none.
+    /// What an attempt does in a test: a reply or failure after some milliseconds, or nothing.
     #[derive(Clone, Copy)]
     enum Does {
         Answers(u64, u8),

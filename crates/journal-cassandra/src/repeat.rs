@@ -88,7 +88,7 @@ mod tests {
         of(DbError::WriteTimeout { consistency, received: 1, required: 2, write_type })
     }
 
-    /// Errors, whether an idempotent request is repeated, and whether a transaction is.
+    /// Errors, with whether an idempotent request and whether a transaction is repeated after them.
     fn rows() -> Vec<(RequestAttemptError, bool, bool)> {
         let consistency = Consistency::Quorum;
         vec![

@@ -91,7 +91,7 @@ fn does_not_sync(facts: &Facts) -> Option<String> {
     )
 }
 
-/// Entries are written with timestamp 1, which such a limit would refuse.
+/// Checks the minimum timestamp of writes, since entries are written with timestamp 1.
 fn refuses_old_timestamps(facts: &Facts) -> Option<String> {
     let is_set = |value: &str| !["unset", "", "null", "-1"].contains(&value);
     let wrong = facts.nodes_where("minimum_timestamp_fail_threshold", is_set);

@@ -41,7 +41,7 @@ pub(crate) struct Statements {
 
 /// Number of rows of a piece per page.
 const ROWS_OF_A_PIECE: i32 = 8;
-/// Columns of the records in the order in which `records` reads them.
+/// Columns of the cluster record in the order in which `records` reads them.
 const CLUSTER: &str = "format, id, shards, clock, secret";
 const NODE: &str = "node, incarnation, beat, state, about, terms";
 const SHARD: &str = "shard, epoch, claim, node, incarnation, phase, opened, ends, clock, bases";

@@ -23,7 +23,7 @@ pub(crate) trait Disk: fmt::Debug + Send + Sync + 'static {
     /// Syncs the directory, which makes file names durable.
     fn sync_names(&self) -> io::Result<()>;
 
-    /// Returns the free bytes on its device, or 0 if unknown.
+    /// Returns the free bytes on the disk's device, or 0 if they are unknown.
     fn free_bytes(&self) -> u64;
 }
 

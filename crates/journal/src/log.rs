@@ -38,7 +38,7 @@ impl LiveSegment {
         Some((at, self.groups.get(index + 1).map_or(self.end.at, |next| next.1)))
     }
 
-    /// Returns the bytes of its groups that hold entries after a number.
+    /// Returns the bytes of the segment's groups that hold entries after a number.
     fn bytes_after(&self, after: u64) -> u64 {
         if self.end.n <= after {
             return 0;

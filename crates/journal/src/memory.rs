@@ -23,7 +23,7 @@ pub enum Fault {
     Full,
     /// An append is refused with `Unavailable`, and so is every call until the journal is reopened.
     Stopped,
-    /// An append is lost and fails as `Unknown`; the journal stops.
+    /// An append is not stored and fails as `Unknown`; the journal stops.
     WriteLost,
     /// An append is stored but fails as `Unknown`; the journal stops.
     AnswerLost,

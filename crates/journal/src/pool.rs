@@ -24,9 +24,9 @@ use parking_lot::{Condvar, Mutex, MutexGuard};
 
 use crate::{disk::Disk, segment::Segment};
 
-/// Time without a segment being taken after which surplus segments are deleted.
+/// Time since the last segment was taken after which surplus segments are deleted.
 const REST: Duration = Duration::from_secs(5);
-/// The device has ample space if this many more segments would fit.
+/// Surplus segments are kept if the device has space for this many more.
 const PLENTY: u64 = 64;
 
 /// The pool of unused segments, which are created ahead of their use.
@@ -50,7 +50,7 @@ struct PoolState {
     spare: Vec<Arc<Segment>>,
     /// A number larger than that of every file created so far.
     next_number: u64,
-    /// Whether creating a file failed: the thread then waits until the next take.
+    /// Whether creating a file has failed, so that the thread waits until a segment is taken.
     gave_up: bool,
 }
 

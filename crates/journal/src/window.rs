@@ -27,7 +27,7 @@ impl<'a> Window<'a> {
         self.end.saturating_sub(at)
     }
 
-    /// Returns `count` bytes at an offset; `None` if the file ends before.
+    /// Returns `count` bytes at an offset; `None` if the file ends before their end.
     pub(crate) fn bytes_at(&mut self, at: u64, count: u64) -> io::Result<Option<&[u8]>> {
         if self.left_from(at) < count {
             return Ok(None);

@@ -19,7 +19,7 @@ use crate::{
 
 /// Ticks of the driver between attempts to make a base, about 10 s.
 const PAUSE_LOOKS: u32 = 2_000;
-/// Number of consecutive empty segments after which no further one is expected.
+/// Number of consecutive empty segments after which an epoch is taken to have no further ones.
 const EMPTY_MAX: u64 = 2;
 
 /// Shard and outcome of an attempt to make a base.
@@ -38,7 +38,7 @@ pub(crate) struct BaseDue {
     is_made: bool,
     /// Number of checks to skip after a failed attempt to make a base.
     pause: u32,
-    /// Callers that wait for a base with at least this entry.
+    /// Callers that wait for a base which contains at least this entry.
     wanted: Vec<(u64, oneshot::Sender<u64>)>,
 }
 

@@ -34,7 +34,7 @@ pub struct Copying {
     pub shard: u32,
     /// The store to create; its directory has to be empty and used by nothing else.
     pub tree: TreeOptions,
-    /// Last store entry to copy; `None`: everything acknowledged before the start.
+    /// Last entry of the store to copy; `None` copies all that was acknowledged before the start.
     pub until: Option<u64>,
 }
 
@@ -58,7 +58,7 @@ pub fn open_stopped(tree: &TreeOptions) -> Result<TreeStore, Error> {
 
 /// Why an attempt to copy ended early.
 enum Halt {
-    /// The data being read was deleted; the shard has newer bases.
+    /// The data being read was deleted, because the shard has newer bases.
     Gone,
     Failed(Error),
 }
@@ -243,7 +243,7 @@ impl Copy<'_> {
         Ok(until <= last)
     }
 
-    /// Classifies a missing entry: the journal was truncated meanwhile, or it is damaged.
+    /// Determines why an entry is missing: the journal was truncated since, or it is damaged.
     async fn why_missing<L: Ledger>(&self, ledger: &L, error: Error) -> Halt {
         match ask(ledger, Request::ReadShardSerial { shard: self.copying.shard }, shard_of).await {
             Ok(ShardRecord { bases, .. }) => match bases.as_slice() {

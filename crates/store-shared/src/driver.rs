@@ -175,7 +175,7 @@ impl<L: Ledger> Driver<L> {
         }
     }
 
-    /// An applied heartbeat extends the lease and makes its checkpoints durable.
+    /// Extends the lease after an applied heartbeat, and reports its checkpoints as durable.
     fn note_renewed(&mut self) {
         let until = self.member.lease().until();
         if self.until < until {

@@ -32,13 +32,13 @@ use crate::{
 
 /// Maximum number of entries passed to the tree at once.
 const AT_ONCE: usize = 64;
-/// Maximum number of skipped retries; there is one opportunity per second.
+/// Maximum number of retries of a failed tree that are skipped; one is possible per second.
 const PAUSE_MAX: u32 = 60;
 
 /// A task for the thread that feeds a shard's tree.
 #[derive(Debug)]
 pub(crate) enum Step {
-    /// An entry of another owner, or an adopted one, is committed.
+    /// Apply a committed entry of another owner, or one that this owner has adopted.
     Apply(Entry, Place),
     /// This node has claimed the shard with this epoch.
     Opened(u64, Heritage),
@@ -52,7 +52,7 @@ pub(crate) enum Step {
     CopyFailed(Error),
     /// Store a piece of a base and acknowledge it through `kept`.
     Piece { number: u32, body: Bytes, kept: oneshot::Sender<()> },
-    /// All pieces of a base are saved: rebuild the tree from it.
+    /// All pieces of a base are stored: rebuild the tree from them.
     BaseThere(BaseRecord),
     /// The base that was being loaded was deleted.
     BaseGone,
@@ -228,7 +228,7 @@ impl Feeder {
         self.pause = (2 * self.pause).clamp(1, PAUSE_MAX);
     }
 
-    /// Handles a step during recovery. Events from before the recovery are ignored.
+    /// Handles a task during recovery; tasks from before the recovery are ignored.
     fn mend(&mut self, step: Step) {
         match (step, &mut self.mending) {
             (Step::Apply(entry, _), _) => self.outstanding.remove(backlog_of([&entry])),
@@ -253,7 +253,7 @@ impl Feeder {
         }
     }
 
-    /// Makes the driver follow from the tree's position once it is known.
+    /// Makes the driver follow from the tree's position, once that is known.
     fn go_on(&mut self, stands: Result<Option<Place>, Error>) {
         match stands {
             Ok(None) => {}

@@ -86,7 +86,7 @@ struct Making<'a, L> {
 }
 
 impl<L: Ledger> Making<'_, L> {
-    /// Deletes what an earlier attempt has left and returns the shard record.
+    /// Deletes the data that an earlier attempt has left, and returns the shard record.
     async fn clear(&self) -> Result<ShardRecord, Error> {
         let shard = self.shard;
         swap(self.ledger, Request::MakeShard { shard }).await?;

@@ -11,7 +11,7 @@ use store::Error;
 
 use crate::{place_file::Noted, replicator::Replicator};
 
-/// Number of remembered positions; visible data is only a few groups behind.
+/// Number of positions that are remembered; data that is visible is only a few groups behind.
 const PLACES: usize = 1_024;
 
 /// Table of positions in the cluster's journal that correspond to entries of the local copy.

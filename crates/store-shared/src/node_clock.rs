@@ -7,7 +7,7 @@ use store::Error;
 
 /// A shard's clock on one node. The protocol treats checkpoints as opaque bytes.
 pub trait NodeClock: Send + Sync {
-    /// Returns a checkpoint of where a clock with this heritage would start now.
+    /// Returns a checkpoint of the instant at which a clock with this heritage would start now.
     fn begin(&self, heritage: &Heritage) -> Bytes;
 
     /// Starts the clock because the node owns the shard. No instant may be used before a heartbeat
@@ -17,7 +17,7 @@ pub trait NodeClock: Send + Sync {
     /// Returns a checkpoint for a heartbeat that is sent now.
     fn checkpoint(&self) -> Bytes;
 
-    /// Returns whether there is a checkpoint to publish that no heartbeat carries yet.
+    /// Returns whether there is a checkpoint that no heartbeat carries yet.
     fn has_news(&self) -> bool;
 
     /// Notes that the last heartbeat with a checkpoint was applied.

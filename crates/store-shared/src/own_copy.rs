@@ -35,7 +35,7 @@ pub(crate) struct OwnCopy {
     path: PathBuf,
 }
 
-/// The saved position, which is needed before the journal can be opened.
+/// The position in the position file, which is needed before the journal is opened.
 pub(crate) struct NotedPlace {
     pub(crate) book: Arc<PlaceBook>,
     file: PlaceFile,

@@ -40,7 +40,7 @@ pub(crate) enum Command {
     CopyFailed(Error),
     /// Release the shard, because the tree cannot continue for now.
     StandDown,
-    /// Follow from this position; true if the tree may contain entries after it.
+    /// Follow the journal from this position; true if the tree may contain entries after it.
     FollowFrom(Place, bool),
     /// Release the shard once everything is committed.
     HandOver,
@@ -97,7 +97,7 @@ impl Replicator {
         Self { commands: Mutex::new(commands), closed: AtomicBool::new(false) }
     }
 
-    /// Accepts appends because the node is the owner with a complete copy.
+    /// Makes appends be accepted, because the node is the owner and has a complete copy.
     pub(crate) fn open(&self) {
         self.closed.store(false, Ordering::SeqCst);
     }

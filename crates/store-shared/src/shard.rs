@@ -150,7 +150,7 @@ impl SharedShard {
         Some((hear.await.ok()?, made))
     }
 
-    /// Reads the cluster's state at once; for callers that know of a change.
+    /// Reads the cluster's records immediately, for callers that know of a change.
     pub fn look(&self) {
         self.commands.send(Command::Look);
     }
@@ -160,7 +160,7 @@ impl SharedShard {
         self.commands.send(Command::GoFirst);
     }
 
-    /// Lets other nodes claim the shard for this long if it becomes free.
+    /// Lets other nodes claim the shard first for this long, if it becomes free.
     pub fn hold_back(&self, time: Duration) {
         self.commands.send(Command::HoldBack(time));
     }

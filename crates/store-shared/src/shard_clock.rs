@@ -37,7 +37,7 @@ pub struct ShardClockOptions {
     pub sources: ClockSources,
     /// Boot id of the machine.
     pub boot_id: BootId,
-    /// How long an applied heartbeat lets an owner serve, in milliseconds.
+    /// Time after an applied heartbeat in which an owner may serve, in milliseconds.
     pub lease_ms: i64,
 }
 
@@ -58,7 +58,7 @@ struct State {
     clock: Option<Arc<Clock>>,
     /// The checkpoint that the outstanding heartbeat carries.
     asked: Option<Checkpoint>,
-    /// An unpublished move of a manual clock, and its waiting caller.
+    /// A move of a manual clock that is not durable yet, and the caller that waits for it.
     moving: Option<(Checkpoint, oneshot::Sender<bool>)>,
     /// Whether the final checkpoint of this term was taken: no move is possible any more.
     finished: bool,
@@ -250,7 +250,7 @@ impl NodeClock for ShardClock {
     }
 }
 
-/// Database time for stamps. A stamp taken without a clock is never committed.
+/// Provides stamps; a stamp taken while there is no clock is never committed.
 impl Timepiece for ShardClock {
     fn now_ms(&self) -> i64 {
         let clock = self.current();

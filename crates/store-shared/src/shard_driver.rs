@@ -22,7 +22,7 @@ pub(crate) struct ShardDriver {
     number: u32,
     pub(crate) clock: Arc<dyn NodeClock>,
     steps: UnboundedSender<Step>,
-    /// Entries sent to the feeder that the tree has not applied yet.
+    /// Entries that were sent to the feeder and are not applied to the tree yet.
     pub(crate) outstanding: Arc<Outstanding>,
     /// The task that is loading a base, if any.
     loading: Option<AbortHandle>,
@@ -34,7 +34,7 @@ pub(crate) struct ShardDriver {
 }
 
 impl ShardDriver {
-    /// Creates the state of a shard whose feeder receives these steps.
+    /// Creates the state of a shard, whose feeder receives tasks through `steps`.
     pub(crate) fn new(
         number: u32,
         clock: Arc<dyn NodeClock>,

@@ -39,7 +39,7 @@ pub(crate) struct Appender {
     /// Number of groups that the applier has not finished.
     applying: Arc<AtomicUsize>,
     committer: mpsc::Sender<CommitterMessage>,
-    /// The last epoch in which an entry was refused, and why.
+    /// The last epoch of the committer in which an entry was refused, and the reason.
     refused: Option<(u64, Error)>,
     /// A batch taken from the queue that did not fit into the last group.
     left_over: Option<Batch>,

@@ -134,7 +134,7 @@ impl Archive {
         }
     }
 
-    /// Determines where the archive starts if it has no file yet.
+    /// Determines the entry after which the archive starts, if it has no file yet.
     fn find_start(&self, journal: &dyn Journal, applied: (u64, Stamp)) -> Result<(), Error> {
         match read_start(&self.folder) {
             Some((last, stamp)) if journal.held().first <= last + 1 && last <= applied.0 => {

@@ -56,7 +56,7 @@ pub(crate) struct Archived {
     pub(crate) entries: Vec<Bytes>,
 }
 
-/// Records after which entry an archive without files starts; durable on return.
+/// Records durably the entry after which an archive without files starts.
 pub(crate) fn write_start(folder: &Path, (entry, stamp): (u64, Stamp)) -> Result<(), Error> {
     let mut bytes = entry.to_be_bytes().to_vec();
     bytes.extend_from_slice(&stamp.seq.to_be_bytes());

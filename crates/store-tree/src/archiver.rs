@@ -22,7 +22,7 @@ pub(crate) fn archive_until_closed(inner: &OpenStore) {
     }
 }
 
-/// Copies up to one file; returns whether there may be more.
+/// Copies entries into at most one file; returns whether there may be more.
 fn copy_once(inner: &OpenStore) -> bool {
     let Some(archive) = &inner.archive else { return false };
     if inner.stop_reason().is_some() {

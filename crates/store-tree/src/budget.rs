@@ -46,7 +46,7 @@ struct Groups {
 /// The exceeded budget, which decides what is flushed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Excess {
-    /// The journal exceeds its budget: flush the memtable with the oldest entry.
+    /// The journal exceeds its budget, so the memtable with the oldest entry is flushed.
     Journal,
     /// The memtables exceed their budget: flush the largest.
     Memory,

@@ -55,7 +55,7 @@ pub(crate) struct Committer {
 }
 
 impl Committer {
-    /// Creates a committer that continues after what is in the trees.
+    /// Creates a committer that continues after the last entry in the trees.
     pub(crate) fn new(
         inner: Arc<OpenStore>,
         time: Arc<dyn Timepiece>,
@@ -235,7 +235,7 @@ impl Committer {
         self.enqueue(Batch { answers: askers.take_rest(), ..last });
     }
 
-    /// Orders all commits; returns the last batch, which replies to the remaining requests.
+    /// Orders all commits; returns the last batch, which also replies to the remaining requests.
     fn order_and_hand_on(&mut self, commits: Vec<Commit>, askers: &mut Askers) -> Batch {
         let mut commits = commits;
         let mut before = None;

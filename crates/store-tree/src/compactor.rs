@@ -56,7 +56,7 @@ struct Watched {
     wait: u32,
 }
 
-/// What compaction changes: first-level runs, number of tables, bytes on disk.
+/// Properties that a compaction changes: first-level runs, number of tables, bytes on disk.
 type Shape = (usize, usize, u64);
 
 /// Compacts until the store is closed.

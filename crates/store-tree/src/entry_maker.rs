@@ -21,7 +21,7 @@ use crate::{
     published::{PlaceMap, number_after},
 };
 
-/// Maximum cached sums; beyond it, those that the trees have are evicted.
+/// Maximum number of cached sums; beyond it, sums that the trees contain are evicted.
 const CACHED_SUMS: usize = 100_000;
 /// Maximum length of a key in a tree.
 pub(crate) const MOST_KEY_BYTES: usize = 65_535;
@@ -43,7 +43,7 @@ pub(crate) struct EntryMaker {
 }
 
 impl EntryMaker {
-    /// Creates a builder that continues after what is in the trees.
+    /// Creates a builder that continues after the last entry in the trees.
     pub(crate) fn new(inner: &Arc<OpenStore>) -> Self {
         let applied = *inner.applied.lock();
         Self {

@@ -33,7 +33,7 @@ impl PredicateInForce {
 
 /// Creates the filter of each compaction of one tree.
 pub(crate) struct FilterFactory {
-    /// Space for which the predicate is used; in other trees everything is kept.
+    /// Space to which the predicate applies; `None` for trees in which nothing is dropped.
     space: Option<Space>,
     predicate: AssertUnwindSafe<PredicateInForce>,
     inputs: AssertUnwindSafe<Arc<Inputs>>,

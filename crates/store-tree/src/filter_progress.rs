@@ -17,7 +17,8 @@ use store::Space;
 struct SpaceProgress {
     /// The commit up to which all data of the space on disk was filtered.
     filtered: u64,
-    /// Completed compactions: the last commit each covered, and the last entry by then.
+    /// Completed compactions: for each, the last commit that it covered and the last entry at its
+    /// end.
     waiting: VecDeque<(u64, u64)>,
 }
 

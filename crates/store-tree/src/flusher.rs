@@ -20,7 +20,7 @@ use store::{Error, Kind};
 
 use crate::{budget::Excess, inner::OpenStore, place::Place};
 
-/// Interval between passes while there is nothing to do: one tick.
+/// Interval between two passes of the flusher while there is nothing to do: one tick.
 const PAUSE: Duration = Duration::from_millis(100);
 /// Number of ticks between two attempts while the disk is full.
 const TICKS_AFTER_FAILURE: u32 = 5;
@@ -30,7 +30,7 @@ const REST_TICKS: u64 = 10;
 const MEASURE_TICKS: u64 = 100;
 /// Ticks between two checks of the open views.
 const VIEW_TICKS: u64 = 10;
-/// Number of keys in memory that does not justify a table.
+/// Number of keys in memory up to which a table is not worthwhile.
 const FEW_KEYS: usize = 1_000;
 /// Ticks between two searches for trees at rest.
 const REST_LOOK_TICKS: u64 = 3;

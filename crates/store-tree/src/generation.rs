@@ -187,7 +187,7 @@ impl Generation {
     }
 }
 
-/// Opens the journal. A refusal is reported with the store's path.
+/// Opens the journal; an error that refuses it names the store's path.
 fn open_journal(lasting: &AcrossOpenings, mark: Mark) -> Result<Arc<dyn Journal>, Error> {
     let options = &lasting.options;
     let opened = lasting.journal.open(mark.durable, options.accept_loss);

@@ -93,7 +93,7 @@ pub(crate) struct OpenStore {
     pub(crate) room: Arc<Room>,
     /// Maximum disk space retained for an old view.
     pub(crate) old_views_bound: OldViewsBound,
-    /// Whether the store is about to be closed, so reads must end.
+    /// Whether the store is about to be closed, so that reads have to end.
     pub(crate) closing: AtomicBool,
     /// Whether the threads must stop.
     pub(crate) ending: AtomicBool,

@@ -44,7 +44,7 @@ impl Inputs {
         Chosen(self)
     }
 
-    /// Records that the compaction has chosen its tables, so flushes may proceed.
+    /// Records that the compaction has chosen its tables, so that flushes may proceed.
     pub(crate) fn note_chosen(&self) {
         self.leave(User::Compaction);
     }

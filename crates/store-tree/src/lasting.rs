@@ -20,7 +20,7 @@ pub(crate) struct AcrossOpenings {
     pub(crate) leads: Arc<AtomicBool>,
     /// Database time.
     pub(crate) time: Arc<dyn Timepiece>,
-    /// Shared because views also wait for batches of a stopped opening.
+    /// Shared by all openings, because views also wait for batches of a stopped one.
     pub(crate) in_flight: Arc<InFlight>,
     /// The newest `seq` that a reader has seen, over all openings.
     pub(crate) published: Arc<AtomicU64>,

@@ -22,7 +22,7 @@ pub(crate) struct CommitRequest {
     pub(crate) answer: Asker,
 }
 
-/// Receives the result of a batch that is not a commit.
+/// Receives the result of a batch that contains no commits.
 pub(crate) type DoneSender = mpsc::Sender<Result<(), Error>>;
 
 /// A message to the committer.
@@ -67,7 +67,7 @@ pub(crate) struct Askers {
     pub(crate) waiting: VecDeque<(usize, Asker)>,
     /// Outcomes of the requests' commits that were ordered so far.
     outcomes: VecDeque<Outcome>,
-    /// How many of the outcomes belong to batches already passed on.
+    /// Number of outcomes that belong to batches which were already passed on.
     handed_on: usize,
 }
 
@@ -134,7 +134,7 @@ pub(crate) struct PendingEntry {
 pub(crate) struct Batch {
     /// Entry to be made durable, if any.
     pub(crate) entry: Option<PendingEntry>,
-    /// Whether the batch is another owner's entry, already durable in that owner's journal.
+    /// Whether the batch is an entry that another owner has appended and made durable.
     pub(crate) followed: bool,
     /// Epoch of the entry: if an entry is refused, all later ones of its epoch are.
     pub(crate) epoch: u64,
@@ -146,7 +146,7 @@ pub(crate) struct Batch {
     pub(crate) fence: Option<(Arc<dyn Fence>, Outcome)>,
     /// The error, if the batch was not written.
     pub(crate) failed: Option<Error>,
-    /// Sent when the batch is durable and visible, or has failed.
+    /// Replies to send when the batch is durable and visible, or has failed.
     pub(crate) answers: Vec<CommitAnswer>,
     /// Notified when the batch was applied or has failed.
     pub(crate) done: Option<DoneSender>,

@@ -77,7 +77,7 @@ pub struct StoredBytes {
     pub journal: u64,
     /// Tables that the trees read.
     pub tables: u64,
-    /// Tables that were replaced or dropped and are not deleted yet.
+    /// Tables that were replaced or dropped, and whose files are not deleted yet.
     pub garbage: u64,
 }
 

@@ -14,9 +14,9 @@ pub(crate) const TREES: &str = "trees";
 /// Whether journal entries are archived for incremental backups.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Archiving {
-    /// Nothing is written, and an existing archive is kept: for inspecting a store.
+    /// Nothing is written and an existing archive is kept, for inspecting a store.
     Untouched,
-    /// No archive; an existing one is deleted, because it would have a gap.
+    /// There is no archive; an existing one is deleted, because it would have a gap.
     Off,
     /// Entries are archived, up to this total size in bytes.
     Within(u64),
@@ -32,7 +32,7 @@ pub enum OldViewsBound {
 }
 
 impl OldViewsBound {
-    /// Bytes that any view may retain, however full the disk is.
+    /// Number of bytes that any view may retain, however full the disk is.
     const FEW_BYTES: u64 = 16 * 1024 * 1024;
 
     /// Returns whether `kept` bytes exceed the bound, given the free bytes.

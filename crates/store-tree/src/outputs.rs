@@ -27,15 +27,15 @@ use parking_lot::Mutex;
 
 use crate::{inputs::Inputs, manifest};
 
-/// Maximum bytes of blocks that a table may retain while it is written.
+/// Maximum size of the blocks that the writer of a table may hold in memory.
 const MOST_HELD: u64 = 64 * 1024 * 1024;
 /// Amount of retained memory after which to check whether another table was started.
 const LOOK_EACH: u64 = MOST_HELD / 4;
-/// A compaction that held less than 1/LITTLE_HELD of the maximum allows larger tables.
+/// A compaction that has held less than 1/LITTLE_HELD of the maximum makes the next tables larger.
 const LITTLE_HELD: u64 = 16;
 /// Factor by which tables are made smaller or larger in one step.
 const STEP: u64 = 8;
-/// Minimum size of tables; such a table has few large rows.
+/// Minimum size of tables, for trees in which a table has few large rows.
 const SMALLEST_TABLE: u64 = 64 * 1024;
 /// Size from which a row is large.
 const LARGE_ROW: u64 = 1024 * 1024;
@@ -145,7 +145,7 @@ impl Outputs {
 pub(crate) struct OutputWatch {
     outputs: Arc<Outputs>,
     held: Held,
-    /// Held bytes at which to check whether another table was started.
+    /// Amount of held memory at which to check next whether another table was started.
     look_at: u64,
     /// Number of the table that was being written at the last check.
     table: Option<u64>,

@@ -70,7 +70,7 @@ struct Rotated {
 
 /// The tree of a space, with the state of its memtables and tables.
 pub(crate) struct Place {
-    /// Never reused; names the directory, and the space in the journal.
+    /// Number of the tree, never reused; it names the directory, and the space in the journal.
     pub(crate) number: u64,
     /// Space of the tree; `None` for the directory's tree.
     pub(crate) space: Option<Space>,
@@ -84,7 +84,7 @@ pub(crate) struct Place {
     pub(crate) making: RwLock<()>,
     /// Held while a compaction runs, so that only one runs at a time.
     compacting: Mutex<()>,
-    /// Held while a flush changes what a compaction may choose from.
+    /// Prevents flushes from changing the tables that a compaction may choose from.
     inputs: Arc<Inputs>,
     /// Limits the size of tables that a compaction writes.
     pub(crate) outputs: Arc<Outputs>,
@@ -133,7 +133,7 @@ impl Place {
         *self.buffer.lock()
     }
 
-    /// Applies the mutations of an entry; returns by how many bytes memory grew.
+    /// Applies the mutations of an entry to the memtable; returns by how many bytes it grew.
     pub(crate) fn apply(&self, n: u64, under: u64, mutations: Vec<Mutation>, tick: u64) -> u64 {
         let mut buffer = self.buffer.lock();
         buffer.active.get_or_insert(n);

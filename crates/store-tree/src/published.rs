@@ -108,7 +108,7 @@ impl Published {
         Applying(self.applying.lock())
     }
 
-    /// Waits until entries in progress are published, at most this long.
+    /// Waits, with this time limit, until the entries being applied are published.
     pub(crate) fn wait_until_shown(&self, within: Duration) {
         drop(self.applying.try_lock_for(within));
     }

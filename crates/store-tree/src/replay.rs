@@ -44,7 +44,7 @@ pub(crate) struct Replayed {
     pub(crate) places: HashMap<u64, Arc<Place>>,
     /// The next unused tree number.
     pub(crate) next: u64,
-    /// Trees without a directory on disk: a replayed entry must drop them.
+    /// Listed trees without a directory on disk; a replayed entry must drop each of them.
     missing: BTreeSet<u64>,
 }
 

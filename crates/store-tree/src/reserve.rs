@@ -22,7 +22,7 @@ pub(crate) struct Reserve {
 }
 
 impl Reserve {
-    /// Creates the reserve of a store in this directory, which occupies nothing yet.
+    /// Creates a reserve in this directory that occupies no space yet.
     pub(crate) fn new(folder: &Path) -> Self {
         Self { path: folder.join(NAME), held: Mutex::new(0) }
     }
@@ -58,7 +58,7 @@ impl Reserve {
         Ok(())
     }
 
-    /// Releases the bytes to the device; false if it had none.
+    /// Releases the reserved space; returns false if there was none.
     pub(crate) fn release(&self) -> bool {
         let mut held = self.held.lock();
         let emptied = 0 < *held && File::create(&self.path).is_ok();

@@ -20,7 +20,7 @@ use store::{Error, Kind};
 
 use crate::reserve::Reserve;
 
-/// 1/PART of the device is reserved for commits that free space, within bounds.
+/// 1/PART of the device, within bounds, is reserved for commits that free space.
 const PART: u64 = 20;
 /// Minimum size of the reserve, enough for deletes on a small device.
 const LEAST_RESERVE: u64 = 4 * 1024 * 1024;
@@ -131,7 +131,7 @@ impl Room {
         self.verdict_now(frees)
     }
 
-    /// Checks whether a commit may be written, by the last measurement.
+    /// Checks whether a commit may be written, according to the last measurement.
     fn verdict_now(&self, frees: bool) -> Result<(), Error> {
         let left = if frees { &self.left_for_freeing } else { &self.left };
         if 0 < left.load(Ordering::SeqCst) {

@@ -21,7 +21,7 @@ pub(crate) struct StoreShared {
     pub(crate) generation: ArcSwapOption<Generation>,
     /// Notified when the store was opened, or when an attempt has failed.
     pub(crate) opened: Notify,
-    /// Whether the user of the store has yet to re-read its cached state.
+    /// Whether the store was reopened and its user has not re-read cached state yet.
     pub(crate) anew: AtomicBool,
     /// The error of the last attempt to reopen the store.
     pub(crate) failure: Mutex<Option<Error>>,

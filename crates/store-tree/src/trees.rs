@@ -51,7 +51,7 @@ pub(crate) struct Trees {
     folder: PathBuf,
     cache: Arc<Cache>,
     descriptors: Arc<DescriptorTable>,
-    /// Above the number of the last entry that all trees have: see `published.rs`.
+    /// Sequence number above those of all entries that are in the trees: see `published.rs`.
     pub(crate) counter: SequenceNumberCounter,
     predicate: PredicateInForce,
     pub(crate) graveyard: Graveyard,

@@ -55,7 +55,7 @@ impl Drop for MakingTables<'_> {
 }
 
 impl Writeback {
-    /// Marks that tables of this tree are written while the returned value exists.
+    /// Records that tables of this tree are written, while the returned value exists.
     pub(crate) fn note_tables(&self, tree: &Path) -> MakingTables<'_> {
         let folder = tree.join("tables");
         // Counted, because a flush may run concurrently with a compaction.

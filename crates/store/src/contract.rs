@@ -37,7 +37,7 @@ impl KeyRange {
         self.end.as_ref().is_some_and(|end| *end <= self.start)
     }
 
-    /// Returns the part of the range that remains after reading `key`.
+    /// Returns the part of the range that remains after `key` was read in this direction.
     pub fn remaining_after(&self, key: &[u8], direction: Direction) -> Self {
         match direction {
             Direction::Forward => {
@@ -201,7 +201,7 @@ pub trait Store: Send + Sync + 'static {
     /// Sets the predicate by which compactions drop rows.
     fn set_drop_predicate(&self, predicate: Arc<dyn DropPredicate>);
 
-    /// Compacts a space now and drops the rows selected by the drop predicate.
+    /// Compacts a space now and removes the rows that the drop predicate selects.
     fn reap_space(&self, space: Space) -> impl Future<Output = Result<(), Error>> + Send;
 
     /// Returns the `seq` up to which this space holds nothing unfiltered: every table has been
@@ -221,10 +221,11 @@ pub trait Store: Send + Sync + 'static {
     /// Returns whether the store accepts commits.
     fn health(&self) -> Health;
 
-    /// Accepts commits again after [`Anew`](Health::Anew): the caller has re-read what it caches.
+    /// Accepts commits again after [`Anew`](Health::Anew), once the caller has re-read what it
+    /// caches.
     fn resume_commits(&self);
 
-    /// Stops cleanly: flushes everything, so that a start has nothing to replay.
+    /// Closes the store after flushing everything, so that a start has nothing to replay.
     fn close(&self) -> impl Future<Output = Result<(), Error>> + Send;
 }
 

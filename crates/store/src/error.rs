@@ -7,7 +7,7 @@ use std::fmt;
 pub enum Kind {
     /// No space is left; nothing was written.
     Full,
-    /// Stored data is damaged: do not use it; report to the operator.
+    /// Stored data is damaged; it must not be used, and the operator has to be told.
     Corrupt,
     /// The data directory is unusable: in use by another process, of another format, or incomplete.
     Refused,

@@ -19,7 +19,7 @@ use crate::{
 pub enum Fault {
     /// A commit fails before it writes anything.
     CommitLost,
-    /// A commit that succeeds although the caller receives an error with unknown outcome.
+    /// A commit succeeds, although the caller receives an error with unknown outcome.
     AnswerLost,
     /// A read of a snapshot fails.
     Read,
@@ -43,7 +43,7 @@ impl FaultPlan {
         }
     }
 
-    /// Counts the call and fails if its countdown has reached it.
+    /// Counts a call of this kind, which fails if its countdown has ended.
     fn check_fault(&self, fault: Fault) -> Result<(), Error> {
         let counter = self.counter_of(fault);
         let before = counter

@@ -20,7 +20,7 @@ use std::{
 use parking_lot::Mutex;
 use tokio::sync::Notify;
 
-/// The value of the oldest instant while the table is empty.
+/// Value of `since_ms` while the table is empty.
 const NONE: i64 = i64::MAX;
 
 /// The batches of commits that are stamped and not visible yet.

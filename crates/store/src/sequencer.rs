@@ -104,7 +104,7 @@ pub type FoldedSums = HashMap<(Space, Bytes), [i64; 2], RandomState>;
 pub struct OrderedBatch {
     /// One outcome per commit, in the given order.
     pub outcomes: Vec<Outcome>,
-    /// Puts and deletes in order; the last one for a key wins.
+    /// Puts and deletes in order, of which the last one for a key applies.
     pub mutations: Vec<Mutation>,
     /// Amounts to add, summed by key.
     pub sums: FoldedSums,

@@ -15,7 +15,7 @@ pub(super) async fn check(ledger: &impl Ledger) {
     nodes_do_not_touch_each_other(ledger).await;
 }
 
-/// Name of a case, a swap, and whether the swap is applied.
+/// Name of a case, a compare-and-swap, and whether it is applied.
 type Row = (&'static str, Request, bool);
 
 fn about(text: &'static str) -> Bytes {

@@ -14,7 +14,7 @@ use crate::{
 enum Expected {
     /// The record changes.
     Done,
-    /// Reported as done because it was applied before; the record does not change.
+    /// Reported as done, because an earlier attempt was applied; the record does not change.
     Before,
     /// Refused; the record does not change.
     Refused,

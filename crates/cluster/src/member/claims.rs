@@ -15,7 +15,7 @@ use crate::{
 };
 
 impl Seat {
-    /// Claims the shard if it is free and this node's turn has come.
+    /// Claims the shard if it is free and this node's delay before a claim has passed.
     pub(super) fn stand(&mut self, now: u64, common: &mut Common, host: &mut dyn Host) {
         let Part::Following(follower) = &self.part else { return };
         let Some(shard) = follower.shard() else { return };

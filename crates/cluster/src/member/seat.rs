@@ -41,11 +41,11 @@ pub(super) struct Seat {
     pub(super) stand_due: u64,
     /// Boot clock until which this node leaves a free shard to other nodes.
     pub(super) holds_until: u64,
-    /// Whether the tree cannot continue for now: the seat neither reads nor claims.
+    /// Whether the tree cannot continue for now, so that the seat neither reads nor claims.
     pub(super) stands_down: bool,
     /// Whether this incarnation may own the shard, through a claim that was not released.
     pub(super) has_claimed: bool,
-    /// Position at which the tree resumes; `None` once it is followed from there.
+    /// Position at which the tree will resume; `None` once entries are read from there.
     returns: Option<Place>,
     /// Whether the tree may contain entries after its recorded position.
     unsure: bool,
@@ -134,7 +134,7 @@ impl Seat {
         if let Part::Owning(owner) = &mut self.part { owner.append(body, now) } else { None }
     }
 
-    /// Reads the shard at once; for callers that know of a change.
+    /// Reads the shard's record immediately, for callers that know of a change.
     pub(super) fn look(&mut self, now: u64) {
         if let Part::Following(follower) = &mut self.part {
             follower.hurry(now);

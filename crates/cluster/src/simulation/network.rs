@@ -142,7 +142,7 @@ impl Network {
         }
     }
 
-    /// A replica answers a read; the reply is sent once both have answered.
+    /// Records a replica's answer to a read; the reply is sent when both replicas have answered.
     fn hear(&mut self, rng: &mut Rng, at: usize, which: usize) {
         let operation = &mut self.operations[at];
         let replica = operation.quorum[which];

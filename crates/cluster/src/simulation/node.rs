@@ -19,7 +19,7 @@ use crate::{
 /// The shard's clock at this node, its wall clock, and claim ids.
 #[derive(Debug)]
 pub(super) struct Machine {
-    /// Instant and boot clock at the start of the shard's clock.
+    /// For a running clock, its instant and the boot clock at its start.
     began: Option<(u64, u64)>,
     /// How far the wall clock is ahead of the boot clock.
     wall_ahead: u64,
@@ -130,7 +130,7 @@ impl Node {
         self.boot_start + now / 1_000_000 * self.pace + now % 1_000_000 * self.pace / 1_000_000
     }
 
-    /// Starts a process, in the same boot of the machine or another.
+    /// Starts a process, in the same boot of the machine or after a reboot.
     pub(super) fn start(&mut self, same_boot: bool) {
         self.life += 1;
         self.boots += u64::from(!same_boot);

@@ -309,7 +309,7 @@ impl World {
         Ok(())
     }
 
-    /// Resumes a paused node; the replies held meanwhile are delivered in random order.
+    /// Resumes a paused node and delivers the waiting replies in random order.
     fn resume(&mut self, at: usize, life: u64) -> Checked {
         let node = &mut self.nodes[at];
         if !node.paused || node.life != life {

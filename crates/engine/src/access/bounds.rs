@@ -25,7 +25,7 @@ const END: [u8; 1] = [0xff];
 /// Maximum number of spans in a complement; more would not be selective enough to be worth it.
 const MAX_LEFT_SPANS: usize = 100;
 
-/// A half-open range of components, to be appended to a key prefix.
+/// A half-open range of encoded values, to be appended to a key prefix.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Span {
     /// First key component of the range, inclusive.
@@ -194,7 +194,7 @@ pub(crate) fn equality_component(test: &PathTest) -> Option<Vec<u8>> {
     }
 }
 
-/// Returns whether equality with this value means equality of one key component.
+/// Returns whether equality with this value fixes a single key component.
 fn is_point(value: &Value) -> bool {
     !matches!(value.kind(), Kind::Array | Kind::Undefined | Kind::Regex)
 }

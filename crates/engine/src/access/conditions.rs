@@ -35,7 +35,7 @@ const POINTS: usize = 1_000;
 const SPANS: usize = 500;
 /// Score of a missing value, which often selects most documents.
 pub(super) const MISSING: usize = 300;
-/// Score of a negated condition; less than the value of sort order.
+/// Score of a negated condition; less than the score of yielding the sort order.
 const NEGATED: usize = 40;
 
 /// The bounds of a path and how selective they are.
@@ -99,7 +99,7 @@ fn path_below<'p>(path: &'p str, at: &str) -> Option<&'p str> {
     path.strip_prefix(at)?.strip_prefix('.').filter(|rest| !has_position(rest))
 }
 
-/// A path of an index, with the properties that decide how bounds combine.
+/// A path of an index, with properties that affect which bounds conditions imply.
 #[derive(Clone, Copy)]
 struct Field<'a> {
     path: &'a str,
@@ -277,7 +277,7 @@ fn scored(bounds: Bounds) -> PathBounds {
     PathBounds { bounds, score }
 }
 
-/// Lowers the score to at most that of the bounds' kind.
+/// Lowers the score of bounds to that of their kind (points or spans), if it is higher.
 fn scored_by_shape(found: PathBounds) -> PathBounds {
     let PathBounds { bounds, score } = scored(found.bounds);
     PathBounds { bounds, score: score.min(found.score) }

@@ -35,7 +35,7 @@ pub(crate) enum Access {
 /// One of the access paths that together find a query's rows.
 #[derive(Clone, Debug)]
 pub(crate) struct ChosenBranch {
-    /// The filter of the branch's rows; `None` means the query's filter.
+    /// The filter that the branch's rows have to match; `None` means the query's filter.
     pub(crate) filter: Option<Arc<Filter>>,
     pub(crate) chosen: ChosenAccess,
 }
@@ -70,7 +70,7 @@ impl Access {
     }
 }
 
-/// Returns whether a key component, or one of several, was truncated.
+/// Returns whether a component of the key was truncated because of its length.
 pub(super) fn is_cut(key: &[u8]) -> bool {
     KEPT_KEY_COMPONENT_BYTES < key.len()
 }
@@ -147,7 +147,8 @@ pub(super) struct ScoredAccess<'a> {
 }
 
 impl ScoredAccess<'_> {
-    /// Converts the candidate to the chosen path, computing the residual of these conjuncts.
+    /// Makes the candidate the chosen path; `parts` are the conjuncts from which the residual is
+    /// computed.
     pub(super) fn choose(self, parts: &[&Filter]) -> ChosenAccess {
         let residual = residual_of(parts, &self.ranged, self.partial);
         let Self { access, direction, sorted, merged, .. } = self;

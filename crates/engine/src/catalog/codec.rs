@@ -57,7 +57,7 @@ pub(crate) fn encode_record(record: &Record) -> Vec<u8> {
     tree.to_buf().into_bytes().into()
 }
 
-/// Saturating is safe: stamps and build numbers are far below 2^63.
+/// Converts to a signed integer, saturating: stamps and build numbers are far below 2^63.
 fn saturated_int(value: u64) -> i64 {
     i64::try_from(value).unwrap_or(i64::MAX)
 }

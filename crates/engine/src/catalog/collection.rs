@@ -83,11 +83,11 @@ pub struct Collection {
     pub(crate) demand: Demand,
     /// Serializes writers that must examine all documents to find the first in sort order.
     pub(crate) turns: Turns,
-    /// Stamp of the last change of its items, as far as known.
+    /// Stamp of the last change of the container's items, as far as known.
     last_change: AtomicU64,
     /// Whether the last change was looked up in the store since the store was opened.
     knows_last_change: AtomicBool,
-    /// Newest stamp of a commit that changes its items, whether visible or not.
+    /// Newest stamp of a commit that changes the container's items, whether visible or not.
     last_begun: AtomicU64,
 }
 
@@ -118,7 +118,7 @@ impl Collection {
         }
     }
 
-    /// Returns the newest stamp of an acknowledged commit that changed its items.
+    /// Returns the newest stamp of an acknowledged commit that changed the container's items.
     pub(crate) fn last_change(&self) -> u64 {
         self.last_change.load(Atomic::SeqCst)
     }
@@ -267,7 +267,7 @@ pub(crate) enum Publication {
     Dropped,
 }
 
-/// Set when the commit is ordered, taken when it is published.
+/// The effect of a change in memory: set when its commit is ordered, taken when it is published.
 type Prepared = parking_lot::Mutex<Option<Publication>>;
 
 /// The fence of one change: blocks views of the collection, and puts the new state into effect when
@@ -300,7 +300,7 @@ impl RecordChange {
         Arc::new(Self { collection, replaced, prepared, after: Box::new(after) })
     }
 
-    /// Sets what takes effect on publication; called with the stamp known.
+    /// Sets the effect of the change in memory, once the commit's stamp is known.
     pub(crate) fn prepare_publication(&self, publish: Publication) {
         *self.prepared.lock() = Some(publish);
     }

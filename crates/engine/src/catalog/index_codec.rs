@@ -10,7 +10,7 @@ use super::{
 };
 use crate::error::Error;
 
-/// Encodes an index; one over dotted paths has no shape field.
+/// Encodes an index; the encoding of an index over dotted paths has no shape field.
 pub(super) fn encode_index(index: &IndexSpec) -> Value {
     let part = |(path, descending): &(String, bool)| array![path.as_str(), *descending];
     let mut tree = doc! {

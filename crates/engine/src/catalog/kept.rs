@@ -99,7 +99,8 @@ impl IndexSpec {
         }
     }
 
-    /// Returns the container's policy, whether or not all paths of it have entries.
+    /// Returns the container's policy from an index that has one, whether or not all paths have
+    /// entries.
     pub fn policy(&self) -> Option<&Policy> {
         match &self.shape {
             IndexShape::Wild(policy) | IndexShape::Allowed(policy) => Some(policy),
@@ -119,7 +120,7 @@ impl IndexSpec {
         }
     }
 
-    /// Returns the key prefix of its entries for a path that it contains.
+    /// Returns the key prefix of the index's entries for a path that it contains.
     pub(crate) fn path_prefix(&self, path: &[PathStep]) -> Vec<u8> {
         match self.shape {
             IndexShape::Wild(_) => keys::item_path(self.id, path),

@@ -51,7 +51,7 @@ pub struct KeptPath {
     pub why: KeptFor,
     /// Second since which the path is indexed, for reports.
     pub since_s: i64,
-    /// Second of a recent use: at most a day before the last one.
+    /// Second of a recent use of the index, at most a day before the last one.
     pub used_s: i64,
 }
 
@@ -127,7 +127,7 @@ impl IndexSpec {
 /// counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CounterState {
-    /// No counts by class are kept; counts by date index are complete.
+    /// No counters by class are maintained; those of date indexes are complete.
     Off,
     /// Writers maintain the counts; rows written before are being added. The number identifies the
     /// build.
@@ -197,7 +197,8 @@ pub struct FeedSettings {
     pub retention_s: i64,
     /// Events before this second stay hidden, even if the retention is extended later.
     pub floor_s: i64,
-    /// Where the feed starts; `None` until the timeline of existing items is complete.
+    /// The point from which the feed has events; `None` until existing items are in the index of
+    /// expirations.
     pub begun: Option<FeedBegun>,
 }
 
@@ -233,7 +234,8 @@ impl Record {
         self.counters != CounterState::Off && self.settings.by_class()
     }
 
-    /// Returns how row keys of items start; `None` for document collections.
+    /// Returns the layout of the partition key at the start of row keys; `None` for document
+    /// collections.
     pub(crate) fn partition_layout(&self) -> Option<Partition> {
         self.items.map(|items| items.partition)
     }

@@ -52,7 +52,7 @@ pub async fn compare_copies<A: Store, B: Store>(
     Ok(found)
 }
 
-/// Returns what may have been dropped from a collection by an instant.
+/// Returns the floors by which rows of a collection may have been removed at an instant.
 fn expired_at(record: &Record, at: Instant) -> ReapFloors {
     let feed = record.running_feed();
     ReapFloors {

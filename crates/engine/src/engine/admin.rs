@@ -28,7 +28,7 @@ use crate::{
     keys,
 };
 
-/// Computes a change of a record; `None` if nothing has to change.
+/// Computes the change of a collection's record; returns `None` if nothing has to change.
 pub(crate) type RecordEdit<T> =
     dyn Fn(&CollectionState) -> Result<Option<(Arc<RecordApply>, T)>, Error> + Send + Sync;
 

@@ -37,7 +37,7 @@ impl<S: Store> Engine<S> {
         self.create_with(model, namespace, Arc::new(fill)).await
     }
 
-    /// Creates a collection whose record `fill` completes within the creating commit.
+    /// Creates a collection; `fill` completes its record once the stamp is known.
     pub(crate) async fn create_with(
         &self,
         model: Model,
@@ -353,7 +353,7 @@ impl<S: Store> Engine<S> {
     }
 }
 
-/// Marks a collection as dropped while its spaces may still exist.
+/// Returns the mutation that marks a collection as dropped while its spaces may still exist.
 fn note_gone(id: u32) -> Mutation {
     Mutation::Put { space: Space::Catalog, key: keys::dropped_collection(id), value: Bytes::new() }
 }

@@ -35,7 +35,7 @@ pub struct Options {
     pub clock: Arc<Clock>,
     /// Parser of stored filters.
     pub dialect: Arc<dyn Dialect>,
-    /// How long a document must have expired before its bytes may be dropped.
+    /// Time for which a document must have expired before its bytes may be removed.
     pub reap_delay: std::time::Duration,
     /// Stores the checkpoint of the clock when a manual clock is moved.
     pub persist: Arc<dyn Persist>,

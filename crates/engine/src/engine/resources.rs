@@ -161,7 +161,7 @@ fn plan(
     Ok(drafts)
 }
 
-/// Creates the commit of these changes, which stores its result in `changed`.
+/// Creates the commit of these changes; its closure stores the resulting records in `changed`.
 fn commit_of(drafts: BTreeMap<Bytes, Option<Draft>>, changed: Arc<OnceLock<Changed>>) -> Commit {
     Commit::new(Vec::<Condition>::new(), move |stamp| {
         let now = |draft: Draft| Arc::new(draft.stamped(stamp));
@@ -201,7 +201,7 @@ impl Fence for PublishedHook {
     }
 }
 
-/// Fails if the existing record does not meet the expectation of the change.
+/// Fails if the stored record does not have the state that the change requires.
 fn check_expected(held: Option<&Resource>, expect: Expected) -> Result<(), Error> {
     let refused = match (held, expect) {
         (None, Expected::Absent) | (Some(_), Expected::Present) => return Ok(()),

@@ -44,7 +44,7 @@ impl<S: Store> Engine<S> {
     }
 }
 
-/// Changes the default in a record; documents expired at the stamp stay expired.
+/// Sets the default TTL in a record; documents that have expired at the stamp stay expired.
 pub(crate) fn apply_default(record: &mut Record, default: DefaultTtl, stamp: Stamp, floors: bool) {
     // Evaluated before the change: only a collection without class counters starts them.
     let summed = record.settings.by_class();

@@ -285,7 +285,7 @@ impl<S: Store> LiveView<S> {
         self.preview_of(&settings).await
     }
 
-    /// Returns the difference that these settings would make at the view's instant.
+    /// Returns the effect that these settings would have at the view's instant.
     async fn preview_of(&self, settings: &Settings) -> Result<Preview, Halt> {
         // By the current settings; compared below with the given ones at the same instant.
         let before = self.count_live().await?;
@@ -322,7 +322,7 @@ fn by_horizon(deaths: &[Amount]) -> HorizonAmounts {
     HorizonAmounts { hour: up_to(0), day: up_to(1), week: up_to(2) }
 }
 
-/// Converts expirations up to each instant to expirations between consecutive instants.
+/// Converts the amounts that expire until each instant to those between consecutive instants.
 fn step_differences(up_to: &[Amount]) -> Vec<Amount> {
     let before = std::iter::once(Amount::default()).chain(up_to.iter().copied());
     up_to.iter().zip(before).map(|(end, start)| end.minus(start)).collect()

@@ -58,7 +58,7 @@ pub(crate) enum CountBy<'s> {
     /// By one date index: the totals minus the buckets of its dates, and minus what has expired
     /// within the last, incomplete second.
     Date(&'s DateRule),
-    /// Several rules apply, or the counters are not usable: headers are scanned.
+    /// Several rules apply, or counters cannot be used, so that the headers of all rows are read.
     Several,
 }
 

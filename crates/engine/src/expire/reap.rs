@@ -170,7 +170,8 @@ impl<S: Store> Engine<S> {
         Ok(())
     }
 
-    /// Removes what a compaction made unnecessary once the store reports everything as filtered.
+    /// Removes from the record what a compaction has made unnecessary, once the store reports that
+    /// all data was filtered.
     async fn forget_if_filtered(&self, collection: &Arc<Collection>) -> Result<(), Error> {
         let compacted = {
             let all = self.inner.reaper.lock();
@@ -192,7 +193,7 @@ impl<S: Store> Engine<S> {
         Ok(())
     }
 
-    /// Puts reap floors into effect and compacts if enough has expired by them.
+    /// Makes reap floors effective for compactions, and compacts if enough has expired by them.
     async fn put_in_force(
         &self,
         collection: &Arc<Collection>,

@@ -104,7 +104,7 @@ impl<S: Store> Engine<S> {
         self.purge_range(KeyRange::with_prefix(&keys::counter_prefix(collection))).await
     }
 
-    /// Deletes counters without a collection or build, left by a crash.
+    /// Deletes counters whose collection or build does not exist any more, as after a crash.
     pub(crate) async fn purge_leftovers(&self) -> Result<(), Error> {
         let all = self.inner.map().all_collections();
         let known: BTreeMap<u32, _> = all.values().map(|held| (held.id, held)).collect();

@@ -66,7 +66,7 @@ pub struct Event {
 }
 
 impl Event {
-    /// Encodes the event after a header that only carries the time of recording.
+    /// Encodes the event after a header, of which only the time of recording is meaningful.
     pub(crate) fn encode(&self, entered: Stamp) -> Vec<u8> {
         let mut body = DocBuilder::new();
         body.append("k", ValueRef::Int32(self.kind.code()));
@@ -125,7 +125,7 @@ pub(super) fn never_expiring(body: &[u8], entered: Stamp) -> Vec<u8> {
     out
 }
 
-/// Decodes an item within an event; its key is the event's.
+/// Decodes an item that an event contains; the item's key is that of the event.
 fn read_item(value: &Bytes, key: &Bytes, fields: DocRef<'_>) -> Option<Item> {
     let int = |name| match fields.get(name)? {
         ValueRef::Int64(value) => Some(value),

@@ -42,7 +42,7 @@ const EXPLICIT: u8 = 2;
 struct Unpublished {
     /// When the item expired, which is the event's time.
     at: Instant,
-    /// Key of the item's entry in the timeline, which the publication deletes.
+    /// Key of the item's entry in the index of upcoming expirations, which the publication deletes.
     entry: Bytes,
     /// The last version of the item, before it expired.
     item: Item,

@@ -24,7 +24,7 @@ pub struct EventsWanted {
     pub after: u64,
     /// Only events of items in this part of the container.
     pub range: ItemRange,
-    /// Approximate number of events; those of one commit are not split.
+    /// Approximate number of events in a page; events of one commit are in the same page.
     pub items: usize,
     /// Approximate size at which the page ends, in bytes.
     pub bytes: usize,

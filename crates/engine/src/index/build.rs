@@ -324,7 +324,7 @@ impl<S: Store> Engine<S> {
     }
 }
 
-/// Returns whether a build failed because of stored documents rather than the store.
+/// Returns whether a build failed because of the stored documents, rather than the store.
 fn is_about_documents(kind: &Kind) -> bool {
     matches!(
         kind,

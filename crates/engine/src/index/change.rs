@@ -140,7 +140,7 @@ impl<S: Store> Engine<S> {
         Ok((before, after))
     }
 
-    /// Drops indexes by name; returns their number before, including the primary key.
+    /// Drops indexes by name; returns the number of indexes before, including the primary key.
     pub async fn drop_indexes(
         &self,
         collection: &Arc<Collection>,

@@ -189,7 +189,7 @@ fn check_count(index: &IndexSpec, out: &Tuples<'_>) -> Result<(), Error> {
     Ok(())
 }
 
-/// Returns whether both are the same array, as for fields `a.b` and `a.c`.
+/// Returns whether both values are the same array in memory, as for the fields `a.b` and `a.c`.
 fn same_array(a: ArrayRef<'_>, b: ArrayRef<'_>) -> bool {
     match (a, b) {
         (ArrayRef::Raw(a), ArrayRef::Raw(b)) => std::ptr::eq(a, b),

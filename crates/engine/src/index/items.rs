@@ -108,7 +108,7 @@ impl<'a> EntryWalk<'a> {
         Ok(())
     }
 
-    /// Adds an entry if the policy includes the path, and descends.
+    /// Adds an entry for a value if the policy includes its path, and visits nested values.
     fn walk_value(&mut self, value: ValueRef<'a>) -> Result<(), Error> {
         if self.policy.covers_path(&self.steps) {
             let key = self.entry_key(value);

@@ -44,7 +44,7 @@ struct PathDraft<'a> {
 }
 
 impl PathDraft<'_> {
-    /// Adds entries for the values that the remaining steps lead to.
+    /// Adds entries for the values at the end of the remaining steps.
     fn visit_values(&mut self, value: ValueRef<'_>, steps: &[PathStep]) -> Result<(), Error> {
         match (steps.split_first(), value) {
             (None, value) => self.enter_value(value),

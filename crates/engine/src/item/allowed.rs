@@ -35,7 +35,7 @@ pub(super) fn allowed_part<'a>(record: &Record, sarg: &'a Sarg) -> Cow<'a, Sarg>
     }
 }
 
-/// Returns the parts of a conjunction, most selective kinds of tests first.
+/// Returns the parts of a conjunction, those first whose kind usually matches fewest items.
 pub(super) fn by_width(parts: &[Sarg]) -> Vec<&Sarg> {
     let mut parts: Vec<&Sarg> = parts.iter().collect();
     parts.sort_by_key(|part| usual_width(part));
@@ -110,7 +110,7 @@ pub(super) fn order_path<'a>(
     record.allows_path(&path).then_some((path, test))
 }
 
-/// Returns the condition on the path if no other part is more selective.
+/// Returns the part of the condition that tests the path, if no other part is more selective.
 fn test_of_path<'a>(sarg: &'a Sarg, path: &[PathStep]) -> Option<&'a ValueTest> {
     let of_path = |part: &'a Sarg| match part {
         Sarg::Test(steps, test) if steps.as_slice() == path => match test {

@@ -45,7 +45,7 @@ struct PendingItem {
 }
 
 impl PendingItem {
-    /// Returns the stamp of its creation, unless these actions created it.
+    /// Returns the item's creation stamp, unless the batch has created it.
     fn birth(&self) -> Option<u64> {
         self.origin.as_ref().map(|row| row.birth)
     }
@@ -161,7 +161,7 @@ impl<'a, S: Store> ItemBatch<'a, S> {
         Ok(())
     }
 
-    /// Makes the stored item of one key the origin of another key's item.
+    /// Records that the item under the key `to` originates from the stored item under `from`.
     fn move_origin(&mut self, from: &Bytes, to: &Bytes) {
         let Some(left) = self.pending.get_mut(from) else { return };
         left.written = true;
@@ -309,7 +309,7 @@ fn moved_keys(pending: &BTreeMap<Bytes, PendingItem>) -> HashSet<Bytes> {
     origins.filter(|(key, row)| row.key != *key).map(|(_, row)| row.key.clone()).collect()
 }
 
-/// Returns a commit that only requires the key to be unchanged.
+/// Returns a commit that writes nothing and requires that the key was not changed.
 fn unchanged_commit<S: Store>(
     draft: &WriteDraft<'_, S>,
     key: &Bytes,

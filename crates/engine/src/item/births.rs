@@ -60,7 +60,7 @@ struct Nearest<'a> {
 }
 
 impl Nearest<'_> {
-    /// Adds a row, and removes the last one if there are too many.
+    /// Adds a row, and removes the row that comes last if there are too many.
     fn offer_row(&mut self, row: &Row) {
         let place = birth_place(row.birth);
         let behind = match self.direction {
@@ -98,7 +98,7 @@ impl Nearest<'_> {
 }
 
 impl<S: Store> LiveView<S> {
-    /// Returns whether a container is small enough to be scanned in this order.
+    /// Returns whether the container has few enough items for a scan in creation order.
     pub(super) async fn has_few(&self) -> Result<bool, Halt> {
         let few = i64::try_from(FEW_ITEMS).unwrap_or(i64::MAX);
         Ok(self.total_amount().await?.documents <= few)

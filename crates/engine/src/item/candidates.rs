@@ -27,7 +27,7 @@ use crate::{
     view::{LiveView, Pages, charge_keys},
 };
 
-/// Row keys that can meet a part of a condition; `None` if unknown.
+/// Row keys of the items that can meet a part of a condition; `None` if that is unknown.
 type CandidateKeys = Option<BTreeSet<Bytes>>;
 
 /// Returns the row keys within a range of all items that can meet a condition.

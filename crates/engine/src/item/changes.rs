@@ -30,7 +30,7 @@ pub struct ChangesWanted {
     pub since_s: i64,
     /// Only changes of items in this part of the container.
     pub range: ItemRange,
-    /// Approximate number of items; those of one commit are not split.
+    /// Approximate number of items in a page; items of one commit are in the same page.
     pub items: usize,
     /// Approximate size at which the page ends, in bytes.
     pub bytes: usize,

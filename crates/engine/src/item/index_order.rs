@@ -51,7 +51,7 @@ pub(super) struct IndexOrderScan<'a> {
     ranges: Vec<KeyRange>,
     /// Backward for a descending order.
     direction: Direction,
-    /// Type bytes of arrays and objects, whose entries have no content.
+    /// Type bytes of arrays and objects, whose index entries do not contain their content.
     inner: [u8; 2],
     /// Whether the items without a value follow after those with one.
     without: bool,
@@ -92,7 +92,7 @@ pub(super) fn plan_index_order<'a>(
 }
 
 impl IndexOrderScan<'_> {
-    /// Skips everything before a position, given in full or as a prefix.
+    /// Skips all entries before a position, which is complete or a prefix.
     fn seek_to(&mut self, place: &[u8]) {
         // Positions of a descending order are bitwise inverted, so that tokens sort as bytes.
         let turned: Vec<u8>;

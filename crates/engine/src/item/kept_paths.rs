@@ -207,7 +207,7 @@ pub(super) fn keep_named_paths(record: &mut Record, stamp: Stamp, ready: bool) {
     }
 }
 
-/// Removes indexes from a record, and records the last uses of others.
+/// Removes the indexes `gone` from a record, and records the last use of the indexes in `used`.
 fn retire(record: &mut Record, gone: &[u32], used: &[(u32, i64)]) {
     record.indexes.retain(|index| !gone.contains(&index.id));
     // Compaction drops their entries.

@@ -51,7 +51,7 @@ pub struct Scan {
     pub range: ItemRange,
     /// Only items that may meet this condition are emitted.
     pub sarg: Sarg,
-    /// Start after this key, or after this position in creation order.
+    /// The scan starts after this key, or after this position in creation order.
     pub after: Option<Vec<u8>>,
     /// Whether items come in order of creation. Not combined with an `order`.
     pub births: BirthOrder,
@@ -147,7 +147,7 @@ pub struct Scanned {
     pub bytes: u64,
     /// Whether the scan reached the end of its range.
     pub ended: bool,
-    /// Condition under which another scan returns the same items; `None` if unknown.
+    /// What another scan must find unchanged to return the same items; `None` if unknown.
     pub basis: Option<ScanBasis>,
     /// Earliest expiry of the emitted items.
     pub(super) until: Instant,
@@ -192,7 +192,7 @@ pub struct ScanBasis {
 }
 
 impl Scanned {
-    /// Returns the statistics to keep when the scan restarts with another method.
+    /// Returns the statistics that a scan keeps if it restarts with another method.
     fn begun_again(&self) -> Self {
         Self { indexes: self.indexes.clone(), ordered: self.ordered, ..Self::default() }
     }

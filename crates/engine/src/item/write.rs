@@ -215,7 +215,7 @@ impl<S: Store> Engine<S> {
         Ok(removed)
     }
 
-    /// Deletes the next page of items; returns whether none was refused.
+    /// Deletes the next page of items; returns whether all of its commits succeeded.
     async fn remove_page(
         &self,
         view: &LiveView<S>,

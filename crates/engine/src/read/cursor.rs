@@ -49,7 +49,7 @@ pub struct Cursor<S: Store> {
     pub(super) others: Vec<Namespace>,
     /// Filter, order and hint from which the finder is planned.
     pub(super) find: Find,
-    /// The requested stages; those that the plan still needs are in `work`.
+    /// The stages of the query; `work` holds those that the plan still needs.
     pub(super) asked: Vec<Stage>,
     /// Work budget, time limit and memory of the operation.
     pub(super) context: Arc<Context>,
@@ -66,7 +66,7 @@ pub struct Cursor<S: Store> {
     pub(super) with_second: bool,
     /// Number of views opened so far, which identifies the current view; 0 before the first.
     pub(super) view: u64,
-    /// Number of the first batch's view; stages may hold rows since then.
+    /// Number of the first batch's view, since which stages may hold rows.
     pub(super) first_view: u64,
 }
 
@@ -150,7 +150,7 @@ impl<S: Store> Cursor<S> {
         self.finder.as_ref().map(Finder::explain).unwrap_or_default()
     }
 
-    /// Disables counting index uses, for a query that is only explained.
+    /// Makes the query not count as a use of its indexes, because it is only explained.
     pub fn leave_uncounted(&mut self) {
         self.used = None;
         self.finder.iter_mut().for_each(Finder::leave_uncounted);

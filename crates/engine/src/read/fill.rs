@@ -201,7 +201,7 @@ impl<S: Store> Cursor<S> {
         }
     }
 
-    /// Returns the next row as stored; holds back others read with it.
+    /// Returns the next row as stored, and keeps other rows that were read with it.
     async fn walk_rows(
         &mut self,
         views: &Views<S>,
@@ -292,7 +292,7 @@ impl<S: Store> Cursor<S> {
     }
 }
 
-/// Counts another page; at the end passes the resulting row to the stages.
+/// Counts another page of rows; at the end, passes the row with the count to the stages.
 async fn count_on<S: Store>(
     running: &mut Running,
     view: &LiveView<S>,

@@ -85,11 +85,11 @@ pub(crate) struct Finder {
     ahead: VecDeque<Candidate>,
     /// Key of the last used candidate; `None` for lookups by id.
     last: Option<Bytes>,
-    /// Rows already returned, for an index that may name a row several times.
+    /// Rows already returned, for an index that may have several entries for a row.
     seen: Option<SeenRows>,
-    /// Sorts rows with truncated keys; `None` if no order is needed.
+    /// Sorts rows whose keys are truncated; `None` if the query has no order.
     long_keys: Option<Box<LongKeys>>,
-    /// The index whose use is not counted yet, and where to count it.
+    /// The index used and where to count that, until its use was counted.
     uncounted: Option<(Arc<UsedIndexes>, u32)>,
     /// Description and statistics of the plan.
     explain: Explain,
@@ -266,7 +266,7 @@ impl Finder {
         Ok(())
     }
 
-    /// Makes an undecidable candidate the next one of a later view.
+    /// Makes a candidate the next one again, because it is to be decided in a later view.
     fn put_back(&mut self, candidate: Candidate) {
         if let (Candidate::Entry(entry), Some(seen)) = (&candidate, &mut self.seen) {
             seen.forget(&entry.row_key);

@@ -12,7 +12,7 @@ use crate::catalog::Collection;
 pub(crate) struct UsedIndexes {
     /// Ids of collection and index of each counted use.
     counted: Mutex<Vec<(u32, u32)>>,
-    /// Uses by index and second that are counted only on success.
+    /// Uses by index and second that are counted only if the operation succeeds.
     deferred: Option<Mutex<Vec<(u32, i64)>>>,
 }
 

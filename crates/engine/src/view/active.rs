@@ -32,7 +32,8 @@ const SHARDS: usize = 32;
 #[derive(Debug)]
 struct ActiveView {
     collection: u32,
-    /// `None` while the view is being opened, when nothing may be reaped.
+    /// Instant, `seq` and settings of the view; `None` while it is being opened, when nothing may
+    /// be reaped.
     at: Option<(Instant, u64, Arc<CollectionState>)>,
 }
 
@@ -52,7 +53,7 @@ impl Shard {
 pub(crate) struct ActiveViews {
     /// Shards by thread; see [`SHARD`].
     shards: [Shard; SHARDS],
-    /// Number of readers of the whole store, during which no floors take effect.
+    /// Number of readers of the whole store; while there are any, no reap floors take effect.
     whole: AtomicUsize,
     /// The rows that views have read. Stored here because each view holds only a reference to this;
     /// another shared reference would cost each view two writes to contended memory.
@@ -135,7 +136,7 @@ pub(crate) struct ReadGuard {
 }
 
 impl ReadGuard {
-    /// Declares the view as open: reap floors are held at its instant.
+    /// Records instant and `seq` of the opened view, at which reap floors are held.
     pub(crate) fn hold_at(&mut self, instant: Instant, seq: u64, state: &Arc<CollectionState>) {
         let Some(slot) = self.slot else { return };
         if let Some(held) = self.views.shards[self.shard].lock().get_mut(slot) {

@@ -51,7 +51,7 @@ impl<'a, N: Snapshot> IncludingExpired<'a, N> {
 pub(crate) struct Frozen<S: Store> {
     collection: Arc<Collection>,
     snapshot: S::Snapshot,
-    /// Registered without an instant, so nothing of the collection is reaped.
+    /// Registration of a view without an instant, so that nothing of the collection is reaped.
     _guard: ReadGuard,
 }
 

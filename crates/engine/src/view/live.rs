@@ -57,7 +57,7 @@ pub struct LiveView<S: Store> {
     pub(super) stable: Instant,
     /// The newest batch that was in flight when the view was opened.
     pub(super) in_flight: Option<u64>,
-    /// Private to this module tree, because it shows expired documents too.
+    /// Private to this module, because it contains expired documents, too.
     pub(super) snapshot: S::Snapshot,
     pub(super) rules: Rules,
     /// Protects what the view may read from the reaper until the view is dropped.

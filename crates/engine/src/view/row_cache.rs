@@ -200,7 +200,7 @@ mod tests {
             self.0.find(reader(seq), key, Rules::default())
         }
 
-        /// Returns what a view at `seq` finds, caching `stored` if allowed.
+        /// Returns the row that a view at `seq` finds, and caches `stored` if that is allowed.
         fn read(&self, key: &[u8], seq: u64, stored: &[u8]) -> Option<Bytes> {
             match self.find(key, seq) {
                 Ok(value) => Some(value),

@@ -215,7 +215,7 @@ impl<'a, N: Snapshot> Counters<'a, N> {
         Self { snapshot }
     }
 
-    /// Returns documents and bytes under a key; zeros if nothing was counted.
+    /// Returns the number and bytes of documents counted under a key; zeros if there are none.
     pub(crate) async fn amounts_under(&self, key: &[u8]) -> Result<[i64; 2], store::Error> {
         let value = self.snapshot.get(Space::Counts, key).await?;
         // A pair of zeros is never stored.

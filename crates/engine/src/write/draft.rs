@@ -76,7 +76,7 @@ impl DocumentEntries {
 }
 
 impl<'a, S: Store> WriteDraft<'a, S> {
-    /// Creates a draft whose write time is that of the commit.
+    /// Creates a draft of a write whose time is that of its commit.
     pub(crate) fn of(view: &'a LiveView<S>) -> Self {
         Self { view, since: None, at: None }
     }
@@ -130,7 +130,7 @@ impl<'a, S: Store> WriteDraft<'a, S> {
         self.unique_index(key).filter(|index| !index.ready)
     }
 
-    /// Returns conditions that no commit after the view changed these keys.
+    /// Returns conditions by which a commit fails if these keys were changed after the view.
     fn not_newer<'b>(&self, keys: &'b [Bytes]) -> impl Iterator<Item = Condition> + use<'b, S> {
         let (space, seq) = (self.view.collection.entries_space(), self.view.seq);
         keys.iter().map(move |key| Condition::NotNewer { space, key: key.clone(), seq })

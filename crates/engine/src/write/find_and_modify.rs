@@ -26,7 +26,7 @@ use crate::{
 pub struct Edited {
     /// The document before; `None` for an upsert.
     pub before: Option<Bytes>,
-    /// The document after; `None` if it was deleted or not found.
+    /// The document after the edit; `None` if it was deleted or not found.
     pub after: Option<Bytes>,
     /// Whether the document was written; false if the edit changed nothing.
     pub changed: bool,

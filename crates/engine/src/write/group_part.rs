@@ -174,7 +174,8 @@ impl<S: Store> Part<S> {
         Ok(fits.then_some(drafted))
     }
 
-    /// Drafts the insert of a new document; false if it does not fit.
+    /// Drafts the insert of a new document; returns false if it cannot be combined with the group's
+    /// writes.
     async fn draft_new(&self, new: NewDocument, drafted: &mut Drafted) -> Result<bool, Halt> {
         let NewDocument { document, lifetime, since } = new;
         let key = row_key(document.as_ref())?;

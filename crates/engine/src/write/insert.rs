@@ -49,9 +49,9 @@ pub struct NewDocument {
 /// Inserts that are committed together, up to a total size.
 struct Round<'a> {
     ordered: bool,
-    /// Receipts of all documents of the round, which then form one commit.
+    /// Provides the receipts of the round's documents, which then form one commit.
     receipts: Option<&'a dyn Receipts>,
-    /// Keys on which the commits of the round depend, if they form one.
+    /// Keys that the commits of the round change or depend on, if they form one commit.
     claimed: HashSet<(Space, Bytes)>,
     /// Total size of the round's documents in bytes.
     bytes: usize,
@@ -130,7 +130,7 @@ impl<S: Store> Engine<S> {
         Ok(out)
     }
 
-    /// Runs one round: commits what could be built and returns what was refused.
+    /// Runs one round: commits documents and returns those whose commit was refused.
     async fn insert_some(
         &self,
         collection: &Arc<Collection>,

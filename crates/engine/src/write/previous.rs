@@ -21,7 +21,7 @@ pub(crate) struct Previous {
 }
 
 impl Previous {
-    /// Returns the key of the replaced version's entry in the timeline.
+    /// Returns the key of the replaced version's entry in the index of expirations.
     pub(super) fn timeline_key(&self, record: &Record) -> Option<Bytes> {
         record.timeline_key(self.counted.class, self.counted.ts, &self.row.key)
     }

@@ -36,7 +36,7 @@ use crate::{
 pub struct Receipt {
     /// Content stored by the API.
     pub body: Bytes,
-    /// Stamp of the commit that stored it, which is its version.
+    /// Stamp of the commit that stored the receipt, which is its version.
     pub stamp: u64,
 }
 

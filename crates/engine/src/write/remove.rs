@@ -49,7 +49,7 @@ impl<S: Store> Engine<S> {
         }
     }
 
-    /// Runs one pass in one view; returns whether nothing was refused.
+    /// Deletes matching documents in one view; returns whether no commit was refused.
     async fn remove_in(
         &self,
         view: &LiveView<S>,

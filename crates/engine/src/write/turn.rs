@@ -30,12 +30,12 @@ const PERMIT_BYTES: usize = 64 * 1024;
 pub(super) struct WriterTurns<'a> {
     collection: &'a Collection,
     context: &'a Context,
-    /// The selection, if the first document in its order is written.
+    /// The selection, if the write is to the first matching document in an order.
     first: Option<&'a Find>,
     turn: Option<Turn<'a>>,
     large_writes: &'a Turns,
     memory: Option<LargeWrite<'a>>,
-    /// Size of the largest row met, rounded up; 0 if none was large.
+    /// Size of the largest row so far, rounded up; 0 if no row was large.
     largest: usize,
 }
 

@@ -156,7 +156,7 @@ impl WrittenDocuments {
         compared.any(|document| document.may_meet(filter, context))
     }
 
-    /// Returns the documents to compare the filter with; `None` if too many.
+    /// Returns the documents with which the filter has to be compared; `None` if they are too many.
     fn compared_with(&mut self, filter: &Filter) -> Option<Vec<usize>> {
         let equalities = equalities_of(filter);
         let compared = match self.shape_of(&equalities) {

@@ -37,7 +37,7 @@ pub(super) fn encode(entry: &Entry) -> Result<Bytes, Error> {
     Ok(Bytes::from(out))
 }
 
-/// Estimates the encoded size, so that the buffer need not grow.
+/// Estimates the encoded size of an entry, so that the buffer need not grow.
 fn guess_bytes(entry: &Entry) -> usize {
     let of_mutation = |mutation: &Mutation| {
         LENGTHS + mutation.key.len() + mutation.value.as_ref().map_or(0, Bytes::len)

@@ -36,7 +36,7 @@ fn key_of(commit: u32) -> Bytes {
     Bytes::from((commit % KEYS).to_be_bytes().to_vec())
 }
 
-/// Returns a commit that writes its number under its key in every space.
+/// Returns a commit that writes `number` under a key of that number in every space.
 fn numbered(number: u32) -> Commit {
     let value = Bytes::from(number.to_be_bytes().to_vec());
     Commit::new(vec![], move |_| {

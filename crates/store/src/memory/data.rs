@@ -31,7 +31,7 @@ pub(super) struct MemoryData {
 }
 
 impl MemoryData {
-    /// Adds a version and removes those that no snapshot can read.
+    /// Adds a version of a key, and removes versions that no snapshot can read.
     pub(super) fn put_version(&mut self, space: Space, key: Bytes, value: Option<Bytes>, seq: u64) {
         let keys = self.spaces.entry(space).or_default();
         let versions = keys.entry(key.clone()).or_default();

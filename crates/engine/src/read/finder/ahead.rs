@@ -34,7 +34,7 @@ impl Finder {
         Ok(true)
     }
 
-    /// Records the access; the index counts as used the first time.
+    /// Records the access path, and counts a use of its index the first time.
     pub(super) fn note_access<S: Store>(&mut self, view: &LiveView<S>, context: &Context) {
         context.budget.note_access(|| self.chosen.access.way());
         if let Some((used, index)) = self.uncounted.take() {

@@ -49,7 +49,7 @@ impl Finder {
         Ok(None)
     }
 
-    /// Ensures that the next candidate is read ahead; false at the end.
+    /// Reads ahead until there is a next candidate; returns false at the end.
     async fn read_front<S: Store>(
         &mut self,
         view: &LiveView<S>,

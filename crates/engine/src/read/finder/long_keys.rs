@@ -93,7 +93,7 @@ impl LongKeys {
         Some(Self { sort: sort.clone(), components, before, run: None, returned: None })
     }
 
-    /// Drops the rows of a run, which are read again later.
+    /// Drops the rows of the current run, which are read again later.
     pub(super) fn forget_rows(&mut self) {
         self.run = None;
     }
@@ -162,7 +162,8 @@ impl Finder {
         run.rows.front().map(|(key, _)| key)
     }
 
-    /// Returns whether the next candidate starts a run; considers only candidates read ahead.
+    /// Returns whether the next candidate starts a run, considering only candidates that were read
+    /// ahead.
     pub(super) fn is_before_long(&self) -> bool {
         self.next_prefix().is_some()
     }
