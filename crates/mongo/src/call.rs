@@ -48,11 +48,11 @@ impl evaluation::Watch for Watched {
     }
 }
 
-/// A called command. It borrows from its message and its connection.
+/// A command that is being run; it borrows from its message and its connection.
 pub(crate) struct Call<'a, S: Store> {
     pub(crate) door: &'a Arc<Door<S>>,
     pub(crate) connection: &'a Connection,
-    /// The message that carried it. Its large documents are shared, not copied.
+    /// The message that contains the command; its large documents are shared, not copied.
     pub(crate) message: &'a Message,
     /// The command's name as the client spelled it.
     pub(crate) name: &'a str,

@@ -56,7 +56,7 @@ pub(crate) struct Connection {
     pub(crate) relayed_sender: Option<RelayedSender>,
     /// The logged-in user, and the state of a login that is in progress.
     pub(crate) logins: Mutex<Logins>,
-    /// The collection of the last command, as a cache of the work counters.
+    /// The work counters of the last command's collection, as a cache.
     pub(crate) last_work: LastWork,
 }
 

@@ -37,9 +37,9 @@ pub enum Ended {
     /// The connection is closed: the client disconnected or sent invalid bytes, or its request
     /// cannot be repeated elsewhere.
     Closed,
-    /// The server has stopped. Another may continue: unanswered bytes are read again.
+    /// The server has stopped. Another server may continue; it reads the unanswered bytes again.
     Moves,
-    /// The owner of this database must continue: the message is read again.
+    /// The server that owns this database must continue; it reads the message again.
     Elsewhere(String),
 }
 
@@ -48,7 +48,7 @@ pub(crate) enum Left {
     /// The server is stopping; with the message that it has not answered, and that message's memory
     /// reservation.
     Stopped(Option<(Vec<u8>, Share)>),
-    /// The message, not executed, is for the owner of this database.
+    /// The message was not executed, because another server owns this database.
     Elsewhere { message: Vec<u8>, held: Share, database: String },
 }
 

@@ -203,7 +203,7 @@ impl CommandRow {
         }
     }
 
-    /// Returns a command of this row as the authorization check sees it.
+    /// Returns a command of this row in the form that the authorization check takes.
     pub(crate) fn asked<'a>(
         &self,
         body: DocRef<'a>,
@@ -251,7 +251,8 @@ impl CommandRow {
         Self { compress: false, awaits_state: true, home, ..self.in_old_form() }
     }
 
-    /// Accepts it as OP_QUERY, by which old drivers shake hands and log in.
+    /// Makes the server accept the command as OP_QUERY, by which old drivers start a connection and
+    /// log in.
     pub(crate) const fn in_old_form(self) -> Self {
         Self { legacy: true, ..self }
     }
@@ -307,7 +308,7 @@ impl CommandRow {
         Self { numbered: true, ..self }
     }
 
-    /// Marks the command as continuing something that this server has begun.
+    /// Declares that the command continues something that this server has started.
     pub(crate) const fn continues(self) -> Self {
         Self { continues: true, ..self }
     }

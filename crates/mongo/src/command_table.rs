@@ -70,7 +70,7 @@ impl CommandTable {
         self.not_yet.iter().find(|row| row.name == name)
     }
 
-    /// Returns whether a command changes nothing. An unknown command counts as changing something.
+    /// Returns whether a command changes nothing; an unknown command counts as changing something.
     pub(crate) fn changes_nothing(&self, body: DocRef<'_>) -> bool {
         match self.find_body(body).map(|known| known.row.access) {
             Some(Access::Reads) => true,

@@ -86,7 +86,7 @@ pub async fn serve_movable<S: Store>(
     ended
 }
 
-/// Replays the handshake that the client sent to the server before this one.
+/// Executes again the handshake that the client sent to the preceding server.
 async fn introduce<S: Store>(door: &Arc<Door<S>>, connection: &Connection, said: Option<&[u8]>) {
     let Some((head, payload)) = said.and_then(<[u8]>::split_first_chunk) else { return };
     let Ok(header) = Header::read(head) else { return };
@@ -235,7 +235,7 @@ async fn until_cut(stop: &mut watch::Receiver<bool>, moves: bool) {
     }
 }
 
-/// Runs a message's command and sends the reply, within the engine's admission control.
+/// Runs the command of a message and sends the reply, with long commands taking turns.
 async fn answer_in_turn<S: Store, C: AsyncRead + AsyncWrite + Unpin + Send>(
     door: &Arc<Door<S>>,
     connection: &Connection,

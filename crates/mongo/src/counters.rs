@@ -64,7 +64,7 @@ impl Counters {
         Self::add(&self.documents_examined, examined);
     }
 
-    /// Returns all counters by name, in a fixed order, which sums rely on.
+    /// Returns all counters with their names, in a fixed order that sums rely on.
     pub(crate) fn named_values(&self) -> [(&'static str, u64); COUNTERS] {
         let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         [

@@ -37,7 +37,7 @@ use crate::{
 
 /// A cursor in the table.
 struct OpenCursor<S: Store> {
-    /// The collection that it reads; a `getMore` must name the same one.
+    /// The collection that the cursor reads; a `getMore` must name the same one.
     namespace: Namespace,
     /// The session in which the cursor was opened.
     session: Option<SessionId>,
@@ -117,7 +117,7 @@ pub(crate) struct NewCursor<S: Store> {
 pub(crate) struct CursorInUse<S: Store> {
     pub(crate) id: i64,
     pub(crate) cursor: Cursor<S>,
-    /// The operation that opened the cursor and continues with this request.
+    /// The operation that opened the cursor, which the current request continues.
     pub(crate) operation: Arc<Operation>,
 }
 
@@ -126,7 +126,7 @@ pub(crate) struct CursorInUse<S: Store> {
 struct IdleCursors {
     /// Total memory of the idle cursors in bytes.
     memory: usize,
-    /// Time of the last use, id and bytes held of each.
+    /// For each cursor, the time of its last use, its id and the bytes that it holds.
     cursors: Vec<(Duration, i64, usize)>,
 }
 
@@ -140,7 +140,7 @@ impl<S: Store> Relief for Cursors<S> {
     }
 }
 
-/// Returns 43 CursorNotFound, also for a cursor that this sender may not see.
+/// Returns error 43 CursorNotFound, also for a cursor that the sender may not see.
 fn not_found(id: i64) -> Error {
     Error::new(CursorNotFound, format!("cursor id {id} not found"))
 }
@@ -244,7 +244,7 @@ impl<S: Store> Cursors<S> {
         }
     }
 
-    /// Returns a cursor that was not read; its count of batches stays.
+    /// Puts back a cursor from which no batch was read, without counting a batch.
     pub(crate) fn return_unread(&self, taken: CursorInUse<S>) {
         self.put_back(taken, |_| {});
     }

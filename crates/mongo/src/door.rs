@@ -86,9 +86,9 @@ pub struct Settings {
     pub audit: Option<Arc<AuditLog>>,
     /// How the server presents itself to drivers.
     pub topology: Topology,
-    /// Which databases this server serves in a sharded cluster; `None`: all.
+    /// Returns whether the server owns a database of a sharded cluster; `None` if it owns all.
     pub is_home: Option<IsHome>,
-    /// The owners of the cluster's other shards; `None` outside a sharded cluster.
+    /// Access to the other shards of the cluster; `None` outside a sharded cluster.
     pub siblings: Option<Siblings>,
     /// The owner of the cluster's first shard, which stores the users; `None` if this server stores
     /// them.

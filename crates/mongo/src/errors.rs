@@ -102,7 +102,7 @@ codes! {
     OutOfDiskSpace = 14031, KeyTooLong = 17280, NotARetryableWriteCommand = 50768,
 }
 
-/// A user of this name exists. Shown as `Location51003`, as mongod does.
+/// Error code: a user of this name exists. Replies name it `Location51003`, as mongod does.
 pub(crate) const USER_EXISTS: i32 = 51003;
 /// Error code: a role of this name already exists.
 pub(crate) const ROLE_EXISTS: i32 = 51002;

@@ -52,7 +52,7 @@ fn waits_for_news<S: Store>(door: &Door<S>, message: &Message) -> bool {
         && matches!(args.count("maxAwaitTimeMS"), Ok(Some(ms)) if SHORTEST_WAIT_MS <= ms)
 }
 
-/// Returns whether a handshake succeeded on a server that announces state changes.
+/// Returns whether the reply to a handshake shows that the server announces state changes.
 fn says_version(reply: &DocBuf) -> bool {
     reply.get("topologyVersion").is_some()
 }

@@ -16,7 +16,7 @@ use crate::{
 #[derive(Debug, Default)]
 pub(crate) struct FailPoints {
     pub(crate) fail_command: FailPoint<FailCommand>,
-    /// Commands with a time limit fail as if it had expired.
+    /// Commands with a time limit fail as if the limit had passed.
     pub(crate) always_time_out: FailPoint<()>,
     /// Commands run as if they had no time limit.
     pub(crate) never_time_out: FailPoint<()>,
@@ -46,7 +46,7 @@ impl<T> Default for FailPoint<T> {
 }
 
 impl<T> FailPoint<T> {
-    /// Enables or disables it. Returns how often it triggered so far.
+    /// Enables or disables the fail point; returns how often it has triggered so far.
     pub(crate) fn set(&mut self, set: Option<(Mode, T)>) -> u64 {
         self.set = set;
         self.total
@@ -157,7 +157,7 @@ pub(crate) struct FailCommand {
     pub(crate) block: Option<Duration>,
     /// `errorLabels` of the error, by which drivers decide to retry.
     pub(crate) labels: Option<Value>,
-    /// Added to the reply of a command that ran, as `writeConcernError`.
+    /// Field `writeConcernError` that is added to the reply of a command that ran.
     pub(crate) concern_error: Option<Document>,
 }
 

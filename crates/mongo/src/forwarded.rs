@@ -34,7 +34,7 @@ pub struct Rooms {
     pub strangers: Account,
 }
 
-/// A client and the server that its messages are forwarded to.
+/// Forwards the messages of a client to a server.
 struct Passing<'a, C, S, F> {
     client: BufReader<&'a mut ClientStream<C>>,
     server: BufReader<S>,
@@ -49,7 +49,7 @@ struct Passing<'a, C, S, F> {
 struct Kept {
     bytes: Vec<u8>,
     held: Share,
-    /// Whether another server may receive it although this one may have executed it.
+    /// Whether another server may receive the message although this one may have executed it.
     is_repeatable: bool,
 }
 

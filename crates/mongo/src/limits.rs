@@ -32,7 +32,7 @@ pub(crate) const CURSOR_IDLE: Duration = Duration::from_secs(600);
 pub(crate) const ORPHAN_IDLE: Duration = Duration::from_secs(30);
 /// Size from which an idle cursor counts as large for `ORPHAN_IDLE`.
 pub(crate) const HEAVY_CURSOR_BYTES: usize = 1024 * 1024;
-/// A cursor that holds less is not closed to free memory.
+/// Size up to which a cursor is not closed to free memory.
 pub(crate) const LIGHT_CURSOR_BYTES: usize = 64 * 1024;
 /// Default maximum number of open cursors.
 pub(crate) const MAX_CURSORS: usize = 100_000;
@@ -64,7 +64,7 @@ pub(crate) const ROOM_LOOK: Duration = Duration::from_millis(10);
 pub(crate) const STOP_TIME: Duration = Duration::from_secs(1);
 /// Time after which a client that does not read its reply is disconnected.
 pub(crate) const WRITE_TIMEOUT: Duration = Duration::from_secs(60);
-/// Initial buffer size of a message of which nothing has arrived.
+/// Initial buffer size for a message of which nothing has arrived yet.
 pub(crate) const CLAIMED_BYTES: usize = 16 * 1024;
 /// Minimum step in bytes by which the buffer grows once the first data has arrived.
 pub(crate) const TRUSTED_BYTES: usize = 256 * 1024;

@@ -18,7 +18,7 @@ pub(crate) struct Login {
     /// All roles, including inherited ones.
     pub(crate) roles: Vec<RoleName>,
     pub(crate) privileges: Privileges,
-    /// The change counter of users and roles before these rights were read.
+    /// Value of the change counter of users and roles before the rights were read.
     pub(crate) seen: u64,
 }
 
@@ -46,7 +46,7 @@ impl KnownUser {
         doc! { "user": self.user.as_str(), "db": self.database.as_str(), "id": id }
     }
 
-    /// Reads a document of `to_document`; `None` if no user is logged in.
+    /// Parses the result of `to_document`; returns `None` if no user is logged in.
     pub(crate) fn from_document(told: DocRef<'_>) -> Option<Self> {
         let text = |name| told.get(name).and_then(ValueRef::as_str).map(str::to_owned);
         let Some(ValueRef::Binary { bytes, .. }) = told.get("id") else { return None };
@@ -55,7 +55,7 @@ impl KnownUser {
 }
 
 impl Login {
-    /// Returns the user as other servers of the cluster get it.
+    /// Returns the user in the form that is sent to other servers of the cluster.
     fn known_user(&self) -> KnownUser {
         let UserName { user, database } = self.name.clone();
         KnownUser { user, database, id: self.id }
@@ -79,7 +79,7 @@ pub(crate) struct Conversation {
 /// The message that the client has to send next in a login.
 #[derive(Debug)]
 pub(crate) enum Step {
-    /// The proof of the user's password. Without a user, every proof fails.
+    /// The proof of the user's password; every proof fails if the user does not exist.
     Proof(Box<Exchange>, Option<Box<User>>),
     /// An empty message, which completes the login of this user.
     Empty(Box<User>),
@@ -107,7 +107,7 @@ impl Logins {
         self.current.is_some() || self.known.is_some()
     }
 
-    /// Returns the logged-in user as other servers of the cluster get it.
+    /// Returns the logged-in user in the form that is sent to other servers of the cluster.
     pub(crate) fn known_user(&self) -> Option<KnownUser> {
         self.current.as_ref().map(|login| login.known_user()).or_else(|| self.known.clone())
     }

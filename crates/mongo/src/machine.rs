@@ -29,7 +29,7 @@ pub struct Machine {
 /// A sample of the machine's load figures; unknown ones are left out.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MachineFigures {
-    /// Processor times of all cores in milliseconds, and counts, since the machine started.
+    /// Processor times of all cores in milliseconds, and other counts, since the machine started.
     pub cpu: Vec<(String, u64)>,
     /// Memory by use, in kilobytes.
     pub memory: Vec<(String, u64)>,

@@ -170,10 +170,11 @@ fn long(value: u64) -> Value {
     Value::Int64(i64::try_from(value).unwrap_or(i64::MAX))
 }
 
-/// Nested by database and collection, so that a lookup needs no combined key.
+/// Work of each collection, nested by database and collection, so that a lookup needs no combined
+/// key.
 type Counted = HashMap<String, HashMap<String, Arc<NamespaceWork>>>;
 
-/// The collection of a connection's last command, which saves most commands the lookup.
+/// The work of the collection that a connection's last command named, which saves most lookups.
 #[derive(Debug, Default)]
 pub(crate) struct LastWork(Mutex<Option<(String, String, Arc<NamespaceWork>)>>);
 
@@ -211,7 +212,7 @@ impl AllWork {
         self.0.read().get(database)?.get(collection).cloned()
     }
 
-    /// Starts to count a collection, if it exists and the limit permits.
+    /// Starts counting the work of a collection, if it exists and the limit permits.
     fn begin(
         &self,
         database: &str,

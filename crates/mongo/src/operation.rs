@@ -101,7 +101,7 @@ impl Operation {
         self.deadline.load(Relaxed) != FOREVER
     }
 
-    /// Tells the operation to stop. It ends at its next check.
+    /// Makes the operation stop at its next check, for this reason.
     pub(crate) fn tell_to_stop(&self, why: StopReason) {
         self.why.store(why as u8, Relaxed);
     }

@@ -53,7 +53,7 @@ pub enum NoReply {
     Malformed(String),
     /// The command exceeds the size limit.
     TooLarge,
-    /// A socket would have been closed instead, for example by a fail point.
+    /// A client's connection would have been closed without a reply, for example by a fail point.
     Closed,
 }
 

@@ -25,7 +25,7 @@ use crate::{
 pub(crate) enum Rights {
     /// No rights and no login.
     Open,
-    /// A login. The command affects only the sender, or checks further rights itself.
+    /// A login is required. The command affects only the sender, or checks further rights itself.
     Login,
     /// One of these actions on the server.
     Server(&'static [Action]),
@@ -37,7 +37,7 @@ pub(crate) enum Rights {
     ByArguments(fn(&Asked<'_>) -> Result<Vec<Need>>),
 }
 
-/// A command that has not run yet, as input of the rights check.
+/// A command whose rights are to be checked before it runs.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Asked<'a> {
     pub(crate) name: &'static str,

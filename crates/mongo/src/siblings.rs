@@ -27,7 +27,7 @@ pub trait AskSiblings: Send + Sync {
 pub struct Siblings(Arc<dyn AskSiblings>);
 
 impl Siblings {
-    /// Creates the owners of the other shards, reached by this transport.
+    /// Creates the access to the other shards over this transport.
     pub fn new(ask: impl AskSiblings + 'static) -> Self {
         Self(Arc::new(ask))
     }

@@ -70,7 +70,7 @@ fn replace(path: &[&str], body: Option<Document>, version: u64) -> ResourceChang
     }
 }
 
-/// Removes roles from a list; returns whether it had any of them.
+/// Removes the roles in `gone` from a list; returns whether the list had any of them.
 fn take(gone: &HashSet<RoleName>, roles: &mut Vec<RoleName>) -> bool {
     let had = roles.len();
     roles.retain(|role| !gone.contains(role));

@@ -33,7 +33,7 @@ struct Held {
     records: Vec<Arc<Resource>>,
     /// Number of times that the copy has changed.
     changes: u64,
-    /// When the last successful request was sent; `None` before the first.
+    /// Time of sending the last request that succeeded; `None` before the first one.
     heard: Option<Duration>,
     /// When the copy was last known to be complete, except for changes that the first shard made
     /// before it lost its owner.
@@ -183,7 +183,7 @@ pub(crate) fn unreached() -> Error {
     Error::new(ShutdownInProgress, text)
 }
 
-/// Encodes an answer of the first shard; without records if they are unchanged.
+/// Encodes the first shard's answer to a request; it has no records if they are unchanged.
 pub(crate) fn make_answer(token: &[u8], records: Option<&[Arc<Resource>]>) -> Vec<u8> {
     let mut answer = doc! { "token": Value::Binary { subtype: 0, bytes: token.to_vec() } };
     if let Some(records) = records {

@@ -9,7 +9,7 @@ use crate::{
     wire::Message,
 };
 
-/// Returns the argument with a command's documents or statements, which fail individually.
+/// Returns the argument that lists documents or statements, which fail individually.
 fn list_of(command: &str) -> Option<&'static str> {
     match command {
         "insert" => Some("documents"),

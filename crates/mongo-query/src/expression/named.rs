@@ -29,7 +29,7 @@ struct Wording {
     missing_text: &'static str,
 }
 
-/// The most common text for a value that is not an object.
+/// Most common error text for a value that is not an object.
 const ONLY_OBJECT: &str = "{n} only supports an object as its argument";
 /// Error text for an unknown argument, in one of two wordings.
 const UNRECOGNIZED: &str = "Unrecognized argument to {n}: {a}";

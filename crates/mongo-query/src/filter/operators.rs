@@ -109,7 +109,7 @@ fn refuse_operator(op: Operator<'_>) -> Result<Option<Condition>, Error> {
     Err(Error::unsupported(op.name))
 }
 
-/// Parses a comparison. A regular expression can only be compared for equality.
+/// Parses a comparison; with a regular expression, only equality is allowed.
 fn parse_comparison(op: Operator<'_>, comparison: Comparison) -> Result<Option<Condition>, Error> {
     match op.value {
         ValueRef::Regex { .. } if comparison != Comparison::Eq => Err(Error::bad_value(format!(

@@ -22,7 +22,7 @@ type Parse = fn(&str, ValueRef<'_>) -> Result<Option<Leaf>, Error>;
 pub(crate) const FIND_OPERATORS: &[(&str, Parse)] =
     &[("$slice", parse_slice), ("$elemMatch", parse_elem_match), ("$meta", parse_meta)];
 
-/// Adds an operator; returns false if it is none of these.
+/// Adds an operator; returns false if it is not one of the operators of a find's projection.
 pub(super) fn add_operator(
     path: &str,
     name: &str,

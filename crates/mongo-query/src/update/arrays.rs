@@ -16,7 +16,7 @@ use pipeline::{
 
 use crate::{error::Error, filter};
 
-/// The modifiers of `$push`, also for the table of supported operators.
+/// The modifiers of `$push` with their parsers; the table of supported operators lists them, too.
 pub(crate) const PUSH_MODIFIERS: &[(&str, Modifier)] = &[
     ("$each", |push, value| {
         push.values = parse_each("$push", value)?;

@@ -17,7 +17,7 @@ use super::{privilege::Privileges, role::Role, role_name::RoleName};
 /// The database in which a role may apply to all databases.
 const ADMIN: &str = "admin";
 
-/// Adds the privileges of a role; the second argument is the role's database.
+/// Adds the privileges of a built-in role; the second argument is the role's database.
 type Permits = fn(&mut sets::Maker, &str);
 
 /// Roles that every database has, by name.

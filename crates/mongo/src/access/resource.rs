@@ -47,7 +47,7 @@ pub(crate) enum Resource {
     },
 }
 
-/// The borrowed form of a [`Resource`], in the same order, used for lookups.
+/// A [`Resource`] by borrowed names, in the same order, used for lookups.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Key<'a> {
     AnyResource,
@@ -56,7 +56,7 @@ pub(super) enum Key<'a> {
 }
 
 impl Key<'_> {
-    /// Number of keys without a name, which sort before all others.
+    /// Number of keys without a name; these sort before all others.
     pub(super) const BROAD: usize = 3;
 
     /// Returns whether the key has no name. Broad keys sort before all others.
@@ -100,7 +100,7 @@ impl<'a> Target<'a> {
     }
 }
 
-/// Returns the resource of any database, if it covers this one.
+/// Returns the resource that stands for any database, if it covers this one.
 fn any_database(database: &str) -> Option<Key<'static>> {
     (!OWN_DATABASES.contains(&database)).then_some(Key::Namespace("", ""))
 }

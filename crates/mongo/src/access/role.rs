@@ -33,7 +33,7 @@ pub(crate) struct Role {
 pub(crate) struct Inherited<'a> {
     /// All inherited roles, direct and indirect.
     pub(crate) roles: &'a [RoleName],
-    /// The privileges of these roles; for a role, together with its own.
+    /// The privileges of the inherited roles; for a role, together with its own.
     pub(crate) privileges: &'a Privileges,
 }
 

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use super::{builtin, privilege::Privileges, role::Role, role_name::RoleName};
 use crate::limits::MAX_INHERITED_ROLES;
 
-/// The names that were reached, and those still to be visited.
+/// The roles that were reached, and those whose inherited roles are still to be visited.
 #[derive(Default)]
 struct Walk {
     reached: BTreeSet<RoleName>,
@@ -91,7 +91,7 @@ mod tests {
         RoleName::new(name, "x")
     }
 
-    /// Returns a role that may find in the collection of its own name.
+    /// Returns a role that allows `find` on the collection of its own name, and inherits `roles`.
     fn role(name: &str, roles: &[&str]) -> (RoleName, Role) {
         let mut privileges = Privileges::new();
         let resource = Resource::namespace("x", name);
@@ -169,7 +169,7 @@ mod tests {
         }
     }
 
-    /// Each role has the next one: an infinite chain, which exceeds every limit.
+    /// Each role inherits the next one: an infinite chain, which exceeds every limit.
     #[test]
     fn a_graph_without_an_end_ends() {
         let next = |name: &RoleName| {

@@ -51,7 +51,7 @@ pub(super) const FIELDS: &[&str] =
 
 /// Fields of an insert. The first one is the index of its namespace in `nsInfo`.
 const INSERT_FIELDS: &[&str] = &["insert", "document"];
-/// Fields of an update. The command [`update`] has other names for them.
+/// Field names of an update operation, for which the command [`update`] has other names.
 const UPDATE_FIELDS: UpdateFields = UpdateFields {
     filter: "filter",
     update: "updateMods",

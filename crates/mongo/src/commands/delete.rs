@@ -189,7 +189,7 @@ pub(super) async fn remove_documents<S: Store>(
     }
 }
 
-/// Records the result of a statement in the counters and in the receipts.
+/// Records what a statement deleted in the counters and, for a retryable write, in the receipts.
 pub(super) fn note_removed<S: Store>(
     call: &Call<'_, S>,
     place: Option<Place<'_, S>>,

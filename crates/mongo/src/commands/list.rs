@@ -27,7 +27,7 @@ use crate::{
     rights::{Asked, Need, Object},
 };
 
-/// Parses the filter of a list; without one everything is listed.
+/// Parses the filter of a list command; without a filter, everything is listed.
 fn parse_filter(args: &Args<'_>) -> Result<Filter> {
     match args.document("filter")? {
         Some(filter) => Ok(mongo_query::filter::parse(filter)?),
@@ -41,7 +41,7 @@ fn entry_matches(filter: &Filter, entry: &Document, context: &Context) -> Result
     Ok(filter.matches(DocRef::Tree(entry), context)?)
 }
 
-/// Returns the maximum number of entries in the first batch; `None` means all.
+/// Returns the maximum number of entries in the first batch; `None` means that all are returned.
 fn batch_size(args: &Args<'_>) -> Result<Option<u64>> {
     let Some(cursor) = args.document("cursor")? else { return Ok(None) };
     let of = format!("{}.cursor", args.of);
@@ -114,7 +114,7 @@ pub(super) async fn list_databases<S: Store>(call: &Call<'_, S>) -> Result<DocBu
     ok(reply)
 }
 
-/// Returns a predicate for the databases that the sender may see.
+/// Returns a predicate that is true for the databases that the sender may see.
 fn seen_databases<S: Store>(call: &Call<'_, S>, only_own: bool) -> impl Fn(&str) -> bool {
     let asks = call.door.asks_for_login(call.connection);
     let login = if asks { call.door.login_of(call.connection) } else { None };

@@ -40,7 +40,7 @@ pub(super) const STORED: &str = "$listSessions";
 /// MongoDB's collection of stored sessions.
 const STORED_IN: (&str, &str) = ("config", "system.sessions");
 
-/// Memory of an entry until the reply is built, in bytes.
+/// Memory charged for an entry until the reply is built, in bytes.
 const ENTRY_BYTES: usize = 2 * 1024;
 
 /// Time of the last use and user of each session.

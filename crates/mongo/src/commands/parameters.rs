@@ -60,7 +60,7 @@ fn value_of<S: Store>(call: &Call<'_, S>, name: &str, start: fn() -> Value) -> V
 struct Asked {
     /// Whether the reply contains all parameters.
     all: bool,
-    /// Whether to return for each parameter when it may be set.
+    /// Whether the reply says for each parameter when it may be set.
     details: bool,
 }
 

@@ -58,7 +58,7 @@ fn privilege_needs(action: Action, privileges: Option<ArrayRef<'_>>) -> Result<V
     Ok(needs)
 }
 
-/// Returns the rights for the lists of roles and privileges in a command.
+/// Returns the rights that the roles and privileges listed in a command require.
 fn listed_needs(asked: &Asked<'_>, action: Action) -> Result<Vec<Need>> {
     let args = asked.args();
     let mut needs = privilege_needs(action, args.array("privileges")?)?;
@@ -122,7 +122,7 @@ fn check_role<S: Store>(call: &Call<'_, S>, role: &Role) -> Result<()> {
     Ok(())
 }
 
-/// Returns the role to change. Fails with 49 for a built-in role.
+/// Returns the role that a command changes; fails with error 49 for a built-in role.
 fn changeable<S: Store>(call: &Call<'_, S>, name: &RoleName) -> Result<Kept<Role>> {
     if builtin::is_builtin(name) {
         let text = format!("{name} is a built-in role and cannot be modified.");
@@ -269,7 +269,7 @@ pub(super) async fn drop_all_roles<S: Store>(call: &Call<'_, S>) -> Result<DocBu
     ok(doc! { "n": saturated_int(gone.len()) })
 }
 
-/// Returns the roles that `rolesInfo` names; `None` means all of its database.
+/// Returns the roles that `rolesInfo` names; `None` means all roles of its database.
 fn wanted(asked: &Asked<'_>) -> Result<Option<Vec<RoleName>>> {
     Ok(match asked.body.iter().next().map_or(ValueRef::Null, |(_, value)| value) {
         value if value.is_number() => None,

@@ -211,7 +211,7 @@ fn log_in<S: Store>(call: &Call<'_, S>, user: &User, mechanism: &str) -> Result<
     Ok(())
 }
 
-/// Logs the reason of a failed login, and returns the client's error.
+/// Logs why a login failed, and returns the error that the client gets.
 pub(super) fn note_failure<S: Store>(
     call: &Call<'_, S>,
     name: Option<&UserName>,

@@ -41,7 +41,7 @@ pub(super) fn push_errors(reply: &mut Document, errors: &[(usize, Error)]) {
     }
 }
 
-/// Opens the receipts of a command, if it is a retryable write.
+/// Reads the receipts for a command if it is a retryable write.
 pub(super) async fn open_book<'a, S: Store>(
     call: &Call<'a, S>,
     statements: usize,
@@ -79,11 +79,11 @@ pub(super) fn check_one<S: Store>(
 
 /// The result of adding a statement to a group.
 pub(super) enum Staged<T> {
-    /// Added to the group; the outcome takes effect when the group is committed.
+    /// The statement was added; its outcome takes effect when the group is committed.
     Added(T),
     /// An earlier attempt has executed the statement, with this outcome.
     Repeated(T),
-    /// Not added: the outcome may depend on the group's other statements.
+    /// The statement was not added, because its outcome may depend on others of the group.
     Left,
 }
 

@@ -317,7 +317,7 @@ pub fn table() -> &'static [CommandRow] {
     ROWS
 }
 
-/// The table without the functions, as the rest of the crate uses it.
+/// The command table without the functions that run commands.
 pub(crate) const COMMANDS: CommandTable = CommandTable { rows: ROWS, not_yet: NOT_YET, place };
 
 #[cfg(test)]

@@ -201,7 +201,7 @@ async fn done_before<S: Store>(place: Option<Place<'_, S>>, many: bool) -> Resul
     }))
 }
 
-/// Records the result of a statement in the counters and in the receipts.
+/// Records what a statement changed in the counters and, for a retryable write, in the receipts.
 pub(super) fn note_updated<S: Store>(
     call: &Call<'_, S>,
     place: Option<Place<'_, S>>,

@@ -87,7 +87,7 @@ struct HeldPage {
 #[derive(Default)]
 struct State {
     pages: BTreeMap<u32, HeldPage>,
-    /// Positions in the command of the statements of the next commit.
+    /// Positions in the command of the statements that the next commit executes.
     positions: Vec<usize>,
     /// Options of the `findAndModify` whose commit comes next.
     wanted: Option<Wanted>,
@@ -109,7 +109,7 @@ pub(crate) struct Book<'a, S: Store> {
     state: Mutex<State>,
 }
 
-/// Returns the page of a statement, and its position in the page.
+/// Returns the number of the page with a statement's receipt, and the position in the page.
 fn page_of(statement: i32) -> (u32, usize) {
     // Statement ids are not negative.
     let statement = usize::try_from(statement).unwrap_or(0);
@@ -146,7 +146,7 @@ impl<'a, S: Store> Book<'a, S> {
         Ok(())
     }
 
-    /// Returns the error for a session at a higher number (225).
+    /// Returns error 225 for a transaction number below the session's current one.
     fn too_old(&self, newer: i64) -> Error {
         let message = format!(
             "Retryable write with txnNumber {} is prohibited on session because a newer retryable \
@@ -235,7 +235,7 @@ impl<'a, S: Store> Book<'a, S> {
         self.state.lock().pages.iter().map(|(at, held)| (*at, held.stamp)).collect()
     }
 
-    /// Adds the statements that an earlier attempt executed to a reply.
+    /// Adds to a reply the ids of the statements that an earlier attempt has executed.
     pub(crate) fn push_repeated(&self, reply: &mut Document) {
         let repeated = self.repeated();
         if !repeated.is_empty() {
@@ -250,7 +250,7 @@ impl<'a, S: Store> Book<'a, S> {
     }
 }
 
-/// Returns the results of statements, by position, from the effect of a commit.
+/// Returns the results of the statements that a commit with this effect executes, by position.
 fn results(state: &State, effect: Effect<'_>) -> (Vec<(usize, Done)>, Option<Answer>) {
     let first = state.positions.first().copied().unwrap_or(0);
     let answer = |existing: bool, before: Option<&Bytes>, after: Option<&Bytes>| {

@@ -120,7 +120,7 @@ fn with_constants(context: &Arc<Context>, constants: Option<DocRef<'_>>) -> Resu
     Ok(Arc::new(own))
 }
 
-/// Parses the search of a statement; `name` is the field of its filter.
+/// Parses the filter and the options of a statement's search; `name` is the filter's field.
 pub(crate) fn parse_search(args: &Args<'_>, name: &str) -> Result<Find> {
     args.simple_collation()?;
     let filter = mongo_query::filter::parse(args.need_document(name)?)?;

@@ -33,7 +33,7 @@ use crate::{
 /// The client's options for the first batch.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FirstBatch {
-    /// Maximum number of documents; `None`: the default. 0 opens the cursor without reading.
+    /// Maximum number of documents; `None` means the default, 0 opens the cursor without reading.
     pub(crate) size: Option<u64>,
     /// Whether to close the cursor after this batch.
     pub(crate) single: bool,

@@ -75,7 +75,7 @@ pub(super) fn decompress(
     Ok((inner, out, compressor))
 }
 
-/// Decompresses into at most `size` bytes and one more, which detects an excess.
+/// Decompresses at most `size` + 1 bytes, of which the last one shows that the data is too long.
 fn decompress_bytes(compressor: Compressor, data: &[u8], size: usize) -> Option<Vec<u8>> {
     let limit = u64::try_from(size).ok()?.checked_add(1)?;
     // Exactly the expected size, so that no more than the reservation is held.

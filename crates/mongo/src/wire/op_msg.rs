@@ -152,7 +152,7 @@ struct Sections<'a> {
     bytes: &'a [u8],
     /// Position of the next unread byte.
     at: usize,
-    /// End of the readable part: of all sections, or of the current sequence.
+    /// End of the part that is being read: of all sections, or of the current sequence.
     end: usize,
     body: Option<Range<usize>>,
     sequences: Vec<Sequence>,

@@ -69,7 +69,7 @@ impl Outcome {
         }
     }
 
-    /// Returns the same stage after a run that found this many documents.
+    /// Returns the stage that counts, with its result for this number of documents.
     fn counted_stage(&self, found: usize) -> Option<Document> {
         match self {
             Self::Answer => None,

@@ -83,7 +83,7 @@ impl PlannedWrite {
         Self { edit, upsert, answers, found: 0, modified: 0 }
     }
 
-    /// Counts a matched document, and whether the edit would change it.
+    /// Counts a matched document and, if the edit would change it, a modified one.
     pub(super) fn count_found(
         &mut self,
         document: DocRef<'_>,
