@@ -59,7 +59,7 @@ impl fmt::Display for SqlError {
 
 impl std::error::Error for SqlError {}
 
-/// A clause that is evaluated for groups in a query that groups.
+/// A clause that is evaluated for groups if the query has groups.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Clause {
     /// SELECT.
@@ -123,7 +123,7 @@ pub(crate) enum Fault {
     /// SC2202, SC2203, SC2204: a clause that only the outermost query may have, in a subquery; with
     /// the code and the clause's name in the message.
     InSubquery(Span, &'static str, &'static str),
-    /// SC2990: a computed step of a path, which the service does not support.
+    /// SC2990: a computed step of a path, which Azure Cosmos DB does not support.
     Indexer(Span),
     /// 2206: an ORDER BY expression that is not a path of the document.
     NoPath,
@@ -200,7 +200,7 @@ impl Fault {
         }
     }
 
-    /// Does the same as `describe`, for faults in a text without syntax errors.
+    /// Returns what `describe` returns, for faults in a text without syntax errors.
     fn describe_meaning(self, text: &str) -> (&'static str, Span, String) {
         let fixed = |code, at, message: &str| (code, at, message.to_owned());
         match self {

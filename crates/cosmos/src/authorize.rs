@@ -25,7 +25,7 @@ use crate::{
     sender::Sender,
 };
 
-/// The sender of a request, as far as its rights depend on it.
+/// The identity of a request's sender, by which its rights are determined.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Principal {
     /// Holder of a full account key.

@@ -72,7 +72,7 @@ pub(crate) async fn run_request<S: Store>(
     Ok(Reply { parent, stored, ..reply? })
 }
 
-/// Returns the headers about the container for a response about one item.
+/// Returns the headers that describe the container, for a response about one item.
 fn find_stored<S: Store>(
     door: &Door<S>,
     request: &Request,
@@ -108,7 +108,7 @@ async fn number_reply<S: Store>(
     }
 }
 
-/// Returns the container that a request's resource is or lies in.
+/// Returns the container that the request's path denotes or in which its resource is.
 fn named_container<S: Store>(door: &Door<S>, request: &Request) -> Option<Arc<Container>> {
     match (request.link.kind, &request.link.name) {
         (Resource::Containers, Some(name)) => {

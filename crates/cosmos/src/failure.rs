@@ -21,7 +21,7 @@ pub(crate) enum Fault {
     /// The partition keys of header and item differ. SDKs reload the container's definition and
     /// retry once.
     PartitionKey,
-    /// The container that the client intends was recreated under the same name.
+    /// The container was recreated under the same name since the client has resolved it.
     Recreated,
     /// The signature is missing or wrong.
     Unauthorized,
@@ -36,7 +36,7 @@ pub(crate) enum Fault {
     NoDataRole,
     /// The resource does not exist.
     NotFound,
-    /// The session token is ahead of the server. SDKs retry elsewhere or later.
+    /// The session token is ahead of the server; SDKs retry on another server or later.
     Session,
     /// The parent resource does not exist.
     OwnerNotFound,
@@ -64,11 +64,11 @@ pub(crate) enum Fault {
     TooManyRequests,
     /// Too many wrong signatures came from this client address.
     TooManyGuesses,
-    /// The operation lost to concurrent writers too often; the client retries.
+    /// The operation conflicted with concurrent writers too often; the client retries.
     RetryWith,
     /// Damaged data or a bug of the server.
     Internal,
-    /// A feature of the service that this server does not implement.
+    /// A feature of Azure Cosmos DB that this server does not implement.
     NotImplemented,
     /// Temporarily unavailable: the server is stopping, its disk has failed, or memory is
     /// exhausted.

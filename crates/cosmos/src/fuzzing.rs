@@ -22,7 +22,7 @@ use crate::{
     session::parse_tokens,
 };
 
-/// Parses the head of a request as far as that needs no engine.
+/// Parses the head of a request, except for what needs an engine.
 pub fn read_head<'a>(verb: &[u8], path: &str, lines: impl Iterator<Item = (&'a [u8], &'a [u8])>) {
     let Ok(method) = Method::from_bytes(verb) else { return };
     let mut map = HeaderMap::new();

@@ -170,7 +170,7 @@ impl Headers {
         self.is_query() || kind.trim().eq_ignore_ascii_case("application/query+json")
     }
 
-    /// Refuses values that the service refuses for every request. Empty values are ignored.
+    /// Refuses values that Azure Cosmos DB refuses in every request; empty values are ignored.
     pub(crate) fn check_values(&self) -> Result<()> {
         let refused = |name: &str, given: Option<&str>, is_good: fn(&str) -> bool| match given {
             Some(text) if !text.trim().is_empty() && !is_good(text.trim()) => {
@@ -210,7 +210,7 @@ impl Headers {
 /// Values of `x-ms-documentdb-content-serialization-format`.
 const FORMATS: &[&str] = &["JsonText", "CosmosBinary", "HybridRow"];
 
-/// Values of `x-ms-offer-type` that name a throughput of the service's first version.
+/// Values of `x-ms-offer-type` that name a throughput level of Azure Cosmos DB's first version.
 pub(crate) const NAMED_OFFERS: &[&str] = &["S1", "S2", "S3"];
 
 /// Value of `x-ms-offer-type` for all later offers.

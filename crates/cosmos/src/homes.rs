@@ -47,7 +47,7 @@ impl Home {
         }
     }
 
-    /// Returns whether the request's body names the database: it creates one.
+    /// Returns whether the database is named in the request's body, since the request creates it.
     pub(crate) fn is_in_body(method: &Method, headers: &HeaderMap, link: &Link) -> bool {
         let all = link.kind == Resource::Databases && link.name.is_none();
         all && method == Method::POST && !asks_query(headers)
@@ -61,7 +61,7 @@ impl Home {
         name.map_or(Self::Any, Self::of_database)
     }
 
-    /// Returns the home of a whole request; `Any` if its path is invalid.
+    /// Returns which shard answers a request; `Any` if its path is invalid.
     pub fn of_request(method: &Method, headers: &HeaderMap, uri: &Uri, body: &[u8]) -> Self {
         match Link::of_target(uri) {
             Ok(link) if Self::is_in_body(method, headers, &link) => Self::of_body(body),

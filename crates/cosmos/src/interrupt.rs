@@ -35,7 +35,7 @@ pub(crate) enum StopReason {
 /// The client of a connection, shared by all its requests, so that they can be cancelled together.
 #[derive(Debug, Default)]
 pub(crate) struct Client {
-    /// The number of a `StopReason` once the requests are cancelled; 0 before.
+    /// The number of the `StopReason` with which the requests were cancelled; 0 if they were not.
     why: AtomicU8,
     /// Address of the client.
     peer: Option<IpAddr>,
@@ -120,7 +120,7 @@ impl Interrupt {
         Self { client, give_way, end, looked, taken, looked_at: Arc::default() }
     }
 
-    /// Shortens the deadline to this time from now, if that is earlier.
+    /// Shortens the deadline to `most` from now, if that is earlier.
     pub(crate) fn within(self, most: Option<Duration>) -> Self {
         let now = clock::monotonic_time();
         let end = most.map_or(self.end, |most| self.end.min(now.saturating_add(most)));

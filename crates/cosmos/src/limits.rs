@@ -14,20 +14,20 @@ pub(crate) const QUOTA: &str =
     "documentSize=10240;documentsSize=10485760;documentsCount=-1;collectionSize=10485760;";
 /// Time for which responses about items repeat a measurement of the container's disk usage.
 pub(crate) const USAGE_TIME: Duration = Duration::from_secs(1);
-/// Values that the largest request body may be set to, in bytes.
+/// Range of values that may be configured for the largest request body, in bytes.
 pub const BODY_BYTES: RangeInclusive<usize> = 64 * 1024..=MAX_BODY_BYTES;
 /// Bytes of a refused request's body that are read and discarded, so that the client reads the
 /// response.
 pub(crate) const MAX_DISCARDED_BYTES: usize = 64 * 1024 * 1024;
 /// A refused request's body is no longer waited for after this long without a byte.
 pub(crate) const QUIET_TIME: Duration = Duration::from_millis(500);
-/// Bytes that are read and discarded after a connection was closed for writing.
+/// Maximum number of bytes that are read and discarded after a connection was closed for writing.
 pub(crate) const MAX_LINGER_BYTES: usize = 64 * 1024 * 1024;
 /// How long a connection that is closed while its client still sends is kept open for reading.
 pub(crate) const LINGER_TIME: Duration = Duration::from_secs(2);
 /// Bytes of stored items after which a page of results ends; the same limit as in Azure Cosmos DB.
 pub(crate) const MAX_PAGE_BYTES: usize = 4 * 1024 * 1024;
-/// Total bytes of the items in a batch response, as JSON.
+/// Maximum total size of the items in a batch response as JSON, in bytes.
 pub(crate) const MAX_BATCH_ANSWER_BYTES: usize = 4 * 1024 * 1024;
 /// Default number of items in a page.
 pub(crate) const PAGE_ITEMS: usize = 100;
@@ -54,7 +54,7 @@ pub(crate) const MAX_HEADER_KEYS: usize = 8;
 /// Maximum total size of the values of a partition key in bytes; the same limit as in Azure Cosmos
 /// DB for version 2 keys.
 pub(crate) const MAX_KEY_BYTES: usize = 2048;
-/// Bytes of a partition key header, in which every character may be escaped.
+/// Maximum size of a partition key header in bytes, in which every character may be escaped.
 pub(crate) const KEY_TEXT_BYTES: usize = 6 * MAX_KEY_BYTES + 64;
 /// Maximum number of property names in a path of an indexing or other policy.
 pub(crate) const MAX_PATH_PARTS: usize = 32;
@@ -132,18 +132,18 @@ pub(crate) const PAGE_WORK: u64 = 5 << 30;
 /// Work after which a page that may end anywhere ends: the next row may still take the maximum work
 /// of one row.
 pub(crate) const PAGE_END: u64 = PAGE_WORK - evaluation::limits::MAX_WORK;
-/// Bytes of unread bodies that an HTTP/2 client may send (flow-control window).
+/// Size of the flow-control window: bytes of unread bodies that an HTTP/2 client may send.
 pub(crate) const WINDOW_BYTES: u32 = 256 * 1024;
 /// Bytes that a client may send before its first head is complete. It exceeds the largest head,
 /// because a head that is too large must still get a response.
 pub(crate) const MAX_FIRST_BYTES: usize = 2 * MAX_HEAD_BYTES;
 /// Memory charged for the buffers of a connection that has received data, in bytes.
 pub(crate) const BUFFERS_BYTES: usize = 16 * 1024;
-/// A client that reads nothing of a response is disconnected after this long.
+/// Time after which a client that reads nothing of a response is disconnected.
 pub(crate) const WRITE_TIMEOUT: Duration = Duration::from_secs(60);
 /// Bytes that a client must read within `WRITE_TIMEOUT` to count as reading.
 pub(crate) const STEADY_BYTES: usize = 64 * 1024;
-/// Bytes of a response that are passed to the connection at a time.
+/// Size of the parts in which a response is passed to the connection, in bytes.
 pub(crate) const ANSWER_PART_BYTES: usize = 64 * 1024;
 /// Bytes of the results that are kept for next pages, of all queries together. A small memory
 /// account gives less.

@@ -15,7 +15,7 @@ use crate::{
     resource_path::ResourcePath,
 };
 
-/// Separator of path parts in a token; names cannot contain it.
+/// Separator of path parts in a token; names of resources cannot contain it.
 const SEPARATOR: &str = "/";
 
 #[derive(Clone, Debug, PartialEq)]

@@ -77,7 +77,8 @@ pub(crate) enum Rid {
         database: u32,
         key: u32,
     },
-    /// `owner` is the second half of the id of the container or user.
+    /// A resource in a container or of a user; `owner` is the second half of the id of that
+    /// container or user.
     Leaf {
         database: u32,
         owner: u32,

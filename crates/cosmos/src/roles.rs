@@ -12,7 +12,7 @@ use crate::{
     resource_path::ResourcePath,
 };
 
-/// The service's two built-in roles with their names, ids and actions.
+/// The two built-in roles of Azure Cosmos DB with their names, ids and actions.
 const BUILT_IN: [(&str, &str, &[&str]); 2] = [
     (
         "reader",

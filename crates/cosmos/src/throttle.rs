@@ -21,7 +21,7 @@ use crate::limits::METERS;
 /// Throughput that a container may use, and where it is accounted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Allowance {
-    /// Resource id of the offer's resource: the container or its database.
+    /// Resource id of the container or database that the offer belongs to.
     pub(crate) about: String,
     /// Request units per second.
     pub(crate) units: i64,
@@ -39,7 +39,7 @@ struct CachedAllowance {
 #[derive(Debug)]
 struct Bucket {
     second: u64,
-    /// Hundredths of request units; negative if responses cost more than was left.
+    /// Remaining hundredths of request units; negative if responses cost more than was left.
     left: i64,
 }
 

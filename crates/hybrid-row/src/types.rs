@@ -12,7 +12,7 @@ pub(crate) enum Type {
     Int32,
     UInt32,
     Float64,
-    /// A sparse value has no bytes, because its type code encodes the value.
+    /// A boolean; a sparse one has no bytes, because its type code encodes the value.
     Bool,
     Utf8,
     Binary,

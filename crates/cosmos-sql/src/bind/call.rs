@@ -92,7 +92,7 @@ impl<'q> Binder<'q> {
         }
     }
 
-    /// Adds an aggregate to the current query and returns its slot.
+    /// Adds an aggregate to the current query and returns the slot of its result.
     pub(super) fn aggregate_of(&mut self, kind: AggregateKind, of: Expr) -> Expr {
         let slot = self.next_slot();
         self.origins.insert(slot, Origin::Whole(self.reads_property(&of)));

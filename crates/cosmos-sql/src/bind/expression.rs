@@ -302,7 +302,8 @@ fn is_constant(expr: &Expr) -> bool {
     matches!(expr, Expr::Constant(_) | Expr::Undefined)
 }
 
-/// Returns the values of expressions without undefined ones; `None` unless all are constants.
+/// Returns the values of constant expressions, without undefined ones; `None` if one is not
+/// constant.
 fn all_constants(exprs: &[Expr]) -> Option<Vec<Value>> {
     if !exprs.iter().all(is_constant) {
         return None;

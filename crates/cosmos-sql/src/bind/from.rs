@@ -250,7 +250,7 @@ fn selects_only(query: &ast::Query) -> bool {
     !groups && !limits && query.from.iter().all(alone)
 }
 
-/// Returns a step as a constant. Other steps were refused by the binder.
+/// Returns a path step as a constant; the binder has refused steps that are not.
 pub(super) fn step_value(step: &PathStep) -> Expr {
     match step {
         PathStep::Name(name, _) => Expr::Constant(Value::String(name.clone())),

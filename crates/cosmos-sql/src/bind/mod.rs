@@ -127,7 +127,7 @@ struct Binder<'q> {
     faults: Vec<Fault>,
     /// Whether ORDER BY has an item that is not a path of the document.
     orders_by_no_path: bool,
-    /// For slots that copy the values of another slot, that slot.
+    /// For each slot that copies the values of another slot, that other slot.
     same_values: HashMap<usize, usize>,
     /// Origins of slots that the service replaces by their values, for keys of GROUP BY.
     origins: HashMap<usize, Origin>,

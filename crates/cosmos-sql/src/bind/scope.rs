@@ -119,7 +119,7 @@ impl QueryFrame<'_> {
         self.taken_names.is_empty() && self.names.iter().all(|(_, of)| *of == slot)
     }
 
-    /// Returns whether FROM must not define a name although it is not visible.
+    /// Returns whether FROM must not define a name, although expressions cannot refer to it.
     pub(super) fn takes_name(&self, name: &str) -> bool {
         self.taken_names.iter().any(|taken| taken == name)
     }
@@ -224,7 +224,7 @@ impl<'q> Binder<'q> {
         }
     }
 
-    /// Records a fault that is reported after those about an outer query's groups.
+    /// Records a fault that is reported after the faults about groups of an outer query.
     pub(super) fn note_about_groups(&mut self, fault: Fault) {
         if let Some(frame) = self.frames.iter_mut().find(|frame| !frame.group_faults.is_empty()) {
             keep_fault(&mut frame.group_faults, fault);

@@ -329,7 +329,7 @@ impl Parser<'_> {
         Ok(Field { name, at, value: self.parse_expression()? })
     }
 
-    /// Parses zero or more items separated by commas, up to the sign `end`.
+    /// Parses zero or more items separated by commas, up to the sign `end`, which is consumed.
     fn parse_items<T>(
         &mut self,
         end: Sign,

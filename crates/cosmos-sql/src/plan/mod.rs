@@ -36,7 +36,7 @@ struct ClientPlan {
     order_by_expressions: Vec<String>,
     /// The keys of GROUP BY, as text.
     group_by_expressions: Vec<String>,
-    /// The names of all selected items of a query with groups.
+    /// The names of all selected items, if the query has groups.
     group_by_aliases: Vec<String>,
     /// The aggregate of a `SELECT VALUE`.
     aggregates: Vec<&'static str>,

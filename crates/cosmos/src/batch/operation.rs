@@ -17,7 +17,7 @@ pub(crate) struct BatchOperation {
     pub(crate) action: BatchAction,
     /// The etag that the item must have, as the client wrote it.
     pub(crate) if_match: Option<String>,
-    /// The etag that the client already has; used by reads only.
+    /// The etag that the client already has, for reads; if it matches, the item is not returned.
     pub(crate) if_none_match: Option<String>,
     /// The partition key in header form; used in bulks only. A batch has one key for all
     /// operations, in the request's header.

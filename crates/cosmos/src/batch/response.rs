@@ -99,7 +99,7 @@ pub(crate) struct Outcome {
     pub(crate) sub_status: u32,
     /// Charge in hundredths of a request unit.
     pub(crate) request_units: u64,
-    /// Commit of the item's version, from which its etag is derived.
+    /// Commit that wrote the item's version, from which its etag is derived.
     pub(crate) version: Option<u64>,
     /// The item as JSON text; empty if the response has none.
     pub(crate) body: Vec<u8>,

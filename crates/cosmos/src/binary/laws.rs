@@ -332,7 +332,7 @@ fn random(seed: u64) -> (Vec<u8>, Value) {
     (writer.out, value)
 }
 
-/// Checks that a decoded value equals the result of parsing its text.
+/// Checks that a decoded value equals the value parsed from its JSON text.
 fn check(value: &Value, about: &str) {
     let text = json::to_string(value.as_ref());
     assert!(text.len() <= 7 * MAX_ITEM_BYTES, "{about}");

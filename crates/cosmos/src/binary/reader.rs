@@ -18,9 +18,9 @@ use super::{
 };
 use crate::failure::{Failure, Result};
 
-/// Minimum text size of a value: one character and a comma or bracket.
+/// Minimum length of a value as text: one character, and a comma or bracket.
 const LEAST: usize = 2;
-/// Text size of the quotes and the colon of a name.
+/// Length of the quotes and the colon that surround a name in the text.
 const AROUND_NAME: usize = 3;
 
 /// The remaining text bytes that a body may expand to, since references and arrays of empty arrays
@@ -61,7 +61,7 @@ impl<'a> Reader<'a> {
         Ok(value)
     }
 
-    /// Decodes the next value; `depth` is the number of levels it may have.
+    /// Decodes the next value, which may have `depth` nesting levels.
     fn read_value(&mut self, depth: usize) -> Result<Value> {
         let start = self.cursor.position();
         let marker = self.cursor.read_marker()?;
@@ -150,7 +150,7 @@ impl<'a> Reader<'a> {
         Ok(format!("{first:08x}-{second:04x}-{third:04x}-{fourth:04x}-{fifth:012x}"))
     }
 
-    /// Decodes an array; `inner` is the depth permitted for its values.
+    /// Decodes an array, whose values may have `inner` nesting levels.
     fn read_array(&mut self, frame: Frame, inner: usize) -> Result<Vec<Value>> {
         let mut values = Vec::new();
         self.read_each(frame, |reader| {

@@ -35,7 +35,7 @@ pub(super) fn take_default(body: &mut Document) -> Result<DefaultTtl> {
     }
 }
 
-/// Returns whether a value is a JSON number: `20.0` is accepted as 20.
+/// Returns whether a value is a JSON number without a fraction, such as `20.0`.
 fn is_whole(value: &Value) -> bool {
     matches!(value, Value::Int64(_) | Value::Double(_))
 }

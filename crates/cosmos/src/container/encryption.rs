@@ -80,7 +80,8 @@ pub(crate) fn encryption_keys(options: &Document) -> Vec<&str> {
     entries.map(|entry| text_of(entry, "clientEncryptionKeyId")).collect()
 }
 
-/// Returns the entries of a definition's policy with normalized property order.
+/// Returns the entries of a definition's encryption policy, each with its properties in a fixed
+/// order.
 fn said(options: &Document) -> Vec<[&str; 4]> {
     let names = ["path", "clientEncryptionKeyId", "encryptionType", "encryptionAlgorithm"];
     let entries = entries_of(options, POLICY, "includedPaths").into_iter();

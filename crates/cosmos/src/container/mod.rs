@@ -39,7 +39,8 @@ pub(crate) struct ContainerDefinition {
     pub(crate) id: String,
     /// Paths of the container's partition key.
     key_paths: Vec<KeyPath>,
-    /// The engine's part: TTL, partition key, indexes, and the JSON that is shown.
+    /// The engine's form of the definition: TTL, partition key, indexes, and the JSON for
+    /// responses.
     engine: engine::ContainerDefinition,
 }
 
@@ -148,7 +149,7 @@ impl ContainerDefinition {
         &self.engine
     }
 
-    /// Returns the definition as shown, without the properties that the server sets.
+    /// Returns the definition as JSON for responses, without the properties that the server sets.
     pub(crate) fn options(&self) -> &Document {
         &self.engine.options
     }

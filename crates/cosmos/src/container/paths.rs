@@ -4,7 +4,7 @@ use select::sarg::PathStep;
 
 use crate::limits::MAX_PATH_PARTS;
 
-/// The end of a path, which says which values it denotes.
+/// The end of an indexing path, which determines the values that the path denotes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum End {
     /// `/?`: the value itself.

@@ -8,7 +8,7 @@ use crate::{
     limits::MAX_RETENTION_MINUTES,
 };
 
-/// Properties that are stored unchanged, in the order in which they are shown.
+/// Properties that are stored unchanged, in the order in which responses contain them.
 const KEPT: [&str; 12] = [
     "id",
     "partitionKey",
@@ -155,7 +155,7 @@ fn read_retention(body: &mut Document) -> Result<Option<i64>> {
     }
 }
 
-/// Returns a property of the change feed policy of a valid definition.
+/// Returns a property of a valid definition's change feed policy.
 fn feed_property<'a>(options: &'a Document, name: &str) -> Option<&'a Value> {
     match options.get("changeFeedPolicy")? {
         Value::Document(policy) => policy.get(name),

@@ -20,7 +20,7 @@ struct Counts {
     begun: AtomicU64,
     /// Number of requests whose response has been passed to the connection.
     ended: AtomicU64,
-    /// Whether the client has not read all of the last write.
+    /// Whether the client has not yet read the whole last write.
     blocked: AtomicBool,
 }
 

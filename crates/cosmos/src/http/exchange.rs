@@ -9,7 +9,7 @@ use http::{HeaderValue, Uri, header, request::Parts};
 use super::respond::RequestSummary;
 use crate::door::Door;
 
-/// Data about a request that does not depend on its meaning.
+/// Data about a request that is independent of its operation.
 #[derive(Debug)]
 pub(super) struct Exchange {
     /// Time at which the head was complete, on the monotonic clock.
@@ -36,7 +36,7 @@ pub(super) struct Exchange {
 const MAX_ACTIVITY_BYTES: usize = 64;
 
 impl Exchange {
-    /// Records the head of a request that arrived over this scheme.
+    /// Records the head of a request that arrived over `http` or `https`.
     pub(super) fn begin<S: Store>(
         door: &Door<S>,
         scheme: &str,

@@ -95,7 +95,7 @@ pub async fn serve_forwarded<S: Store>(here: Here<S>, stream: Box<dyn Duplex>, a
     opened.fetch_sub(1, Ordering::Relaxed);
 }
 
-/// The API endpoint for one kind of sender, until it stops.
+/// Serves requests of one kind of sender at an API endpoint, until the endpoint stops.
 struct AtDoor<S: Store> {
     here: Mutex<Option<Here<S>>>,
     strangers: Account,

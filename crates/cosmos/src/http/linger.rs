@@ -30,7 +30,7 @@ const STEP_BYTES: usize = 16 * 1024;
 /// Timer that ends the wait for the client to close.
 type End = Pin<Box<Timeout<Pending<()>>>>;
 
-/// Returns the time after which a connection is closed for good.
+/// Returns a timer that ends the wait for a client to close its connection.
 fn linger_limit() -> End {
     Box::pin(tokio::time::timeout(LINGER_TIME, pending()))
 }
@@ -39,7 +39,7 @@ fn linger_limit() -> End {
 #[derive(Debug)]
 pub(super) struct Linger<T> {
     stream: T,
-    /// The client, which knows whether it still sends after an early response.
+    /// The client, which records whether it still sends after a response was sent early.
     client: Arc<Client>,
     /// Deadline of the lingering; set once the stream is closed for writing and its client still
     /// sends.

@@ -50,7 +50,7 @@ const fn fixed(name: &'static str, text: &'static str) -> (HeaderName, HeaderVal
     (HeaderName::from_static(name), HeaderValue::from_static(text))
 }
 
-/// Headers of every response, with the values of the service's gateway.
+/// Headers of every response, with the values that Azure Cosmos DB's gateway sends.
 const FIXED: [(HeaderName, HeaderValue); 7] = [
     fixed("x-ms-gatewayversion", "version=2.14.0"),
     fixed("x-ms-serviceversion", "version=2.14.0.0"),

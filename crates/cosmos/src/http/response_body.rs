@@ -38,7 +38,7 @@ pub(super) struct UnsentResponses(Arc<Waiting>);
 /// The shared state of `UnsentResponses`.
 #[derive(Debug, Default)]
 struct Waiting {
-    /// The tick at which each response last made progress, by response number.
+    /// For each unsent response, by number, the progress check at which it last made progress.
     answers: Mutex<HashMap<u64, u64>>,
     /// Number of the current progress check.
     look: AtomicU64,

@@ -39,7 +39,7 @@ use crate::{
     tls::CurrentCertificate,
 };
 
-/// Attempts to send a request that no server has started to process.
+/// Maximum number of servers to which a request is sent that none has started to process.
 const MAX_WAYS: usize = 4;
 
 /// The server that owns a shard.
@@ -73,7 +73,8 @@ pub struct Entrance<S: Store> {
 }
 
 impl<S: Store> Entrance<S> {
-    /// Creates an endpoint in front of shard servers with the same settings.
+    /// Creates an endpoint that forwards requests to the owners of shards, with these common
+    /// settings.
     pub fn new(settings: Settings, ways: impl Ways<S>) -> Self {
         Self { settings, ways: Box::new(ways) }
     }

@@ -25,7 +25,7 @@ pub(crate) fn item_lifetime(default: DefaultTtl, item: DocRef<'_>) -> Result<Lif
     }
 }
 
-/// Returns the service's failure, with the value as the client wrote it.
+/// Returns the failure for an invalid `ttl`, with the value as the client wrote it.
 fn invalid_ttl(value: ValueRef<'_>) -> Error {
     let shown = match value {
         ValueRef::String(text) => text.to_owned(),

@@ -10,7 +10,7 @@ macro_rules! metrics {
         }
 
         impl Metric {
-            /// All metrics in the order of their numbers, which index the histograms.
+            /// All metrics in the order of their numbers, by which the histograms are indexed.
             pub(crate) const ALL: &'static [(Self, &'static str)] = &[$((Self::$metric, $name)),*];
         }
     };

@@ -15,7 +15,7 @@ use crate::limits::{KEY_TEXT_BYTES, MAX_HEADER_KEYS};
 /// A component. Objects and arrays are not valid in keys and count as missing.
 #[derive(Clone, Debug)]
 pub(crate) enum Component {
-    /// The item has no such property, or it is not a scalar.
+    /// The item has no property at the path, or its value is an object or array.
     Undefined,
     Null,
     Bool(bool),
@@ -23,7 +23,7 @@ pub(crate) enum Component {
     String(String),
 }
 
-/// Numbers are equal if their bits are, since clients hash the bits.
+/// Numbers are equal if their bits are equal, since clients hash the bits.
 impl PartialEq for Component {
     fn eq(&self, other: &Self) -> bool {
         match (self, other) {

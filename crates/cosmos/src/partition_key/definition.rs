@@ -38,7 +38,7 @@ pub(crate) struct PartitionKeyDefinition {
     system: bool,
 }
 
-/// The part of a container that a header limits an operation to.
+/// The items of a container to which a partition key header limits an operation.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum KeyScope {
     /// All items of one logical partition.

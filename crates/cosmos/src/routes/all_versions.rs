@@ -29,7 +29,7 @@ use crate::{
     session,
 };
 
-/// The service's text for a container that does not keep versions.
+/// Error message of Azure Cosmos DB for a container that does not keep versions.
 const NOT_ENABLED: &str = "Change Feed 'All Versions and Deletes' mode must be enabled. Refer to \
                            https://aka.ms/ChangeFeed-AllVersionsAndDeletes for Preview program.";
 

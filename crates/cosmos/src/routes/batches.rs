@@ -115,12 +115,12 @@ pub(crate) fn refuse_row(failure: &Failure) -> Reply {
     failed_rows(Encoding::HybridRow, 1, failure)
 }
 
-/// An operation in the engine's form, with the data for its outcome.
+/// An operation as the engine executes it, with what its outcome needs in addition.
 struct Prepared {
     write: ItemWrite,
     /// Whether the outcome omits the item.
     minimal: bool,
-    /// The version that the client already has; reading it returns 304.
+    /// The version that the client already has, if any; reading that version returns 304.
     if_none_match: Option<u64>,
     reads: bool,
 }

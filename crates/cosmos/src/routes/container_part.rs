@@ -21,7 +21,8 @@ use crate::{
 
 /// The part of a container that a request covers.
 pub(super) struct ContainerPart<'a> {
-    /// Row keys of the part; the range may include others, see `within`.
+    /// Range of row keys that contains the part; it may include other items, which `within`
+    /// excludes.
     pub(super) range: ItemRange,
     /// Identifies the part as specified by the headers. Continuation tokens are signed with it, so
     /// that a token for one part is invalid for another.
@@ -83,7 +84,7 @@ pub(super) fn of_headers<'a>(
     Ok(ContainerPart { range: items, mark, partition: &[], within: (!exact).then_some(range) })
 }
 
-/// Returns the part of a query, whose condition may determine the partition.
+/// Returns the part of the container that a query reads; its condition may determine the partition.
 pub(super) fn of_query<'a>(
     container: &'a Container,
     request: &Request,
@@ -145,7 +146,7 @@ fn implied_partition(container: &Container, sarg: &Sarg) -> Option<Vec<Component
     container.key.paths().iter().map(component).collect()
 }
 
-/// Returns whether these steps are the path of a partition key.
+/// Returns whether these steps are the path of the partition key.
 pub(super) fn leads_to(steps: &[PathStep], path: &KeyPath) -> bool {
     steps.len() == path.parts().len()
         && steps.iter().zip(path.parts()).all(|(step, name)| match step {

@@ -34,7 +34,7 @@ const LINKS: [(&str, &str); 5] = [
 /// The first API version whose clients know the system partition key.
 const SYSTEM_KEYS_SINCE: &str = "2018-12-31";
 
-/// Returns a container as the client of a request sees it.
+/// Returns a container as a response to this request represents it.
 fn represent(request: &Request, container: &Container) -> Document {
     let mut body = container.options().clone();
     if PartitionKeyDefinition::says_none(body.get("partitionKey")) {
@@ -230,7 +230,7 @@ pub(crate) async fn delete_container<S: Store>(door: &Door<S>, request: &Request
     Ok(resources::removed_reply())
 }
 
-/// Removes the offer and the own resources of a dropped container.
+/// Removes the offer and the resources (such as scripts) of a dropped container.
 async fn remove_belongings<S: Store>(door: &Door<S>, container: &Container) -> Result<()> {
     offers::remove_offer(door, &container.rid).await?;
     let path = resource_path(container);

@@ -48,12 +48,12 @@ pub(super) async fn find_key<S: Store>(
     Ok(found.map_or(key, |item| item.item_key()))
 }
 
-/// Returns the resource id in the link if the name has that form.
+/// Returns the item's name in the request's path as a resource id, if it has that form.
 fn link_rid(request: &Request) -> Option<Rid> {
     Rid::parse(request.link.name.as_deref()?).filter(|rid| matches!(rid, Rid::Leaf { .. }))
 }
 
-/// Returns the live item with the resource id in the link.
+/// Returns the live item whose resource id the request's path contains.
 pub(super) async fn find_by_rid<S: Store>(
     door: &Door<S>,
     request: &Request,
@@ -68,7 +68,7 @@ pub(super) async fn find_by_rid<S: Store>(
     Ok(search.found)
 }
 
-/// A scan that ends at the item with a resource id.
+/// A scan that ends at the item with this resource id.
 struct Search<'a> {
     container: &'a Container,
     wanted: Rid,

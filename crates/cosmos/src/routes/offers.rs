@@ -33,7 +33,7 @@ const ROOT: &str = "offer";
 pub(crate) enum Throughput {
     /// Fixed number of request units per second.
     Manual(i64),
-    /// Maximum of autoscale, and the increment of its automatic upgrade in percent.
+    /// Maximum throughput of autoscale, and the percentage by which it is raised automatically.
     Autoscale(i64, Option<i64>),
 }
 
@@ -65,7 +65,7 @@ impl Throughput {
         }
     }
 
-    /// Refuses values out of bounds or not a multiple of the step.
+    /// Refuses throughputs that are out of bounds or not a multiple of the increment.
     fn check_bounds(self) -> Result<Self> {
         let (units, least, step) = match self {
             Self::Manual(units) => (units, MIN_THROUGHPUT, 100),
@@ -244,7 +244,7 @@ fn represent(offer: &Resource) -> Document {
     }
 }
 
-/// Returns all offers of this shard as clients see them, ordered by id.
+/// Returns all offers of this shard as responses represent them, ordered by id.
 pub(super) fn represent_all<S: Store>(door: &Door<S>) -> Vec<Document> {
     let mut all: Vec<Document> = all_resources(door).iter().map(|offer| represent(offer)).collect();
     let id = |offer: &Document| offer.get("id").map(|id| json::to_string(id.as_ref()));

@@ -34,7 +34,7 @@ struct PermissionFeed {
 }
 
 impl PermissionFeed {
-    /// Returns the feed that a link names or that contains the link's resource.
+    /// Returns the feed that the request's path denotes or in which its resource is.
     fn find_feed<S: Store>(door: &Door<S>, request: &Request) -> Result<Self> {
         let [_, name] = &request.link.owners;
         let database = shared::find_database(door, request)?;
@@ -51,7 +51,7 @@ impl PermissionFeed {
         self.user.rid(&self.database).encode()
     }
 
-    /// Returns all permissions as clients see them, each with a new token.
+    /// Returns all permissions as responses represent them, each with a new token.
     fn represent_all<S: Store>(&self, door: &Door<S>, request: &Request) -> Result<Vec<Document>> {
         resources::siblings_of(door, &self.path_of(""))
             .iter()
@@ -59,7 +59,7 @@ impl PermissionFeed {
             .collect()
     }
 
-    /// Finds the permission that a link names, by name or resource id.
+    /// Finds the permission that the request's path names, by name or resource id.
     fn find_named<S: Store>(&self, door: &Door<S>, request: &Request) -> Result<Arc<Resource>> {
         let name = request.name();
         let found = resources::find_resource(door, &self.path_of(name), |held| self.rid_of(held));
@@ -76,7 +76,7 @@ impl PermissionFeed {
         }
     }
 
-    /// Returns a permission as clients see it, with a new token.
+    /// Returns a permission as responses represent it, with a new token.
     fn represent<S: Store>(
         &self,
         door: &Door<S>,

@@ -101,7 +101,7 @@ pub(super) struct RowTimer {
     took: Duration,
 }
 
-/// One row in this many is measured, starting with the first.
+/// Every `SAMPLE`-th row is measured, starting with the first.
 const SAMPLE: u32 = 16;
 
 impl RowTimer {

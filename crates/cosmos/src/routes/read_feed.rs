@@ -22,7 +22,7 @@ struct Page<'a> {
     feed: Feed,
     /// The scan order.
     comes: ScanOrder,
-    /// Position of the last item once the page is full; empty before.
+    /// Position of the last item in scan order once the page is full; empty before.
     last: Vec<u8>,
     /// Whether an item follows the page; otherwise there is no continuation.
     more: bool,

@@ -50,7 +50,7 @@ struct ScriptFeed {
 }
 
 impl ScriptFeed {
-    /// Returns the feed that a link names or that contains the link's resource.
+    /// Returns the feed that the request's path denotes or in which its resource is.
     fn find_feed(request: &Request) -> Result<Self> {
         let container = Arc::clone(request.container()?);
         Ok(Self {
@@ -73,7 +73,7 @@ impl ScriptFeed {
             .collect()
     }
 
-    /// Finds the script that a link names, by name or resource id.
+    /// Finds the script that the request's path names, by name or resource id.
     fn find_named<S: Store>(&self, door: &Door<S>, request: &Request) -> Result<Arc<Resource>> {
         let name = request.name();
         let found =
