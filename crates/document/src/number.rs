@@ -176,7 +176,7 @@ impl Exact {
             .then_with(|| self.digits.cmp(&other.digits))
     }
 
-    /// Compares by sign, then by magnitude. NaN must be handled by the caller.
+    /// Compares two numbers by sign, then by magnitude; the caller handles NaN.
     pub(crate) fn compare(&self, other: &Self) -> Ordering {
         match (self.negative, other.negative) {
             (false, true) => Ordering::Greater,

@@ -69,7 +69,7 @@ pub struct Budget {
     looked: AtomicU64,
     /// Value of `done` at the last yield.
     rested: AtomicU64,
-    /// Whether the thread was handed over for a wait since the last yield.
+    /// Whether the thread's other tasks were handed to another thread since the last yield.
     gave_way: AtomicBool,
     /// Limit of the work of all evaluations together; `None` for no limit.
     most: Option<u64>,

@@ -34,7 +34,7 @@ pub struct Growth<'a> {
 }
 
 impl<'a> Growth<'a> {
-    /// Starts with an empty value, while `held` bytes are held around it.
+    /// Starts with an empty value, while the evaluation already holds `held` bytes.
     pub fn with_held(held: usize, context: &'a Context) -> Self {
         let holding = &context.holding;
         Self { held, size: Size::default(), holding, written: 0, buffer: None }
@@ -84,7 +84,7 @@ impl<'a> Growth<'a> {
         Ok(())
     }
 
-    /// Adds the name of a field; its value is added separately.
+    /// Adds the size of a field's name; the size of its value is added separately.
     pub fn add_name(&mut self, name: &str) -> Result<(), Error> {
         let bytes = name.len() + 1;
         self.add_size(Size { bytes, memory: size_of::<String>() + bytes })

@@ -20,7 +20,7 @@ use crate::{
     size::{Size, readable_bytes},
 };
 
-/// Bytes that an expression may hold without a reservation; most never hold more.
+/// Bytes that an expression may hold without a reservation, which suffice for most.
 const FREE: usize = 64 * 1024;
 
 impl From<Short> for Error {
@@ -100,7 +100,7 @@ impl Holding {
         Ok(share)
     }
 
-    /// Releases the memory of the last expression, at the end of evaluation.
+    /// Releases the memory of the last expression when its evaluation has ended.
     pub fn release_expression(&self) {
         if self.0.covered.load(Relaxed) != 0 {
             let mut share = self.0.share.lock();

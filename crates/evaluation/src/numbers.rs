@@ -14,7 +14,7 @@ pub const TOO_DEEP: i32 = 15;
 pub const VALUE_TOO_LARGE: i32 = 10_334;
 /// Error code: a string would exceed the maximum size of a document.
 pub const STRING_TOO_LARGE: i32 = 16_493;
-/// A regular expression is invalid, too large, or uses an unsupported feature.
+/// Error code: a regular expression is invalid, too large, or uses an unsupported feature.
 pub const PATTERN_REFUSED: i32 = 51_091;
 /// Error code: an option of a regular expression is unknown.
 pub const PATTERN_OPTION: i32 = 51_108;

@@ -15,7 +15,7 @@ pub fn serve_process(account: &Account, give_way: fn()) {
     let _ = PROCESS.set((account.clone(), give_way));
 }
 
-/// Returns the memory account of all operations; `None` outside of a server.
+/// Returns the memory account of all operations; `None` if the process is not a server.
 pub(crate) fn account() -> Option<&'static Account> {
     PROCESS.get().map(|(account, _)| account)
 }

@@ -50,7 +50,7 @@ pub fn check_built(value: ValueRef<'_>) -> Result<Size, Error> {
     Ok(size)
 }
 
-/// Like [`check_built`], for a value that is part of another one.
+/// Returns the size of a value that is part of another one; fails as [`check_built`] does.
 pub fn check_part(value: ValueRef<'_>) -> Result<Size, Error> {
     let mut size = Size::default();
     add_value(value, 1, &mut size, MAX_MADE_BYTES)?;

@@ -21,7 +21,7 @@ use parking_lot::RwLock;
 
 use crate::pressure::Pressure;
 
-/// A holder of memory that can be released when others need it.
+/// A holder of memory that it can release when others need it.
 pub trait Relief: Send + Sync {
     /// Releases at least this many bytes, if the holder can do without them. Called within the
     /// operation that needs the memory.

@@ -9,7 +9,7 @@ const FREE: usize = 2 * 1024;
 /// Minimum bytes that a share takes beyond what its holder needs. A growing share doubles, then
 /// grows by whole chunks.
 const FIRST: usize = 4 * 1024;
-/// Maximum bytes that a share takes beyond what its holder needs.
+/// Maximum number of bytes that a share takes in addition to what its holder needs.
 const CHUNK: usize = 64 * 1024;
 
 /// Bytes of an account, returned on drop.

@@ -190,7 +190,7 @@ impl AggregateState {
 #[derive(Debug, Default)]
 pub(super) struct ExactSum {
     whole: i128,
-    /// The sum of all doubles, as parts in ascending order of magnitude.
+    /// The sum of all doubles, as parts in ascending order of magnitude, without rounding errors.
     parts: Vec<f64>,
     /// Whether a value that is not a finite number was added.
     spoilt: bool,
@@ -256,7 +256,7 @@ impl ExactSum {
         }
     }
 
-    /// The result of AVG: an integer if the division has no remainder.
+    /// Returns the result of AVG, which is an integer if the division has no remainder.
     fn into_mean(self, count: i64) -> Evaluated<'static> {
         if count == 0 {
             return Evaluated::Missing;

@@ -54,7 +54,7 @@ enum Piece {
 /// A compiled pattern of LIKE.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Like {
-    /// Pieces separated by `%`; a single piece has to match the whole text.
+    /// Parts of the pattern between `%`; a single part has to match the whole text.
     pieces: Vec<Piece>,
 }
 
@@ -137,7 +137,7 @@ impl Like {
 }
 
 impl Piece {
-    /// Returns the text after the piece, if the text starts with it.
+    /// Returns the text after this part of the pattern, if the text starts with it.
     fn strip_prefix<'t>(&self, text: &'t str) -> Option<&'t str> {
         match self {
             Self::Text(this) => text.strip_prefix(this.as_str()),

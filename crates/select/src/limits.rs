@@ -1,6 +1,6 @@
 //! Limits of running a SELECT over JSON.
 
-/// Bytes of rows, groups and keys that one run may hold in memory.
+/// Maximum size of rows, groups and keys that a run of a query holds in memory, in bytes.
 pub const MAX_RUN_BYTES: usize = 256 * 1024 * 1024;
 /// Bytes of a long sort position that a continuation token keeps; a hash replaces the rest. Tokens
 /// travel in a header, which clients and proxies limit to a few kilobytes.

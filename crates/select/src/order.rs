@@ -79,7 +79,7 @@ pub(crate) fn simple_class(value: ValueRef<'_>) -> Option<u8> {
     }
 }
 
-/// A value whose `Ord` is this order, for sets and maps.
+/// A value whose `Ord` is the order that this module defines, for sets and maps.
 #[derive(Clone, Copy, Debug)]
 pub struct InOrder<'a>(pub ValueRef<'a>);
 

@@ -26,7 +26,7 @@ pub enum Sarg {
     And(Vec<Sarg>),
     /// Admits the documents that at least one of these conditions admits.
     Or(Vec<Sarg>),
-    /// Admits the documents with a value at this path that passes the test.
+    /// Admits the documents that have a value at this path that passes the test.
     Test(PathSteps, ValueTest),
 }
 

@@ -92,14 +92,14 @@ pub fn parse_document(text: &[u8], depth: usize) -> Result<Document, Invalid> {
 /// a set, since the search would be quadratic.
 const FEW_NAMES: usize = 16;
 
-/// A deserializer of one value with the nesting levels that remain.
+/// Deserializes one value, which may have the remaining number of nesting levels.
 #[derive(Clone, Copy)]
 struct Seed {
     depth: usize,
 }
 
 impl Seed {
-    /// Returns the deserializer for the next level; fails if no level is left.
+    /// Returns the deserializer for a nested value; fails if no nesting level remains.
     fn inner<E: serde::de::Error>(self) -> Result<Self, E> {
         let depth = self.depth.checked_sub(1);
         depth.map(|depth| Self { depth }).ok_or_else(|| E::custom("nested too deeply"))

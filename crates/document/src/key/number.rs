@@ -59,7 +59,7 @@ pub(super) fn push_number(number: Number, out: &mut Vec<u8>) {
     }
 }
 
-/// Appends a magnitude that is exact as a double, and its marker.
+/// Appends a magnitude that a double represents exactly, and the mark `EXACT`.
 fn push_exact(magnitude: f64, out: &mut Vec<u8>) {
     out.extend_from_slice(&magnitude.to_bits().to_be_bytes());
     out.push(EXACT);

@@ -61,7 +61,7 @@ mod tests {
     use super::*;
     use crate::{decimal::Decimal128, object_id::ObjectId};
 
-    /// Returns one value of each type, and some nested in others.
+    /// Returns values of all types, including nested ones.
     fn all_kinds() -> Vec<Value> {
         let text = || "text".to_owned();
         let mut inner = Document::new();

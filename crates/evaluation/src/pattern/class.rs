@@ -93,7 +93,7 @@ impl Reader<'_, '_> {
         self.chars.push(ClassUnicodeRange::new(start, end));
     }
 
-    /// Parses the next item; `None` at the end of the class.
+    /// Parses the next item of the class; returns `None` at its end.
     fn item(&mut self, first: bool) -> Result<Option<Item>, Error> {
         loop {
             let Some(next) = self.text.rest.next() else {

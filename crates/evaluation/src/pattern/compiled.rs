@@ -42,7 +42,7 @@ pub struct Pattern {
     guards: Vec<(bool, Regex)>,
     /// The form of a pattern with look-ahead elsewhere; replaces `regex`.
     looking: Option<Arc<Looking>>,
-    /// Memory reserved for the compiled forms, also on behalf of clones.
+    /// Memory reserved for the compiled forms, which clones share.
     _held: Arc<Vec<Share>>,
 }
 

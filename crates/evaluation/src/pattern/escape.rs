@@ -104,12 +104,12 @@ pub(super) fn read_escape(text: &mut Text<'_>, groups: Option<usize>) -> Result<
     })
 }
 
-/// Returns the error for Perl's escapes that convert text or name characters.
+/// Returns the error for escapes of Perl that change the case of text or name a character.
 fn changes_case() -> Error {
     invalid("PCRE2 does not support \\F, \\L, \\l, \\N{name}, \\U, or \\u")
 }
 
-/// Returns the character with this number; an empty text is zero.
+/// Returns the character whose code these digits are; an empty text is zero.
 fn number(digits: &str, base: u32) -> Result<char, Error> {
     let code = match digits.trim_start_matches('0') {
         "" => 0,

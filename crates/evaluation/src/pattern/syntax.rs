@@ -34,7 +34,7 @@ const MAX_NESTING: usize = 250;
 /// rewritten pattern.
 const AHEAD: &str = "__ahead_";
 
-/// Returns the number of the look-ahead that the group with this name represents.
+/// Returns the number of the look-ahead that is represented by the group with this name.
 pub(super) fn ahead_of(group: &str) -> Option<usize> {
     group.strip_prefix(AHEAD)?.parse().ok()
 }
@@ -120,7 +120,7 @@ impl<'a> Rewrite<'a> {
         closing && matches!(rest.next(), None | Some('|'))
     }
 
-    /// Writes a look-ahead's empty group and adds its pattern to the list.
+    /// Writes an empty group in place of a look-ahead, whose pattern is added to the list.
     fn stand(&mut self, wanted: bool, pattern: String) -> Result<(), Error> {
         let Some(aheads) = &mut self.aheads else { return Err(unsupported("look-ahead")) };
         self.text.out.push_str(&format!("(?P<{AHEAD}{}>)", aheads.len()));
@@ -149,7 +149,7 @@ impl<'a> Rewrite<'a> {
         self.stand(wanted, pattern)
     }
 
-    /// Opens a group; `keeps` is whether it is a capture group.
+    /// Opens a group; `keeps` says whether the group captures.
     fn open(&mut self, keeps: bool) -> Result<(), Error> {
         if MAX_NESTING <= self.around.len() {
             return Err(invalid("parentheses are too deeply nested"));
@@ -160,7 +160,7 @@ impl<'a> Rewrite<'a> {
         Ok(())
     }
 
-    /// Rewrites the construct that starts with this character, outside of classes.
+    /// Rewrites the construct that starts with this character, which is not in a class.
     fn outside(&mut self, next: char) -> Result<(), Error> {
         let before = std::mem::replace(&mut self.repeatable, true);
         let begins = std::mem::replace(&mut self.begins, false);
@@ -264,7 +264,7 @@ impl<'a> Rewrite<'a> {
         Ok(())
     }
 
-    /// Parses a repetition count after its opening brace; `None` if it is none.
+    /// Parses a repetition count from after its brace; returns `None` if the brace is literal.
     fn count(&mut self) -> Result<Option<String>, Error> {
         let before = self.text.rest.clone();
         // Reads all digits: a number that is too long is an error and not literal text.

@@ -12,7 +12,7 @@ pub struct Percentiles {
     pub(crate) numbers: Vec<f64>,
     /// The requested percentiles, from 0 to 1.
     asked: Vec<f64>,
-    /// Whether the result is a single number (`$median`) and not an array.
+    /// Whether the result is a single number (`$median`), rather than an array.
     one: bool,
 }
 

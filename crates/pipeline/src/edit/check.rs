@@ -25,7 +25,7 @@ pub(super) fn id_would_change() -> Error {
     Error::new(Kind::Immutable, 66, text)
 }
 
-/// Returns the error of an edit that results in another `_id`.
+/// Returns the error of an edit after which the document would have another `_id`.
 pub(super) fn id_altered(new: &Value) -> Error {
     let text = format!(
         "After applying the update, the (immutable) field '_id' was found to have been altered to \

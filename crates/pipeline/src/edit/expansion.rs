@@ -93,7 +93,7 @@ impl Expansion<'_> {
         Ok(())
     }
 
-    /// Returns the indexes of the elements that match a named filter.
+    /// Returns the indexes of the array elements that match the filter with this identifier.
     fn matching_indexes(&self, name: &str, values: &[Value]) -> Result<Vec<usize>, Error> {
         let Some(filter) = self.by_name.get(name).and_then(|at| self.filters.get(*at)) else {
             return Ok(Vec::new());

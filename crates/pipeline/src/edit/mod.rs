@@ -157,7 +157,7 @@ impl Edit {
         matches!(self, Self::Pipeline(_))
     }
 
-    /// Returns whether the filter is needed to apply it, for the positional `$`.
+    /// Returns whether the edit needs the query's filter, for a positional `$`.
     pub fn needs_filter(&self) -> bool {
         matches!(self, Self::Operators(operators) if operators.is_positional())
     }

@@ -77,7 +77,7 @@ impl TargetSpot<'_> {
     }
 }
 
-/// Returns the error of a value that the operator cannot change.
+/// Returns the error for a value to which the operator does not apply.
 fn bad_value(text: String) -> Error {
     Error::new(Kind::Invalid, 2, text)
 }
@@ -95,7 +95,7 @@ fn replace_value(value: &mut Value, new: Value) -> bool {
 }
 
 impl Operator {
-    /// Returns whether the operator creates a missing field. `$rename` does, at its target.
+    /// Returns whether the operator creates a missing field; `$rename` creates its target field.
     pub fn creates_field(&self) -> bool {
         !matches!(
             self,
@@ -288,7 +288,7 @@ fn modify_bits(
     }
 }
 
-/// Applies `$push`; with an order or a slice the array may be unchanged.
+/// Applies `$push` to an array, which an order or a slice may leave unchanged.
 fn modify_push(push: &Push, value: &mut Value, spot: TargetSpot<'_>) -> Result<bool, Error> {
     let values = array_of(value).map_err(|other| {
         bad_value(format!(

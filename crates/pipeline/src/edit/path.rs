@@ -127,7 +127,7 @@ fn order_number(part: &str) -> Option<usize> {
     if part.starts_with('0') && part != "0" { None } else { array_index(part) }
 }
 
-/// Compares two paths part by part, numbers by value; a prefix comes first.
+/// Compares two paths part by part, with numbers by value; a prefix comes first.
 fn in_order<'t>(
     mut a: impl Iterator<Item = &'t str>,
     mut b: impl Iterator<Item = &'t str>,
@@ -152,7 +152,7 @@ fn in_order<'t>(
 enum Taken {
     Leaf,
     Inner,
-    /// The prefix leads to an array whose elements are selected by a filter.
+    /// The prefix leads to an array, of which a filter selects elements.
     Filtered,
 }
 

@@ -31,7 +31,7 @@ pub(super) struct Blocked {
 }
 
 impl Blocked {
-    /// Returns the error of an operator that would create the field.
+    /// Returns the error of an operator that would create a field in a value that cannot have it.
     pub(super) fn cannot_create(&self) -> Error {
         let text = format!("Cannot create field '{}' in element {}", self.part, self.element);
         Error::new(Kind::Invalid, 28, text)

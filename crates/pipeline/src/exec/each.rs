@@ -27,7 +27,7 @@ pub(super) struct Each {
     stages: Arc<[Stage]>,
     /// Index of the stage in `stages`.
     at: usize,
-    /// The result for the last row; empty if the row was dropped.
+    /// The result of the stage for the last row; empty if the row was dropped.
     slot: Slot,
 }
 

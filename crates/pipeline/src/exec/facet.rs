@@ -19,7 +19,7 @@ use crate::limits::MAX_STAGE_BYTES;
 /// Memory charged for a result row in addition to its bytes.
 const PLACE: usize = 64;
 
-/// One pipeline of a facet. All parts run in the context `Faceting::inner`.
+/// One pipeline of a facet; all of them run in the context `Faceting::inner`.
 #[derive(Debug)]
 struct FacetPart {
     /// Name of the result's field for this pipeline.
@@ -46,7 +46,7 @@ pub(super) struct Faceting {
     outer: Holding,
     /// The context of the parts, with the shared memory limit.
     inner: Option<Arc<Context>>,
-    /// Whether the input has ended. Parts are notified when they are driven next.
+    /// Whether the input has ended; each pipeline is notified when it is driven next.
     ended: bool,
     /// Whether the result row was returned.
     answered: bool,

@@ -170,7 +170,7 @@ impl Grouping {
         Err(self.meter.refusal_of(error, &context.spill))
     }
 
-    /// Returns whether spilling is possible and useful: a single group cannot be halved.
+    /// Returns whether spilling is possible and useful, which it is not for a single group.
     fn can_write(&self, context: &Context) -> bool {
         2 <= self.groups.len() && can_write(self.bytes, context)
     }
@@ -204,7 +204,8 @@ impl Grouping {
         moved
     }
 
-    /// Spills the groups of the partitions marked as spilled, and compacts the others.
+    /// Spills the groups of the partitions that are marked as spilled, and removes them from
+    /// memory.
     fn write_groups(&mut self, written: &mut Partitions, context: &Context) -> Result<(), Error> {
         // Sorted by index, in the order of `groups`.
         let mut index: Vec<(Box<[u8]>, usize)> = self.index.drain().collect();

@@ -38,7 +38,7 @@ use crate::expr::Expr;
 /// without joins, as most are.
 #[derive(Clone, Debug, Default)]
 pub struct Source {
-    /// The row's stored document, as an opaque key of the caller.
+    /// The stored document from which the row starts, as an opaque key of the caller.
     pub origin: Option<Box<[u8]>>,
     /// The steps that made the row, from the first join on; `None` without a join.
     joins: Option<Box<Joins>>,
@@ -47,7 +47,7 @@ pub struct Source {
 /// The stored documents from which each element of a joined array was made.
 pub(super) type Sources = Arc<[Source]>;
 
-/// How a row was made from a row and joined documents.
+/// The steps by which a row was made from an earlier row and joined documents.
 #[derive(Clone, Debug)]
 struct Joins {
     /// The document before the first join.
@@ -56,7 +56,7 @@ struct Joins {
     steps: Vec<RowStep>,
 }
 
-/// One step of making a row; the first one is a join.
+/// One step by which a row was made; the first one is a join.
 #[derive(Clone, Debug)]
 enum RowStep {
     /// An array of documents of another collection was set at a path.
@@ -240,7 +240,7 @@ impl Row {
 }
 
 impl Join {
-    /// Returns the sources of the elements that matter, with their indexes.
+    /// Returns the sources of those elements that the row depends on, with their indexes.
     fn relevant_sources(&self) -> impl Iterator<Item = (usize, &Source)> {
         let all = self.from.iter().enumerate();
         all.filter(|(at, _)| self.only.is_none_or(|only| only == *at))
@@ -266,7 +266,7 @@ impl Join {
 }
 
 impl Joins {
-    /// Repeats all steps since the first join without the expired documents.
+    /// Repeats all steps from the first join on, without the documents for which `dead` is true.
     fn rebuild_row(&self, dead: &dyn Fn(&[u8]) -> bool) -> Result<Option<DocBuf>, Error> {
         // Each step uses the context that it had at first.
         let mut document = self.base.clone();

@@ -127,7 +127,7 @@ pub(super) struct Joining {
     slot: Slot,
     /// The joined array for the row in the slot and its sources, between the answer and the result.
     supplied: Option<(Value, Sources)>,
-    /// The joined array for every row, if all have the same request.
+    /// The joined array, if all rows have the same request and so the same array.
     kept: Option<(Value, Sources)>,
     /// Whether each joined row becomes a row of its own, with an array of one element. This is so
     /// if an `$unwind` of the array follows, to avoid building the whole array.

@@ -67,7 +67,7 @@ use operator::{Operator, Poll};
 pub enum Stage {
     /// Keeps the rows that match a filter.
     Match(Filter),
-    /// Projects each row to some of its fields and to computed ones.
+    /// Replaces each row by some of its fields and by computed ones.
     Project(Projection),
     /// Sets computed fields in each row.
     AddFields(Fields),

@@ -19,7 +19,7 @@ use crate::{
     group::{AccumulatorShape, Field, GroupState},
 };
 
-/// A pipeline that depends only on the number of its rows.
+/// A pipeline whose result depends only on the number of its input rows.
 #[derive(Clone, Debug)]
 pub struct Tally {
     /// `$skip` and `$limit` stages, in order.
@@ -71,12 +71,13 @@ impl Tally {
         }
     }
 
-    /// Returns the stages after the count, to be applied to its row.
+    /// Returns the stages that follow the count and are applied to its row.
     pub fn rest(&self) -> Arc<[Stage]> {
         Arc::clone(&self.rest)
     }
 
-    /// Returns the maximum number of rows that matter; `None` for no limit.
+    /// Returns the number of rows from which more rows do not change the result; `None` if there is
+    /// none.
     pub fn most_rows(&self) -> Option<u64> {
         self.steps.iter().rev().fold(None, |most: Option<u64>, step| match *step {
             Step::Limit(count) => Some(most.map_or(count, |most| most.min(count))),
@@ -84,7 +85,7 @@ impl Tally {
         })
     }
 
-    /// Returns the row for this number of rows; `None` for no rows.
+    /// Returns the result row for this number of input rows; `None` if there is none.
     pub fn row_of(&self, rows: u64) -> Result<Option<Row>, Error> {
         let passed = self.steps.iter().fold(rows, |rows, step| match *step {
             Step::Skip(count) => rows.saturating_sub(count),
@@ -175,7 +176,7 @@ mod tests {
         Stage::Group(Group { id: Expr::Literal(id), fields })
     }
 
-    /// Returns the result of running the stages over this number of rows.
+    /// Returns the result of running the stages on this number of rows.
     fn by_rows(stages: &[Stage], rows: u64) -> Option<DocBuf> {
         let mut exec = Exec::new(stages, Arc::new(Context::default()));
         for _ in 0..rows {

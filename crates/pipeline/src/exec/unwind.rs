@@ -36,7 +36,7 @@ pub(super) struct Unwinding {
     row: Option<Apart>,
     /// Whether the input has ended.
     ended: bool,
-    /// Memory of that row, which is held while later stages process its elements.
+    /// Memory of the row whose elements are being returned, which later stages may still process.
     meter: Meter,
 }
 

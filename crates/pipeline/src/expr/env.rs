@@ -102,7 +102,7 @@ impl<'a> Env<'a> {
         Ok(Self { held, ..*self })
     }
 
-    /// Returns an empty account of a value that the expression builds.
+    /// Starts the accounting of a value that the expression builds.
     pub(crate) fn new_growth(&self) -> Growth<'a> {
         Growth::with_held(self.held, self.context)
     }

@@ -67,9 +67,10 @@ pub enum Expr {
     Cond(Box<[Expr; 3]>),
     /// `$switch`: the first pair whose condition holds, else the default.
     Switch(Vec<(Expr, Expr)>, Option<Box<Expr>>),
-    /// `$ifNull`: the first that is neither null nor missing, else the last.
+    /// `$ifNull`: the first value that is neither null nor missing, otherwise the last one.
     IfNull(Vec<Expr>),
-    /// Variables and a body; all are evaluated before any is bound.
+    /// `$let`: variables, all of which are evaluated before any is bound, and the expression over
+    /// them.
     Let(Vec<(Arc<str>, Expr)>, Box<Expr>),
     /// `$map`: the values of an expression for each element of an array.
     Map(Box<Mapping>),

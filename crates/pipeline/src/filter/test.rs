@@ -13,7 +13,7 @@ pub enum PathTest {
     /// Comparison with a value; `null` equals missing. An array operand is compared with whole
     /// arrays, too.
     Compare(Comparison, Value),
-    /// Equal to a value, or matching a regular expression, of a set.
+    /// The value equals one of these values or matches one of these regular expressions.
     In(InSet),
     /// A value exists at the path, even if it is null.
     Exists,

@@ -28,7 +28,7 @@ fn key_of(sort: &Sort, env: &Env<'_>) -> SortKey {
 #[derive(Debug)]
 pub struct Top {
     most: usize,
-    /// Whether the result is a single output and not an array.
+    /// Whether the result is a single value, rather than an array.
     one: bool,
     /// Whether the last rows are kept, rather than the first.
     bottom: bool,

@@ -43,7 +43,7 @@ pub struct Projection {
     node: Node,
     /// Array operations in the order of application.
     specials: Vec<Special>,
-    /// The filter that rows of a pipeline have matched, for the positional `$`.
+    /// The filter that the rows of a pipeline have matched, for the positional `$`.
     over: Option<Arc<Filter>>,
 }
 

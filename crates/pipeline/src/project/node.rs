@@ -10,7 +10,7 @@ use crate::{
     filter::PathTest,
 };
 
-/// The treatment of one field. The projection's mode tells inclusion from exclusion.
+/// What a projection does with one field; the mode decides what naming a field means.
 #[derive(Clone, Debug)]
 pub enum Item {
     /// The field is kept by an inclusion and removed by an exclusion.

@@ -129,7 +129,7 @@ fn compare_parts(part: &SortPart, a: ValueRef<'_>, b: ValueRef<'_>) -> Ordering 
     if part.descending { order.reverse() } else { order }
 }
 
-/// Returns every part's own first value, which is the order for parallel arrays.
+/// Returns the first value of each part separately, by which parallel arrays are sorted.
 fn one_by_one<'a>(parts: &[SortPart], spots: Vec<KeySpot<'a>>) -> Vec<ValueRef<'a>> {
     parts.iter().zip(spots).map(|(part, spot)| own_first(part, spot)).collect()
 }

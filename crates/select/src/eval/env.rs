@@ -21,7 +21,7 @@ use crate::{
 const STEP: usize = 32;
 /// Units of work charged for keeping a row or adding it to a group.
 const KEEP: usize = 256;
-/// Fields and elements that one lookup may pass over without counting extra work.
+/// Number of fields and elements that one lookup may pass over without counting extra work.
 const NEAR: usize = 16;
 /// Units of work charged for passing over each further field or element.
 const FURTHER: usize = 16;
@@ -180,7 +180,7 @@ impl<'a> Env<'a> {
         self.context.budget.spend_bounded(value.value().map_or(0, work_of_keying))
     }
 
-    /// Counts the work of keeping a row or finding its group.
+    /// Counts the work of storing a row, or of finding the group that it belongs to.
     pub(crate) fn spend_keeping(&self) -> Result<(), Error> {
         self.context.budget.spend_bounded(KEEP)
     }

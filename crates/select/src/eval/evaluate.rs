@@ -75,7 +75,7 @@ fn eval_unary<'a>(
     })
 }
 
-/// BETWEEN: `low <= value AND value <= high`, in three-valued logic.
+/// Evaluates BETWEEN as `low <= value AND value <= high`, in three-valued logic.
 fn eval_between<'a>(parts: &'a [Expr; 3], env: &mut Env<'a>) -> Result<Evaluated<'a>, Error> {
     let [value, low, high] = parts;
     let value = value.eval(env)?;
@@ -105,7 +105,7 @@ fn eval_among<'a>(value: &'a Expr, set: &Set, env: &mut Env<'a>) -> Result<Evalu
     Ok(logic::truth_value(set.contains(&value)))
 }
 
-/// LIKE with a pattern that was parsed when the query was bound.
+/// Evaluates LIKE with a pattern that was parsed when the query was bound.
 fn eval_like_known<'a>(
     value: &'a Expr,
     like: &Like,
@@ -141,7 +141,7 @@ fn eval_coalesce<'a>(items: &'a [Expr], env: &mut Env<'a>) -> Result<Evaluated<'
     Ok(Evaluated::Missing)
 }
 
-/// `?:`: a condition that is not true selects the last operand.
+/// Evaluates `?:`; a condition that is not true selects the last operand.
 fn eval_conditional<'a>(parts: &'a [Expr; 3], env: &mut Env<'a>) -> Result<Evaluated<'a>, Error> {
     let [condition, yes, no] = parts;
     if condition.is_true(env)? { yes.eval(env) } else { no.eval(env) }
@@ -168,7 +168,7 @@ fn eval_call<'a>(
     Ok(answer)
 }
 
-/// `base[step][step]`: a property or an element of a value, applied step by step.
+/// Evaluates `base[step][step]`: a property or an element of a value, step by step.
 fn eval_steps<'a>(
     base: &'a Expr,
     steps: &'a [Expr],

@@ -102,7 +102,7 @@ fn arithmetic<'a>(operator: Binary, a: &Evaluated<'_>, b: &Evaluated<'_>) -> Opt
     }))
 }
 
-/// Unary minus: exact for integers; undefined for other types than numbers.
+/// Evaluates unary minus, which is exact for integers and undefined for other types than numbers.
 pub(super) fn negated<'a>(value: &Evaluated<'_>) -> Evaluated<'a> {
     let Some(value) = value.value() else { return Evaluated::Missing };
     if let Some(negated) = stored_integer(value).and_then(i64::checked_neg) {

@@ -14,7 +14,7 @@ impl<'c> Call<'c, '_> {
         self.args.get(at).and_then(Evaluated::value)
     }
 
-    /// Returns whether an argument was given at this position, undefined or not.
+    /// Returns whether the call has an argument at this position, even an undefined one.
     pub(super) fn is_given(&self, at: usize) -> bool {
         self.args.get(at).is_some_and(|got| !got.is_absent())
     }
@@ -54,7 +54,7 @@ impl<'c> Call<'c, '_> {
         if self.is_given(at) { self.integer_at(at) } else { Some(default) }
     }
 
-    /// Returns an empty account of the value that the call builds.
+    /// Starts the accounting of the value that the call builds.
     pub(super) fn new_growth(&self) -> Growth<'c> {
         Growth::with_held(self.held, self.context)
     }

@@ -38,7 +38,7 @@ pub struct Call<'c, 'a> {
     pub args: &'c [Evaluated<'a>],
     /// The operation's context: its instant, random numbers and budget.
     pub context: &'c Context,
-    /// Bytes held by the evaluation around the call, including its arguments.
+    /// Bytes that the evaluation holds outside of the call, including the call's arguments.
     held: usize,
 }
 

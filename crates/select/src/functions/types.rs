@@ -28,7 +28,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
     row_at_a_glance("IS_STRING", 1..=1, |call| check_type(call, |value| value.as_str().is_some())),
 ];
 
-/// Returns whether the argument is of a type; false if it is undefined.
+/// Returns whether the argument is of this type; false if the argument is undefined.
 fn check_type<'a>(
     call: &Call<'_, 'a>,
     test: fn(ValueRef<'_>) -> bool,

@@ -68,8 +68,7 @@ impl Select {
         self.visit(&mut |seen| seen.tell_read(see));
     }
 
-    /// Like `visit_reads` without SELECT: the reads before a row becomes a
-    /// result.
+    /// Calls `see` for every read before a row becomes a result, which excludes the SELECT list.
     pub(crate) fn visit_row_reads(&self, see: &mut dyn FnMut(usize, &[String])) {
         self.visit_rows(&mut |seen| seen.tell_read(see));
     }

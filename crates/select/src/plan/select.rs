@@ -51,7 +51,7 @@ pub enum Input {
     Value(Expr),
     /// The elements of an array.
     Elements(Expr),
-    /// The results of a subquery that may use the preceding aliases.
+    /// The results of a subquery, which may use the preceding aliases.
     Results(Box<Select>),
     /// The results of a subquery over all documents, which are collected before the first row.
     Collected(Arc<Select>),
@@ -112,7 +112,7 @@ impl Window {
         }
     }
 
-    /// Returns whether the range ends at or before the first `passed` results.
+    /// Returns whether the range ends within the first `passed` results.
     pub(crate) fn is_over(self, passed: u64) -> bool {
         self.take == Some(0) || self.end_of_results() <= passed
     }

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use super::Output;
 use crate::form::takes_precedence;
 
-/// Approximate memory of a value besides itself, its key and its sort position.
+/// Memory charged for an entry in addition to value, key and sort position.
 const ENTRY_BYTES: usize = 160;
 
 #[derive(Debug, Default)]

@@ -7,7 +7,7 @@ use evaluation::Evaluated;
 use super::Output;
 use crate::form::takes_precedence;
 
-/// Approximate memory of a result besides its value and its sort position.
+/// Memory charged for a result in addition to its value and its sort position.
 const ENTRY_BYTES: usize = 128;
 
 /// Results by sort position, and by ordinal within a sort position. Only as many are kept as the
@@ -36,7 +36,7 @@ impl Kept {
         self.memory
     }
 
-    /// Adds a result at a new sort position and returns its bytes.
+    /// Adds a result at a new sort position and returns its size in bytes.
     pub(super) fn add_result(&mut self, place: Vec<u8>, ordinal: u64, value: Output) -> usize {
         let size = value.size_of_result();
         self.bytes = self.bytes.saturating_add(size.bytes);
@@ -78,7 +78,7 @@ impl Kept {
         }
     }
 
-    /// Records that a result after the kept ones was left out.
+    /// Records that a result which follows the kept ones was dropped.
     pub(super) fn note_forgotten(&mut self) {
         self.more = true;
     }

@@ -26,7 +26,7 @@ const WHOLE: u8 = 1;
 /// Where a query continues: a sort position, and how many results there were up to it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Resume {
-    /// The sort position, or its prefix and a hash of the whole.
+    /// The sort position or, if that is long, its prefix and a hash of the whole.
     pub(super) place: Vec<u8>,
     /// Whether the sort position is not truncated.
     pub(super) whole: bool,
@@ -134,13 +134,13 @@ pub(super) fn shortly_before(key: &[u8]) -> Vec<u8> {
 /// order; the same one may be passed several times in succession, once for each of its rows.
 #[derive(Debug)]
 pub(super) struct Gate {
-    /// The end of the previous page; `None` on the first page.
+    /// The position at which the previous page ended; `None` on the first page.
     mark: Option<Resume>,
-    /// The last sort position, and the first ordinal of its rows that passes.
+    /// The last sort position, and the first ordinal at it that belongs to this page.
     last: Option<(Vec<u8>, Option<u64>)>,
-    /// Number of sort positions so far with the prefix of the last one.
+    /// Number of sort positions so far that have the same prefix as the last one.
     ties: u64,
-    /// Whether the sort position at which the previous page ended was passed.
+    /// Whether the sort position at which the previous page ended was reached.
     met: bool,
 }
 
@@ -193,7 +193,7 @@ impl Gate {
         (mark.ties <= self.ties).then_some(0)
     }
 
-    /// Returns the resume position after a row of the last sort position.
+    /// Returns the position after a row with the last sort position.
     pub(super) fn mark_of_last(&self, ordinal: u64, done: u64) -> Option<Resume> {
         let (place, _) = self.last.as_ref()?;
         Some(Resume::at_place(place, ordinal, self.ties, done))

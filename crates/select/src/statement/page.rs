@@ -20,7 +20,7 @@ pub enum Flow {
 pub struct PageLimit {
     /// The maximum number of results.
     pub items: usize,
-    /// Approximate maximum of bytes; the result that reaches it is the last one.
+    /// Approximate maximum of bytes; the result that exceeds it is the last one of the page.
     pub bytes: usize,
 }
 

@@ -37,7 +37,7 @@ impl Rest {
         !self.results.has_forgotten() || limit.items < self.results.len()
     }
 
-    /// Cuts the next page and sets `held` to the memory of the results.
+    /// Returns the next page from the kept results and sets `held` to their memory.
     pub fn next_page(self, limit: PageLimit, mut held: Share) -> Result<Page, Error> {
         held.set(self.memory_bytes())?;
         Ok(self.cut_page(limit, held))

@@ -58,7 +58,7 @@ pub struct Run {
     bytes: usize,
     /// Results returned or skipped since the first page.
     pub(super) done: u64,
-    /// Ordinal of the last row that passed the gate, within its sort position.
+    /// Ordinal of the last row that passed the gate, among rows with the same sort position.
     pub(super) ordinal: u64,
     /// Whether the last sort position passed the gate.
     pub(super) passed: bool,
@@ -70,7 +70,7 @@ pub struct Run {
     pub(super) kept: Kept,
     /// Groups so far, with GROUP BY.
     pub(super) groups: Groups,
-    /// Values so far, for DISTINCT with an ORDER BY by something else.
+    /// Distinct values so far, for DISTINCT with an ORDER BY by another expression.
     pub(super) firsts: Firsts,
     /// Bytes of groups whose results are being computed.
     pub(super) finishing: usize,
@@ -89,7 +89,8 @@ impl Run {
         Self::new_shared(plan, Arc::new(context), resume, limit)
     }
 
-    /// Like `new`, with a context that this query and the collected subquery share.
+    /// Creates a run as `new` does, with a context that the query shares with the collected
+    /// subquery.
     fn new_shared(
         plan: Arc<Select>,
         context: Arc<Context>,
@@ -238,7 +239,7 @@ impl Run {
         self.feed_any_row(position, document, Some(whole))
     }
 
-    /// Feeds a row to this run, or to the collected subquery.
+    /// Passes a row to this run or, if FROM has one, to the collected subquery.
     fn feed_any_row(
         &mut self,
         position: &[u8],

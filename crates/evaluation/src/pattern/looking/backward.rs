@@ -98,7 +98,7 @@ pub(super) fn begins(
     Ok(begins)
 }
 
-/// Marks a state as good here, and queues it once for its predecessors.
+/// Records that a state leads to a match from here, and queues it once for its predecessors.
 fn reach(here: &mut [bool], found: &mut Vec<StateID>, state: StateID) {
     if let Some(held) = here.get_mut(state.as_usize())
         && !std::mem::replace(held, true)

@@ -40,7 +40,7 @@ fn too_large() -> Error {
 }
 
 impl Machine {
-    /// Compiles a rewritten pattern; `wanted[i]` is whether look-ahead i is positive.
+    /// Compiles a rewritten pattern; `wanted[i]` says whether the look-ahead `i` is positive.
     pub(super) fn new(pattern: &str, flags: Flags, wanted: &[bool]) -> Result<Self, Error> {
         let hir = ParserBuilder::new()
             .nest_limit(MAX_NESTING)

@@ -44,7 +44,7 @@ pub(super) struct Looking {
     /// The look-aheads, in an order in which each refers only to earlier ones.
     aheads: Vec<Machine>,
     main: Machine,
-    /// The numbers of the pattern's own groups, the whole match first.
+    /// Numbers of the groups that the pattern itself contains; the whole match is the first.
     groups: Vec<usize>,
     groups_ahead: bool,
 }

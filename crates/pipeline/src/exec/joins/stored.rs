@@ -84,7 +84,7 @@ impl Shared {
         joins.steps.iter().map(|step| self.write_step(step, out)).sum()
     }
 
-    /// Writes a step; returns the additional memory of the shared items.
+    /// Writes a step; returns by how many bytes the memory of the shared items has grown.
     fn write_step(&mut self, step: &RowStep, out: &mut Vec<u8>) -> usize {
         match step {
             RowStep::Join(join) => {
@@ -120,7 +120,7 @@ impl Shared {
         join.relevant_sources().map(|(_, source)| self.write_source(source, out)).sum()
     }
 
-    /// Writes the number of an item, adding it if it is new.
+    /// Writes the number of a shared item, which is added if it is new.
     fn write_kept(&mut self, kept: Kept, out: &mut Vec<u8>) -> usize {
         // Contexts made for one row never repeat, so searching all items would be slow.
         let last = self.0.iter().enumerate().rev().take(LOOKED_AT);

@@ -58,7 +58,7 @@ impl Entry {
     }
 }
 
-/// A sort: entries are added, then it is finished, then they are read.
+/// Sorts rows: entries are added, then the sort is finished, then they are read in order.
 #[derive(Debug)]
 pub(in crate::exec) struct Sorter {
     sort: Sort,
@@ -80,7 +80,7 @@ pub(in crate::exec) struct Sorter {
 struct Spilled {
     /// The file of all runs.
     file: TempFile,
-    /// Runs in the order of their rows' arrival, each with its level.
+    /// Runs in the order in which their rows arrived, each with its merge level.
     runs: Vec<(u32, Run)>,
     /// Stages and contexts that the rows of all runs share.
     shared: Shared,
@@ -94,7 +94,7 @@ enum Out {
     Unfinished,
     /// All entries fit in memory, and are sorted.
     Memory(std::vec::IntoIter<Entry>),
-    /// The merge of all runs, and how many more rows may be read.
+    /// The merge of all runs, and the number of rows that may still be read.
     Files(Merge, usize),
 }
 

@@ -135,7 +135,7 @@ fn to_type(value: ValueRef<'_>, to: Type) -> Result<Value, Error> {
     })
 }
 
-/// Everything but false, zero, null and undefined is true, including strings.
+/// Converts a value to a boolean: everything but false, zero, null and undefined is true.
 fn to_bool(value: ValueRef<'_>) -> Option<Value> {
     Some(Value::Bool(value.is_truthy()))
 }

@@ -150,7 +150,7 @@ fn to_parts(call: &In<'_>) -> OptionalValue {
     Ok(Some(Value::Document(parts)))
 }
 
-/// Maximum of seconds and milliseconds, which prevents overflow when parts are added.
+/// Maximum of a number of seconds or milliseconds, so that adding up parts cannot overflow.
 const MAX_TIME_PART: u64 = 9_100_000_000_000_000;
 
 /// Returns the part of an argument, or its default if it was not given; `None` if it is null. Years

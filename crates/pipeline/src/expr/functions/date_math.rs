@@ -220,7 +220,7 @@ fn date_diff(call: &In<'_>) -> OptionalValue {
     Ok(Some(Value::Int64(count)))
 }
 
-/// Returns the months since year 0 of local milliseconds, rounded down.
+/// Returns the number of months from year 0 to a local time in milliseconds, rounded down.
 fn months_since(local: i64) -> i64 {
     let (year, month, _) = date_of_days(local.div_euclid(DAY_MS));
     year * 12 + month - 1

@@ -13,7 +13,7 @@ use super::In;
 
 /// Number of fields up to which a linear search is used, since hashing costs more.
 const FEW: usize = 16;
-/// Units of work charged for a new field, besides its copy.
+/// Units of work charged for a new field, in addition to copying it.
 const FIELD: usize = 64;
 /// Memory charged for an entry of the index of names.
 const PLACE: Size = Size { bytes: 0, memory: 48 };
@@ -29,7 +29,7 @@ pub(super) struct Fields<'a> {
     state: RandomState,
     /// Index into `fields` by the hash of the name, for names after the first few.
     places: HashMap<u64, usize>,
-    /// Indexes of the few names whose hash collides with another one.
+    /// Indexes of the few fields whose name has the same hash as an earlier one.
     others: Vec<usize>,
 }
 

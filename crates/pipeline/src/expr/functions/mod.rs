@@ -51,7 +51,7 @@ pub enum Takes {
     Between(usize, usize),
     /// Any number of arguments, even none.
     Any,
-    /// Named arguments, in the order in which the function gets them.
+    /// Named arguments, in the order in which they are passed to the function.
     Named(&'static [Param]),
     /// One argument: a date, or a document with `date` and `timezone`.
     DateOrNamed,
@@ -118,7 +118,7 @@ impl<'a> In<'a> {
         self.args.get(index).unwrap_or(&Evaluated::Absent)
     }
 
-    /// Returns an empty account of the value that the call builds.
+    /// Starts the accounting of the value that the call builds.
     pub(crate) fn new_growth(&self) -> Growth<'a> {
         self.env.new_growth()
     }

@@ -209,7 +209,7 @@ fn decimal_pow(base: Number, exponent: Number) -> Decimal128 {
     }
 }
 
-/// Returns an integral exponent that is small enough for repeated multiplication.
+/// Returns an integer exponent that is small enough for repeated multiplication.
 fn whole_exponent(exponent: Number) -> Option<i64> {
     exponent.to_i64_exact().filter(|e| e.unsigned_abs() <= 100_000)
 }

@@ -82,7 +82,7 @@ fn at_place(call: &In<'_>, rounding: Rounding) -> OptionalValue {
     }
 }
 
-/// Rounds an integer before the point; `None` if the result does not fit.
+/// Rounds an integer at a place before the decimal point; `None` if the result does not fit.
 fn int_at_place(value: i64, place: i32, rounding: Rounding) -> Option<i64> {
     // At most 10^20, so that the products below fit.
     let unit = 10_i128.pow(place.unsigned_abs());

@@ -70,7 +70,7 @@ fn set_of(values: ArrayRef<'_>, growth: &mut Growth<'_>, call: &In<'_>) -> Resul
     Ok(set)
 }
 
-/// Returns a set as an array, in the order of values.
+/// Returns the values of a set as an array in ascending order.
 fn array_of(set: Set) -> OptionalValue {
     Ok(Some(Value::Array(set.into_iter().map(|value| value.0).collect())))
 }

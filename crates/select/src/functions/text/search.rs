@@ -61,7 +61,7 @@ fn contains_several<'a>(
     Ok(logic::truth_value(logic::decide(found, decides)?))
 }
 
-/// Converts a byte offset in a string to a position in code units.
+/// Converts a byte offset in a string to a position in UTF-16 code units.
 fn position_of_byte(text: &str, byte: usize) -> Evaluated<'static> {
     let units = utf16::utf16_length(text.get(..byte).unwrap_or_default());
     i64::try_from(units).map_or(Evaluated::Missing, integer_value)

@@ -72,7 +72,7 @@ fn substring<'a>(call: &Call<'_, 'a>) -> Result<Evaluated<'a>, Error> {
     }))
 }
 
-/// Reverses the characters; the two code units of one character stay in order.
+/// Reverses a string by characters, so that the two code units of a character stay in order.
 fn reverse<'a>(call: &Call<'_, 'a>) -> Result<Evaluated<'a>, Error> {
     Ok(call
         .text_at(0)
