@@ -129,7 +129,7 @@ fn run(web: &Path, arguments: &[&str]) -> Result<(), String> {
     Err(format!("{what} failed: {}", last.join(" | ")))
 }
 
-/// Fills the folder that `src/files.rs` embeds, with compressed forms next to the files.
+/// Fills the folder that `src/files.rs` embeds: files, and their compressed forms.
 fn embed(dist: &Path, pages: &Path) -> io::Result<()> {
     if pages.exists() {
         fs::remove_dir_all(pages)?;

@@ -66,7 +66,7 @@ impl Place {
     }
 }
 
-/// Returns the hash of a line up to its hash field.
+/// Returns the hash of a line's text before its hash field.
 fn hash_of(body: &str) -> String {
     let digest = Sha256::digest(body.as_bytes());
     digest.iter().fold(String::with_capacity(DIGITS), |mut text, byte| {

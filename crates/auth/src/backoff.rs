@@ -26,7 +26,7 @@ use crate::{
     limits::{BACKOFF_BURST, BACKOFF_MOST, BACKOFF_PLACE, MAX_SENDERS, SPRAY_FACTOR},
 };
 
-/// Number of shared entries for senders without an entry of their own.
+/// Number of entries shared by attempters that have no entry of their own.
 const OTHERS: u64 = 4096;
 
 /// The key under which attempts are counted.

@@ -20,7 +20,7 @@ use crate::{
     limits::MAX_SKEW_MS,
 };
 
-/// The audience that a token of the emulator's format must have.
+/// The audience that a token in the emulator's format must name.
 const AUDIENCE: &str = "https://localhost.localhost";
 /// The key id of a token of the emulator's format.
 const KEY_ID: &str = "CosmosEmulatorPrimaryMaster";

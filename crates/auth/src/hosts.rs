@@ -9,7 +9,7 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 pub struct Hosts(Vec<String>);
 
 impl Hosts {
-    /// Creates the set of these names; empty ones are left out.
+    /// Creates the set of these names; empty names are left out.
     pub fn new(names: &[String]) -> Self {
         let names = names.iter().map(|name| without_dot(name).to_ascii_lowercase());
         Self(names.filter(|name| !name.is_empty()).collect())

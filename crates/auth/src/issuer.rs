@@ -95,7 +95,7 @@ pub(crate) mod tests {
         EncodingKey::from_ec_der(&STANDARD.decode(PRIVATE).unwrap())
     }
 
-    /// Returns a set with the public half of that key under this name.
+    /// Returns a key set that contains the public half of the test key under this id.
     pub(crate) fn key_set(name: &str) -> String {
         let mut key = Jwk::from_encoding_key(&private(), Algorithm::ES256).unwrap();
         (key.common.key_id, key.common.key_algorithm) = (Some(name.to_owned()), None);

@@ -25,7 +25,7 @@ impl Link {
         self.header.last_stamp.at_ms.max(self.header.began_ms)
     }
 
-    /// Sort key along a chain; several backups may end at the same entry.
+    /// Sort key of a backup in its chain; several backups may end at the same entry.
     fn place(&self) -> (u64, i64, i64) {
         (self.header.last_entry, self.clock_ms, self.header.began_ms)
     }
@@ -35,7 +35,7 @@ impl Link {
         before.place() < self.place() && check_next(&before.header, &self.header).is_ok()
     }
 
-    /// Returns whether this is an incremental backup taken after the end of another.
+    /// Returns whether this is an incremental backup that starts at or after the end of `other`.
     fn is_after(&self, other: &Self) -> bool {
         let has_more = other.header.last_entry < self.header.last_entry;
         self.header.kind == Kind::Incremental

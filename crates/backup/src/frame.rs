@@ -250,8 +250,8 @@ impl<R: Read> FrameReader<R> {
         self.next_packed_in(&mut |_| {})
     }
 
-    /// Like `next_packed`; `admit` gets compressed plus uncompressed size before memory is
-    /// reserved.
+    /// Reads the next frame as `next_packed` does; `admit` is told its compressed plus uncompressed
+    /// size before memory is reserved.
     fn next_packed_in(&mut self, admit: &mut dyn FnMut(u64)) -> Result<Option<Packed>, Error> {
         let Some(head) = self.read_head()? else { return Ok(None) };
         let decoded = Head::decode(&head)?;

@@ -332,7 +332,7 @@ impl Settings {
         })
     }
 
-    /// Returns the first user, with the password from whichever source has it.
+    /// Returns the first user to create, with the password from the source that provides it.
     fn root_user(&self) -> Result<Option<RootUser>, Wrong> {
         let given = &self.values;
         let text = std::env::var(ROOT_PASSWORD).ok().filter(|text| !text.is_empty());

@@ -26,7 +26,7 @@ const DURATIONS_NS: &[u64] = &[
 #[derive(Debug)]
 pub struct Histogram {
     bounds: &'static [u64],
-    /// One per bound, and a last one for values above all bounds.
+    /// Number of measurements for each bound, and a last one for values above all bounds.
     counts: Box<[AtomicU64]>,
     sum: AtomicU64,
 }

@@ -4,7 +4,7 @@ use axum::http::{HeaderMap, HeaderValue};
 
 use crate::limits::MAX_ACTIVITY_BYTES;
 
-/// The header with the id, in requests and responses; Azure's clients use it.
+/// The header with the activity id in requests and responses, which Azure's clients use.
 pub(crate) const ACTIVITY: &str = "x-ms-activity-id";
 
 /// Returns the client's id, or a random UUID.

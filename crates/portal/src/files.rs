@@ -50,7 +50,7 @@ fn embedded_file(name: &str) -> Option<File> {
     })
 }
 
-/// File name suffix of compressed forms, which are not served by themselves.
+/// Suffix of the names of compressed files, which are not served under these names.
 const PACKED: &str = ".br";
 /// Number of hash bytes in an `ETag`.
 const TAG_BYTES: usize = 8;

@@ -11,7 +11,8 @@ pub(crate) const MAX_LOGIN_BYTES: usize = 4 * 1024;
 pub(crate) const BODY_TIMEOUT: Duration = Duration::from_secs(60);
 /// Lifetime of a session in seconds from its login; use does not extend it.
 pub(crate) const SESSION_SECONDS: i64 = 12 * 60 * 60;
-/// Number of ended sessions that are stored individually; for more see `ended.rs`.
+/// Number of ended sessions that are stored individually; `ended.rs` describes what happens beyond
+/// it.
 pub(crate) const MAX_ENDED_SESSIONS: usize = 10_000;
 /// Longest activity id accepted from a client; a longer one is replaced.
 pub(crate) const MAX_ACTIVITY_BYTES: usize = 64;

@@ -200,7 +200,7 @@ impl Sessions {
         }
     }
 
-    /// Returns the key and the text for signing a session's token.
+    /// Returns the key and the text by which the CSRF token of a session is signed.
     fn signing_key<'a>(&self, session: Option<&'a Session>) -> (Key, &'a [u8]) {
         let derived = self.keys();
         let of = |session: &'a Session| {

@@ -99,7 +99,7 @@ mod tests {
         assert_eq!(Secret::from_text(text).bytes().as_ptr(), at);
     }
 
-    /// Reading freed memory is undefined, so the test checks the type's property instead.
+    /// Checks that the type erases its bytes, since reading freed memory would be undefined.
     #[test]
     fn secrets_are_erased_when_they_are_dropped() {
         fn erases<T: zeroize::ZeroizeOnDrop>(_: &T) {}

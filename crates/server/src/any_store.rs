@@ -23,12 +23,12 @@ pub(crate) enum AnyStore {
 #[derive(Debug)]
 pub(crate) struct TermTree {
     tree: Arc<TreeStore>,
-    /// Dropped with the engine, so that the next one is opened only afterwards.
+    /// Dropped with the engine, so that the next engine is opened only after that.
     _engine_gone: oneshot::Sender<()>,
 }
 
 impl TermTree {
-    /// Returns it with a receiver that completes once it has been dropped.
+    /// Wraps the store; the receiver completes when the wrapper has been dropped.
     pub(crate) fn new(tree: Arc<TreeStore>) -> (Self, oneshot::Receiver<()>) {
         let (engine_gone, gone) = oneshot::channel();
         (Self { tree, _engine_gone: engine_gone }, gone)

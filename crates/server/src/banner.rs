@@ -9,7 +9,7 @@ use crate::{
     ready::{Ready, is_reached},
 };
 
-/// A label, empty if the fact continues the previous one, and its text.
+/// A label and a text; the label is empty if the text continues that of the previous line.
 type Fact = (&'static str, String);
 
 /// Returns the portal's address, or why it is not available. Same rule as in `admin/pages.rs`: with

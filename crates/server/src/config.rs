@@ -26,7 +26,7 @@ pub enum ClockMode {
 pub enum TlsMode {
     /// Plain connections only.
     Off,
-    /// Both: TLS for clients that start with a handshake, plain connections for others.
+    /// TLS for clients that start with a handshake, plain connections for others.
     Allow,
     /// TLS only; other connections are refused.
     Require,
@@ -58,7 +58,7 @@ pub enum Banner {
     Off,
     /// Prints the addresses as log lines.
     Lines,
-    /// Addresses for a person at a terminal, with lines to paste.
+    /// Prints the addresses for a person at a terminal, with example commands.
     Terminal,
 }
 

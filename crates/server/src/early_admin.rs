@@ -16,7 +16,7 @@ use crate::{
 pub(crate) struct EarlyAdmin<E> {
     /// The [`Entrance`] that serves clients; `None` while the store is opened.
     entrance: watch::Sender<Option<Arc<E>>>,
-    /// Ends connections accepted before the [`Entrance`] was set; their clients reconnect.
+    /// Set when the [`Entrance`] is set; ends earlier connections, whose clients reconnect.
     opened: watch::Sender<bool>,
     /// The task that accepts connections; `None` if the address is off.
     task: Option<JoinHandle<()>>,
@@ -60,7 +60,8 @@ impl<E: Entrance> EarlyAdmin<E> {
         Ok(Self { entrance, opened, task: Some(tokio::spawn(accepted)) })
     }
 
-    /// Sets the [`Entrance`] for all clients from now on. Returns the accept task.
+    /// Makes the [`Entrance`] serve all clients from now on; returns the task that accepts
+    /// connections.
     pub(crate) fn hand_to(self, entrance: &Arc<E>) -> Option<JoinHandle<()>> {
         // In this order: a client that is disconnected finds the `Entrance` when it reconnects.
         self.entrance.send_replace(Some(Arc::clone(entrance)));

@@ -28,11 +28,11 @@ const VERSION: u32 = 1;
 /// What has set the current value of a switch, for the portal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Source {
-    /// The default: there is neither a flag nor a stored value.
+    /// The default, because there is neither a flag nor a stored value.
     Default,
     /// A command-line flag of the running server.
     Flag,
-    /// Changed at run time, in this run or an earlier one.
+    /// A change at run time, in this run or an earlier one.
     Stored,
 }
 
@@ -96,7 +96,7 @@ impl Features {
         read_switch(&folder.join(FILE))
     }
 
-    /// Returns the file re-encoded from its value; `None` if there is no file.
+    /// Returns the stored switches, encoded anew; `None` if there is no file.
     pub(crate) fn stored_bytes(folder: &Path) -> Result<Option<Vec<u8>>, Refused> {
         let on = read_switch(&folder.join(FILE))?;
         Ok(on.and_then(|on| {
@@ -113,7 +113,7 @@ impl Features {
         }
     }
 
-    /// Writes the file of a directory that no server has open.
+    /// Writes the file of switches into a directory that no server has open.
     pub(crate) fn store_in(folder: &Path, on: bool) -> io::Result<()> {
         let stored = Stored { version: VERSION, per_document_ttl: on };
         let text = serde_json::to_vec(&stored).map_err(io::Error::other)?;
@@ -193,7 +193,7 @@ impl Features {
         turned.unwrap_or_else(|error| Err(io::Error::other(error)))
     }
 
-    /// Sets it in the cluster's data; the caller holds the lock of `keeper`.
+    /// Sets the switch in the cluster's data; the caller holds the lock of `keeper`.
     async fn turn_in_cluster(&self, engine: &Engine<AnyStore>, on: bool) -> io::Result<()> {
         let body = doc! { "per_document_ttl": on };
         let there = engine.resource_at(&RECORD).is_some();

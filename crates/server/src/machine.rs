@@ -93,7 +93,7 @@ fn number_at(line: &str, place: usize) -> u64 {
     number.and_then(|number| number.parse().ok()).unwrap_or(0)
 }
 
-/// Returns the bytes in a line of the form `Name:   12345 kB`.
+/// Returns the value in bytes of a line of the form `Name:   12345 kB`.
 pub(crate) fn parse_kilobytes(text: &str, name: &str) -> Option<usize> {
     let line = text.lines().find_map(|line| line.strip_prefix(name))?;
     line.trim().strip_suffix("kB")?.trim().parse::<usize>().ok()?.checked_mul(1024)

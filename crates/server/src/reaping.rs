@@ -22,7 +22,7 @@ const FILE: &str = "reaping-paused";
 /// A pause of the reaper.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 pub(crate) struct Pause {
-    /// Wall-clock time at which it started; `None` if the file is unreadable.
+    /// Wall-clock time at which the pause started; `None` if its file is unreadable.
     pub(crate) since_ms: Option<i64>,
 }
 
@@ -45,7 +45,7 @@ impl Reaping {
         Ok(Arc::new(Self { folder: folder.map(Path::to_owned), pause: Mutex::new(pause) }))
     }
 
-    /// Applies the stored pause to an engine. Must run before its reaper does.
+    /// Applies the stored pause to an engine, before the engine's reaper starts.
     pub(crate) fn apply(&self, engine: &Engine<AnyStore>) {
         let pause = self.pause.lock();
         if pause.is_some() {

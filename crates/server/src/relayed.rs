@@ -55,10 +55,10 @@ pub(crate) trait Relay: Send + Sync {
     fn problems(&self) -> Vec<String>;
 }
 
-/// The relay, once set; without one the data are in this process.
+/// The access to other nodes once it is set; without it, all data is in this process.
 pub(crate) type RelayOnce = Arc<OnceLock<Arc<dyn Relay>>>;
 
-/// The APIs that are currently open, and the signal that aborts calls.
+/// The APIs that are open now, and the signal that cancels requests.
 #[derive(Clone)]
 pub(crate) struct Relayed {
     pub(crate) doors: watch::Receiver<Doors>,

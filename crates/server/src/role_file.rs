@@ -81,7 +81,7 @@ fn read_rules(file: &Path) -> Result<TokenRules, String> {
 mod tests {
     use super::*;
 
-    /// The public key of RFC 7517, appendix A.1, on the curve P-256.
+    /// The example of a public key in RFC 7517, appendix A.1, on the curve P-256.
     const PUBLIC: &str = r#"{"keys":[{"kty":"EC","crv":"P-256","kid":"k",
         "x":"MKBCTNIcKUSDii11ySs3526iDZ8AiTo7Tu6KPAqv7D4",
         "y":"4Etl6SRW2YiLUrN5vfvVHuhp7x8PxltmWWlbbM4IFyM"}]}"#;

@@ -36,7 +36,7 @@ pub(crate) struct Site {
     pub(crate) config: Config,
     /// Division of the process's memory.
     pub(crate) plan: Plan,
-    /// One account for both APIs: `--memory` bounds the process, not each of them.
+    /// The memory account of both APIs together, since `--memory` bounds the process.
     pub(crate) memory: Account,
     /// Sub-account for clients before their first request.
     pub(crate) strangers: Account,
@@ -67,7 +67,7 @@ pub(crate) struct Site {
     pub(crate) doors: watch::Sender<Doors>,
     /// Exporter of traces to a collector.
     pub(crate) traces: Traces,
-    /// Relay to the owners of all shards, if there are several.
+    /// Forwards requests to the owners of all shards, if there are several.
     pub(crate) elsewhere: RelayOnce,
 }
 

@@ -7,19 +7,19 @@ use sd_notify::NotifyState;
 
 use crate::background;
 
-/// Sends states to the supervisor, if there is one. Failures are ignored.
+/// Reports states to the service manager (systemd), if there is one; failures are ignored.
 fn tell(states: &[NotifyState<'_>]) {
     if let Err(error) = sd_notify::notify(states) {
         tracing::debug!(%error, "cannot notify the service manager");
     }
 }
 
-/// Notifies that clients are accepted, or that a reload is complete.
+/// Reports that clients are accepted, or that a reload is complete.
 pub(crate) fn tell_ready() {
     tell(&[NotifyState::Ready]);
 }
 
-/// Notifies that a reload has started; the protocol requires the time.
+/// Reports that a reload has started, with the time, which the protocol requires.
 pub(crate) fn tell_reloading() {
     let since = i128::try_from(clock::monotonic_time().as_micros()).unwrap_or(i128::MAX);
     tell(&[NotifyState::Reloading, NotifyState::MonotonicUsec(since)]);

@@ -30,7 +30,7 @@ use crate::{
     tls::{Opened, Socket},
 };
 
-/// The shard that an engine serves, and access to the others.
+/// The shard that an engine serves, and access to the other shards.
 #[derive(Default)]
 pub(crate) struct Shards {
     /// Tells which databases of the MongoDB API belong to this shard; `None` if all do.
@@ -42,7 +42,7 @@ pub(crate) struct Shards {
     pub(crate) first: Option<FirstShard>,
     /// The shard's number and the number of shards, for the NoSQL API.
     pub(crate) nosql: cosmos::Shard,
-    /// Access to the servers of the other shards, for the NoSQL API.
+    /// Sends requests of the NoSQL API to the other shards.
     pub(crate) nosql_siblings: Option<cosmos::Siblings>,
 }
 

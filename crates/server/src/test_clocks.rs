@@ -36,7 +36,8 @@ struct TestClocks {
 struct BootLine {
     /// Content of the file at the last reading.
     text: String,
-    /// Machine's boot clock at that reading, followed by the simulated one.
+    /// Reading of the machine's boot clock when `text` was last read, followed by the simulated
+    /// one.
     real_ns: i64,
     shown_ns: i64,
     pace: f64,

@@ -120,7 +120,7 @@ impl MongoClient {
         Self(stream)
     }
 
-    /// Returns whether a command gets a reply rather than a closed connection.
+    /// Returns whether a command gets a reply, rather than a closed connection.
     pub(crate) async fn answers(&mut self, command: Document) -> bool {
         self.exchange(&command).await.is_ok()
     }

@@ -14,7 +14,7 @@ use crate::{
     open::open_store,
 };
 
-/// Result of walking one collection, or of checking the files outside the collections.
+/// Result of checking one collection, or the files outside the collections.
 #[derive(Clone, Debug)]
 pub struct Difference {
     /// Database and collection name; `files` for files that belong to no collection.

@@ -16,7 +16,7 @@ use crate::Operation;
 
 /// Maximum number of operations kept.
 pub const MOST_SLOW: usize = 200;
-/// How long an operation, and the text of its query, are kept.
+/// Time for which an operation and the text of its query are kept.
 const TOLD_MS: i64 = 24 * 60 * 60 * 1000;
 const QUERY_TOLD_MS: i64 = 60 * 60 * 1000;
 /// Maximum length of a query's text, in bytes; longer ones are not kept.

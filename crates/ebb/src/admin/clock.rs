@@ -60,7 +60,7 @@ pub(super) fn run(client: &Client, matches: &ArgMatches) -> Result<Value, String
     client.post_json("/_ebb/clock", &body)
 }
 
-/// Formats an answer for people: the time and the clock mode.
+/// Formats the database time and the clock mode as lines of text.
 pub(super) fn format_answer(answer: &Value) -> String {
     match (answer["now"].as_str(), answer["mode"].as_str()) {
         (Some(now), Some(mode)) => format!("{now}, {mode} clock\n"),

@@ -334,7 +334,7 @@ pub(super) fn format_hand_over(answer: &Value) -> String {
     }
 }
 
-/// Formats a cluster for people, with one line per shard and node.
+/// Formats the state of a cluster, with one line per shard and node.
 pub(super) fn format_cluster(answer: &Value) -> String {
     let text = |value: &Value, name: &str| match value.get(name) {
         Some(Value::String(text)) => text.clone(),

@@ -9,7 +9,7 @@ pub(super) fn is_clean(answer: &Value) -> bool {
     count("problems") == Some(0) && count("warnings") == Some(0)
 }
 
-/// Formats the findings for people: one line per check, followed by the remedy.
+/// Formats the findings as text: one line per check, followed by the remedy.
 pub(super) fn format_findings(answer: &Value) -> String {
     let text = |found: &Value, name: &str| found[name].as_str().unwrap_or_default().to_owned();
     let mut out = String::new();

@@ -51,7 +51,7 @@ pub(super) fn api(entry: &Value) -> String {
     }
 }
 
-/// Returns a string value, or an empty text for any other.
+/// Returns a JSON string's text, or an empty text for any other value.
 pub(super) fn text(value: &Value) -> String {
     value.as_str().unwrap_or_default().to_owned()
 }

@@ -82,7 +82,7 @@ fn collection_path(matches: &ArgMatches) -> String {
     format!("/_ebb/databases/{}/collections/{}", text("database"), text("collection"))
 }
 
-/// Returns the query string for the API on the command line.
+/// Returns the query string that selects the API given on the command line.
 fn api_argument(matches: &ArgMatches) -> String {
     let api = matches.get_one::<String>("api").map(|api| format!("?door={api}"));
     api.unwrap_or_default()

@@ -77,7 +77,7 @@ fn look_at(path: &Path) -> Result<Link, String> {
     link_of(path.display().to_string(), survey(file, &skip))
 }
 
-/// Reads the summary of a backup object; the object is downloaded for that.
+/// Reads the summary of a backup object in S3, which is downloaded for that.
 fn look_at_object(store: &Bucket, place: &Place) -> Result<Link, String> {
     let Place::Object { key, .. } = place else { return Err(format!("{place} is not an object")) };
     let object = store.read(key).map_err(|error| format!("{place}: {error}"))?;

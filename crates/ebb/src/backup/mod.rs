@@ -35,7 +35,7 @@ fn kind_name(kind: backup::Kind) -> &'static str {
     }
 }
 
-/// Formats an instant; in milliseconds if it is outside of the calendar's range.
+/// Formats an instant as a date, or in milliseconds if it is outside of the calendar's range.
 fn instant(ms: i64) -> String {
     match jiff::Timestamp::from_millisecond(ms) {
         Ok(at) => format!("{at:.3}"),

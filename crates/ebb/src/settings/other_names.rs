@@ -25,7 +25,7 @@ const WITHOUT_MEANING: &[(&str, &str)] = &[
     ("EXPLORER_PORT", "the portal is at --admin-addr"),
 ];
 
-/// Returns the value of a variable, if it is set and not empty.
+/// Returns the value of an environment variable, if it is set and not empty.
 fn value_of(name: &str) -> Option<OsString> {
     std::env::var_os(name).filter(|value| !value.is_empty())
 }

@@ -41,7 +41,7 @@ pub(super) struct Checked {
 }
 
 impl TlsValues {
-    /// Returns the settings, or an error if they cannot be combined.
+    /// Returns the TLS settings, or an error if they cannot be combined.
     pub(super) fn checked(self) -> Result<Checked, Wrong> {
         let Self { mongo_tls, admin_tls, cosmos_tls, tls_client_ca, tls_client_cert } = self;
         let wrong = |text: &str| Err(Wrong(text.to_owned()));

@@ -15,7 +15,7 @@ use portal::BACKUP;
 /// Path prefix of requests that the portal forwards to the APIs.
 const RELAYED: &str = "/_portal/api/";
 
-/// Handles a request, and writes it to the audit log if it qualifies.
+/// Handles a request, and writes it to the audit log if it changes something or was refused.
 pub(super) async fn note_request(audit: Arc<AuditLog>, request: Request, next: Next) -> Response {
     let path = request.uri().path().to_owned();
     let reads = [Method::GET, Method::HEAD, Method::OPTIONS].contains(request.method());

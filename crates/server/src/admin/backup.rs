@@ -37,11 +37,11 @@ struct Source {
     folder: PathBuf,
     hold: ReapHold,
     stopping: watch::Receiver<bool>,
-    /// Held until the backup is done: only one runs at a time.
+    /// Permit held until the backup is done, since only one runs at a time.
     _turn: OwnedSemaphorePermit,
 }
 
-/// Position of the previous backup; all fields empty for a full one.
+/// The previous backup's end as given by the client; all fields are empty for a full backup.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Asked {

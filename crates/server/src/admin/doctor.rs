@@ -317,7 +317,7 @@ fn check_cluster(shared: &Shared) -> Finding {
     }
 }
 
-/// Old views keep replaced versions of documents on disk until they end.
+/// Checks for old views, which keep replaced versions of documents on disk.
 fn check_old_views(shared: &Shared) -> Finding {
     let Some(measured) = &shared.measured else {
         return good("the server keeps no data on disk");

@@ -313,7 +313,7 @@ fn of_cosmos(all: &[Shared], registry: &mut Registry) {
     }
 }
 
-/// Adds up lists of the same figures in the same order, using `add`.
+/// Adds up lists of equal length element by element, using `add`.
 fn added<T>(lists: impl Iterator<Item = Vec<T>>, add: impl Fn(&mut T, T)) -> Vec<T> {
     let sums = lists.reduce(|mut sums, list| {
         sums.iter_mut().zip(list).for_each(|(sum, more)| add(sum, more));
@@ -325,11 +325,11 @@ fn added<T>(lists: impl Iterator<Item = Vec<T>>, add: impl Fn(&mut T, T)) -> Vec
 /// Nanoseconds per second: latencies are counted in nanoseconds and exported in seconds.
 const NANOSECONDS: f64 = 1e9;
 
-/// A histogram metric: distributions of one name, each with its labels.
+/// A histogram metric: distributions under one name, each with its labels.
 #[derive(Debug)]
 struct Measurement {
     of: Vec<(Vec<(&'static str, &'static str)>, Distribution)>,
-    /// Counted units per unit of the metric: 1e9 for nanoseconds exported as seconds.
+    /// Number of counted units per exported unit: 1e9 for nanoseconds exported as seconds.
     parts: f64,
 }
 

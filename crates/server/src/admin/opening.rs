@@ -47,7 +47,7 @@ fn status_body(why: &str) -> serde_json::Value {
     })
 }
 
-/// Returns version and readiness only: there is nothing to count yet.
+/// Returns version and readiness only, since there is nothing to count before the store is open.
 async fn get_metrics() -> Response {
     let mut registry = registry_of_all(&[]);
     register_readiness(&mut registry, false);

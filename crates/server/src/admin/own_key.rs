@@ -39,7 +39,7 @@ pub(crate) fn portal_keys(config: &Config, account: &CurrentKeys) -> Result<Curr
     }
 }
 
-/// Stores the key derived from the cluster's secret, replacing any other.
+/// Stores the admin key that is derived from the cluster's secret, replacing any other.
 pub(crate) fn keep_of_cluster(config: &Config, secret: &Key) -> Result<(), Failure> {
     let (Some(path), Some(folder)) = (path(config), &config.data_dir) else { return Ok(()) };
     let text = key_file(&secret.sign(&[b"key of the admin address"]));

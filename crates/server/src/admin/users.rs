@@ -83,7 +83,7 @@ async fn run(shared: &Shared, database: &str, command: Document) -> Result<DocBu
     }
 }
 
-/// Builds a command from its name with value, and its arguments.
+/// Builds a command from its name, the value of its first field, and its arguments.
 fn command(name: &str, about: &str, arguments: Document) -> Document {
     let mut command = Document::new();
     command.push(name, about);

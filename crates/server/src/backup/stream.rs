@@ -56,7 +56,7 @@ impl Pace {
         PATIENCE + self.earned
     }
 
-    /// Records that the client accepted a chunk after waiting this long.
+    /// Records that the client has accepted a chunk after it waited for this time.
     fn accept(&mut self, bytes: usize, waited: Duration) {
         self.accepted = self.accepted.saturating_add(u64::try_from(bytes).unwrap_or(u64::MAX));
         self.earned = self.earned.saturating_sub(waited.saturating_sub(PATIENCE));
@@ -66,7 +66,7 @@ impl Pace {
     }
 }
 
-/// The thread's writer. Fails if the client has disconnected or reads too slowly.
+/// Writer of the backup thread; it fails if the client has disconnected or reads too slowly.
 struct StreamWriter {
     sender: mpsc::Sender<Bytes>,
     waiting: BytesMut,

@@ -39,7 +39,7 @@ fn resolve_within(root: &Path, path: &Path) -> Option<PathBuf> {
     path.canonicalize().ok().filter(|found| found.starts_with(root))
 }
 
-/// Reads a file for a browser: whole, a range, or 304 if unchanged.
+/// Reads a file for a browser, completely or a range; 304 if the browser has it already.
 pub(super) async fn read_file(file: &Path, is_head: bool, asked: &HeaderMap) -> Response<Bytes> {
     let mut request = Request::new(());
     if is_head {

@@ -46,7 +46,7 @@ pub(crate) struct Ports {
 pub(crate) struct Explorer {
     /// Canonical path of the explorer's directory; `None` if not configured.
     root: Option<PathBuf>,
-    /// Set once all listeners are bound, which need the explorer before that.
+    /// Set when all listeners are bound; they need the explorer before that.
     ports: OnceLock<Ports>,
 }
 
@@ -69,7 +69,8 @@ impl Explorer {
         Ok(Arc::new(Self { root, ports: OnceLock::new() }))
     }
 
-    /// Sets the bound ports; called once by `Site::open`. Earlier requests see none.
+    /// Sets the bound ports, which requests before this call do not see. `Site::open` calls it
+    /// once.
     pub(crate) fn listens(&self, ports: Ports) {
         let _ = self.ports.set(ports);
     }
@@ -119,7 +120,7 @@ impl Explorer {
     }
 }
 
-/// The explorer as pages of the NoSQL API, served without authorization.
+/// Serves the explorer as pages of the NoSQL API, without authorization.
 #[derive(Debug)]
 pub(crate) struct AtDoor(pub(crate) Arc<Explorer>);
 

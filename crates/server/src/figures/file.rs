@@ -95,7 +95,7 @@ fn read_bytes(path: &Path) -> Vec<u8> {
     read.map_or_else(|_| Vec::new(), |_| bytes)
 }
 
-/// Counts the lines of a file, damaged ones included, since they take space.
+/// Counts the lines of a file, including damaged ones, since they count towards its size.
 fn count_lines(path: &Path) -> usize {
     read_bytes(path).iter().filter(|byte| **byte == b'\n').count()
 }

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::gathered::{Counted, Gathered};
 
-/// Maximum number of operation kinds in a sample; the rarest are left out.
+/// Maximum number of kinds of operations in a sample; the rarest are left out.
 const MOST_KINDS: usize = 40;
 
 /// Activity since the previous sample, and the state at the end. Fields missing in files of older

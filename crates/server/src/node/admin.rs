@@ -62,7 +62,7 @@ struct Dispatch {
     own: Router,
 }
 
-/// Sends a request to the routes or node that handle it.
+/// Sends a request to the routes of this node or to another node.
 async fn dispatch(
     State(Dispatch { routes, mut own }): State<Dispatch>,
     ConnectInfo(peer): ConnectInfo<SocketAddr>,
@@ -161,13 +161,13 @@ async fn get_cluster(State(routes): State<Routes>) -> Json<Value> {
     Json(routes.facts().to_json(&standings))
 }
 
-/// Body of a request for a base. Unknown names are refused.
+/// Body of a request for a base (full copy of a shard); unknown fields are refused.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct WantedBase {
     #[serde(default)]
     shard: u32,
-    /// Entry that the base has to include; defaults to the last committed one.
+    /// Number of the entry that the base has to include; by default the last committed one.
     entry: Option<u64>,
 }
 

@@ -6,10 +6,10 @@ use std::{collections::BTreeMap, time::Duration};
 use cluster::View;
 use uuid::Uuid;
 
-/// A node without a new heartbeat for this long may be down.
+/// Time without a new heartbeat after which a node counts as possibly down.
 const SILENCE: Duration = Duration::from_secs(4);
 
-/// The last heartbeat of a node, with the time it was seen.
+/// The last heartbeat of a node, and when it was first seen.
 #[derive(Clone, Copy, Debug)]
 struct Beat {
     number: (u64, u64),

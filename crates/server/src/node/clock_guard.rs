@@ -69,7 +69,8 @@ impl ClockGuard {
         }
     }
 
-    /// Compares the wall clock with the owner's last heartbeat, if that is recent.
+    /// Compares the wall clock with the database time in the owner's last heartbeat, if that is
+    /// recent.
     fn judge(&self, now: Duration) {
         let Some(owner_ms) = self.owner_ms(now) else { return };
         let off_ms = self.source.wall_ms().saturating_sub(owner_ms);

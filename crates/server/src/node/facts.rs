@@ -20,7 +20,7 @@ use uuid::Uuid;
 
 use super::{about::About, standing::Standing};
 
-/// A ledger that has not answered for this long counts as unreachable.
+/// Time without an answer after which the ledger counts as unreachable.
 const SILENCE: Duration = Duration::from_secs(5);
 
 /// An owner becomes unready when an entry has waited this long to be committed.
@@ -30,7 +30,7 @@ const WAITS_LONG: Duration = Duration::from_secs(3);
 const SILENT: Duration = Duration::from_secs(3);
 const DOWN: Duration = Duration::from_secs(10);
 
-/// How long a node that was seen running twice is reported as such.
+/// Time for which a node is reported as running twice after it was last found to.
 const DOUBLED: Duration = Duration::from_secs(60);
 
 /// The MongoDB API, as a key for the home shards of databases.
@@ -81,9 +81,10 @@ pub(super) struct Owner {
 pub(super) enum LifeState {
     /// A recent heartbeat was seen.
     Up,
-    /// No heartbeat for longer than its lease: others may take over its shards.
+    /// The last heartbeat is older than the lease, so that other nodes may take over the node's
+    /// shards.
     Silent,
-    /// No heartbeat for long, or its lease was fenced by another node.
+    /// No heartbeat was seen for long, or another node has fenced the lease.
     Down,
 }
 

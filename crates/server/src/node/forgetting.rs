@@ -13,7 +13,7 @@ use uuid::Uuid;
 use super::{about::About, ledger};
 use crate::{background, data_dir::Refused, failure::Failure};
 
-/// How often an unanswered request is repeated, and the pause in between.
+/// Maximum number of attempts of an unanswered request, and the pause between them.
 const ATTEMPTS: u32 = 10;
 const PAUSE: Duration = Duration::from_millis(100);
 
@@ -63,7 +63,7 @@ pub(super) async fn forget<L: Ledger>(
     }
 }
 
-/// Finds a node by its name or id; the error lists the candidates.
+/// Finds a node by its name or id; the error message lists the known nodes.
 fn find(all: &[NodeRecord], called: &str) -> Result<NodeRecord, Failure> {
     let by_id = all.iter().find(|record| record.node.to_string() == called);
     let mut by_name = all.iter().filter(|record| About::decode(&record.about).name == called);
@@ -109,7 +109,7 @@ fn refused<T>(why: String) -> Result<T, Failure> {
     Err(Failure::Refused(Refused::Unusable(why)))
 }
 
-/// Sends a request, repeating it if unanswered; all requests here are idempotent.
+/// Sends a request, which is repeated if unanswered, since all requests here are idempotent.
 async fn ask<L: Ledger>(ledger: &L, request: Request) -> Result<Reply, Failure> {
     ledger::ask(ledger, request, (ATTEMPTS, PAUSE)).await.map_err(Failure::Failed)
 }

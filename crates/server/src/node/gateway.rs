@@ -35,7 +35,7 @@ pub(super) struct Gateway {
     pub(super) routes: Routes,
     /// Routes of the admin address; `None` if it is off.
     pub(super) admin: Option<Router>,
-    /// Accepts connections of the NoSQL API; `None` if it is off.
+    /// Accepts connections of the NoSQL API; `None` if the API is off.
     pub(super) nosql: Option<Arc<cosmos::Entrance<AnyStore>>>,
     /// TLS configuration of the link between nodes.
     pub(super) tls: Option<LinkTls>,

@@ -32,7 +32,7 @@ enum Asks {
     First,
     /// The shard that owns this database of this API.
     Home(&'static str, String),
-    /// The home of the database in whichever API has the collection.
+    /// The shard that owns the database, in the API that has the collection.
     Either(String),
     /// All shards; each receives the same request.
     Each,
@@ -177,7 +177,7 @@ impl Asked {
         axum::Json(answer).into_response()
     }
 
-    /// Concatenates the entries of a list, sorted as by a standalone server.
+    /// Concatenates the lists in all shards' responses, sorted as a standalone server sorts them.
     async fn list(&self, routes: &Routes, name: &str) -> Response {
         let mut entries = Vec::new();
         for route in routes.all() {

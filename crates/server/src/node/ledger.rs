@@ -22,7 +22,7 @@ pub(super) const SHARDS_MAX: u32 = 64;
 const FORMAT: u32 = 1;
 /// Format of a cluster that is being created from a directory; nodes refuse it.
 pub(super) const UNFINISHED: u32 = 0;
-/// How often reading the cluster's record is tried, and the pause in between.
+/// Maximum number of attempts to read the cluster's record, and the pause between them.
 const ATTEMPTS: u32 = 30;
 const PAUSE: Duration = Duration::from_millis(500);
 

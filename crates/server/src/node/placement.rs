@@ -51,7 +51,7 @@ impl Placement {
         }
     }
 
-    /// Hands over at most one shard that belongs to another node.
+    /// Hands over at most one shard that should belong to another node.
     async fn look(&mut self, now: Duration) {
         let facts = self.routes.facts();
         self.beats.note(&facts.seen(), now);
@@ -98,7 +98,7 @@ fn keeps(
     same
 }
 
-/// Assigns a node to each shard; empty if no node is alive.
+/// Assigns each shard to the node with the best score; empty if no node is alive.
 fn assign<S: Ord>(shards: u32, nodes: &[Uuid], score: impl Fn(Uuid, u32) -> S) -> Vec<Uuid> {
     let part = usize::try_from(shards).unwrap_or(usize::MAX).div_ceil(nodes.len().max(1));
     let mut counts: BTreeMap<Uuid, usize> = nodes.iter().map(|node| (*node, 0)).collect();

@@ -132,7 +132,7 @@ impl Asked {
     }
 }
 
-/// Runs a command on another node. The reply is charged to `held`.
+/// Runs a command on another node; the memory of the reply is charged to `held`.
 pub(super) async fn ask(
     mut stream: Box<dyn Duplex>,
     (asked, command): (&Asked, &[u8]),

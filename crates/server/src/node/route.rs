@@ -39,7 +39,7 @@ const HAND_OVER: Duration = Duration::from_secs(2);
 const ASKED: Duration = Duration::from_secs(2);
 /// Time limit of a notification to other nodes.
 const WORD: Duration = Duration::from_millis(500);
-/// Grace period for streams to the previous owner after a take-over.
+/// Time for which streams to the previous owner continue after a take-over.
 const LAST_WORDS: Duration = Duration::from_secs(1);
 /// Additional grace period for a response in progress, such as that of a hand-over.
 const LAST_ANSWER: Duration = Duration::from_secs(10);
@@ -57,7 +57,7 @@ pub(super) struct Route {
     /// the others.
     pub(super) moving: Arc<tokio::sync::Mutex<()>>,
     pub(super) dialer: Dialer,
-    /// Connection limits: a stream to the owner takes another descriptor permit.
+    /// Limits of connections, since a stream to the owner needs another file descriptor.
     pub(super) places: Places,
 }
 
@@ -106,7 +106,7 @@ impl Route {
         self.wait_until_given_up().await
     }
 
-    /// Gives the data up once everything is committed, and notifies the other nodes.
+    /// Releases the shard once everything is committed, and notifies the other nodes.
     pub(super) async fn give_up(&self) {
         self.kept.store(false, Ordering::SeqCst);
         self.facts.shard.hand_over();
@@ -220,12 +220,12 @@ impl Route {
 }
 
 impl Passage {
-    /// Returns the stream, and its descriptor permit, to be held as long.
+    /// Returns the stream and its descriptor permit, which has to be held as long as the stream.
     pub(super) fn into_stream(self) -> (Box<dyn Duplex>, OwnedSemaphorePermit) {
         (self.stream, self.place)
     }
 
-    /// Sends the stream's single request; `None` if the outcome is unknown.
+    /// Sends the only request over the stream; `None` if the outcome is unknown.
     pub(super) async fn exchange(self, request: Request<Body>) -> Option<Response> {
         let (facts, owner) = (self.facts.clone(), self.owner.clone());
         let over = async {

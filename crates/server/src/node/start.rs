@@ -158,7 +158,7 @@ pub(crate) async fn open<L: Ledger>(
     Ok(Opened { site, node, tasks })
 }
 
-/// Starts the guards of clocks, disks and directory, and the placement.
+/// Starts the tasks that check clocks, disks and data directory, and the placement of shards.
 fn start_guards(
     routes: &Routes,
     sources: &ClockSources,
@@ -342,7 +342,7 @@ fn accept(
 }
 
 impl Node {
-    /// Waits, with a time limit, until requests would be served, here or elsewhere.
+    /// Waits, with a time limit, until this or another node would serve requests.
     async fn wait_until_ready(&self) {
         let ready = async {
             let mut view = self.shared.view();

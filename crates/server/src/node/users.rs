@@ -28,7 +28,7 @@ const LOOK: Duration = Duration::from_millis(25);
 const PATIENCE: Duration = Duration::from_secs(1);
 /// Maximum size of a reply with all users and roles, in bytes.
 const ANSWER_MAX: usize = 48 << 20;
-/// Maximum size of a version identifier of the users, in bytes.
+/// Maximum size of the token that identifies a version of the users, in bytes.
 const MARK_MAX: usize = 64;
 
 type Door = mongo::Door<AnyStore>;
@@ -108,7 +108,7 @@ pub(super) async fn tell(term: &Term, mut stream: Box<dyn Duplex>, waits: bool) 
     let _ = tokio::time::timeout(WAIT + PATIENCE, told).await;
 }
 
-/// Returns a shard's access to the first one; `None` for the first itself.
+/// Returns a shard's access to the first shard; `None` for the first shard itself.
 pub(super) fn first_shard_of(routes: &Routes, shard: u32) -> Option<FirstShard> {
     (shard != 0).then(|| FirstShard::new(First { route: routes.first().clone() }))
 }

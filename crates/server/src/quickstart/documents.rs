@@ -54,7 +54,7 @@ pub(super) async fn fill_collection(doors: &Relayed, now: Instant) -> Result<Opt
     Ok(Some(Filled { count: all.len(), last_dies }))
 }
 
-/// Returns a session as a document; its start is a date.
+/// Returns a session of the sample as a document, in which its start is a date.
 fn session_document(session: &Session) -> Document {
     let Session { id, user, device, city, page, started, ttl } = session;
     let mut document = doc! {

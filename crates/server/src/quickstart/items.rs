@@ -120,7 +120,8 @@ impl Answer {
         Err(refused(DOOR, self.status, body["message"].as_str().unwrap_or_default()))
     }
 
-    /// Like `expect_success`, but returns `None` if the resource exists already (409).
+    /// Checks a response as `expect_success` does, but returns `None` if the resource exists
+    /// already (409).
     fn or_there_already(self) -> Result<Option<Value>> {
         match self.status {
             StatusCode::CONFLICT => Ok(None),

@@ -7,7 +7,7 @@ use clock::Instant;
 pub(super) const SESSIONS: usize = 40;
 /// Number of sessions that never expire (`ttl` -1).
 const STAY: usize = 2;
-/// Number of sessions without `ttl`, for which the container's default applies.
+/// Number of sessions without `ttl`, to which the default TTL applies.
 const PLAIN: usize = 4;
 /// Smallest and largest `ttl`, in seconds.
 const SPREAD: (usize, usize) = (5, 55);

@@ -60,7 +60,7 @@ pub(super) fn apply_pieces(
     }
 }
 
-/// Placeholder error that stops the store; the caller reports the real one.
+/// Returns an error that only stops the store; the caller reports the actual cause.
 fn ended_early() -> store::Error {
     store::Error::new(store::Kind::Invalid, "the backup ends early")
 }

@@ -15,7 +15,7 @@ use crate::failure::{Failure, failed};
 
 /// Maximum number of unpacked parts that are pending.
 const WAITING: usize = 4;
-/// Maximum bytes of parts, packed and unpacked, that are pending or in use.
+/// Maximum total size of parts, compressed and uncompressed, that are pending or in use.
 const ROOM: u64 = 64 << 20;
 
 /// Limits the total size of the unpacked parts that are in memory.
@@ -33,7 +33,7 @@ struct Taken {
 }
 
 impl Room {
-    /// Waits until a part fits, or no other part is pending.
+    /// Waits until the part fits into the limit, or no other part is pending.
     fn take(&self, bytes: u64) {
         let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
         while !taken.is_closed && 0 < taken.bytes && ROOM < taken.bytes.saturating_add(bytes) {

@@ -45,7 +45,7 @@ pub(super) struct EntryOrder {
 }
 
 impl EntryOrder {
-    /// Creates the check; the first entry has to be the one after `entry`.
+    /// Creates the check; the first entry has to follow the entry with this number.
     pub(super) fn behind(entry: u64) -> Self {
         Self { last: entry }
     }
@@ -55,7 +55,7 @@ impl EntryOrder {
         self.last
     }
 
-    /// Takes the first entry of these bytes; `None` at their end.
+    /// Removes and returns the first entry of these bytes; `None` if there are none left.
     pub(super) fn next_of(&mut self, bytes: &mut Bytes) -> Result<Option<EncodedEntry>, Failure> {
         if bytes.is_empty() {
             return Ok(None);

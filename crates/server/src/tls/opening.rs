@@ -29,7 +29,7 @@ use crate::{
 
 /// Time limit of a handshake after its first byte.
 const HANDSHAKE_TIME: Duration = Duration::from_secs(20);
-/// Time limit for the first byte, on listeners with such a limit.
+/// Time limit for a client's first byte, on listeners that have such a limit.
 const FIRST_BYTE_TIME: Duration = Duration::from_secs(60);
 /// Initial polling interval while bytes arrive one by one; doubles each time.
 const FIRST_PAUSE: Duration = Duration::from_millis(5);

@@ -33,7 +33,7 @@ pub(crate) enum Purpose {
     Users,
     /// Like `Users`, but the reply is delayed until they change, up to a limit.
     UsersLater,
-    /// Control message: leave the shard to other nodes when it becomes free.
+    /// Control message: leave the shard to other nodes when it becomes free to be claimed.
     HoldBack,
     /// Control message: claim the shard instead of leaving it to other nodes.
     GoFirst,
@@ -47,7 +47,7 @@ pub(crate) enum Purpose {
 }
 
 impl Purpose {
-    /// Returns whether this is a control message, after which no stream follows.
+    /// Returns whether the call is only a control message, after which no stream follows.
     pub(crate) fn is_word(self) -> bool {
         match self {
             Self::HoldBack | Self::GoFirst | Self::Look | Self::Keep => true,

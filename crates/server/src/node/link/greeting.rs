@@ -126,7 +126,7 @@ mod tests {
         greet(Box::new(far), key, &strangers).await
     }
 
-    /// Many incomplete handshakes take no more memory than the account for unauthenticated clients.
+    /// Many incomplete handshakes use only the memory account for unauthenticated clients.
     #[tokio::test]
     async fn half_calls_count_before_anybody_is_believed() {
         let (key, strangers) = (Key::of(b"secret").unwrap(), Account::new(3 * CALL_MAX));

@@ -73,7 +73,8 @@ impl LinkTls {
         Ok(Box::new(self.acceptor.accept(stream).await?))
     }
 
-    /// Runs the calling side; `host` has to match the other's certificate.
+    /// Performs the TLS handshake of the calling node; the other's certificate has to be valid for
+    /// `host`.
     pub(crate) async fn connect(
         &self,
         host: &str,
