@@ -70,7 +70,7 @@ struct Window {
 struct Tally {
     /// Latencies of the successful steps inside the window.
     latencies: Histogram,
-    /// Number of refusals, including those outside the window, because none is expected.
+    /// Number of refusals, including those outside the measured window, since none is expected.
     failures: u64,
     /// The first refusal.
     failure: Option<Error>,

@@ -86,7 +86,7 @@ impl Connection {
         Ok(Reply::new(reply_body(&self.incoming, self.request)?)?)
     }
 
-    /// Reads one message. Additional bytes are an error because nothing else was requested.
+    /// Reads one message; bytes after it are an error, since nothing else was requested.
     async fn receive_message(&mut self) -> Result<()> {
         self.incoming.clear();
         loop {

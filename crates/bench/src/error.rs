@@ -7,7 +7,7 @@ use std::{fmt, io};
 pub(crate) enum Error {
     /// An I/O error of the connection or a file.
     Io {
-        /// What the load generator was doing; empty if the cause says it.
+        /// What the load generator was doing; empty if the cause already tells that.
         doing: String,
         /// The cause.
         source: io::Error,

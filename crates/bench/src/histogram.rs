@@ -51,7 +51,7 @@ impl Histogram {
 mod tests {
     use super::*;
 
-    /// Returns whether the value is equal, or larger by less than a thousandth.
+    /// Returns whether a recorded value is the expected one, or larger by less than a thousandth.
     fn is_near(told: u64, want: u64) -> bool {
         (want..=want + want / 1000).contains(&told)
     }

@@ -14,7 +14,7 @@ pub(crate) struct Keys {
     next: AtomicU64,
     /// All records with numbers below this one exist.
     below: AtomicU64,
-    /// Acknowledged numbers from `below` on, after a number that is not acknowledged yet.
+    /// Acknowledged numbers above `below`, which a number between is missing for.
     beyond: Mutex<BTreeSet<u64>>,
 }
 

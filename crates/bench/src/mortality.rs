@@ -32,7 +32,7 @@ pub(crate) enum Mortality {
 pub(crate) struct Strike {
     /// Instant until which all documents live, so that replies must include them.
     pub(crate) alive_until: Duration,
-    /// Requests sent from this instant on must not return expired documents.
+    /// Instant from which requests must not return the expired documents.
     pub(crate) dead_from: Duration,
 }
 

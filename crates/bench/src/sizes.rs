@@ -6,7 +6,7 @@ use clap::Args;
 
 use crate::{commands::Concern, options::seconds};
 
-/// How much there is of everything, and how durable writes are.
+/// Numbers of documents, and how durable writes are.
 #[derive(Clone, Copy, Debug, Args)]
 pub(crate) struct Sizes {
     /// YCSB records, and orders.

@@ -91,7 +91,7 @@ impl Target {
         Ok(())
     }
 
-    /// Loads the data if necessary, replacing that of an earlier run.
+    /// Loads the dataset unless it is loaded, replacing that of an earlier run.
     pub(crate) async fn need_dataset(&mut self, dataset: Dataset, count: u64) -> Result<()> {
         if self.loaded.contains(&dataset) {
             return Ok(());

@@ -94,7 +94,7 @@ impl Scrambled {
     }
 }
 
-/// Keys of which the newest are the likeliest: ranks counted from the end.
+/// Chooses keys of which the newest are the most probable: ranks count from the end.
 #[derive(Clone, Debug)]
 pub(crate) struct Latest(Zipfian);
 

@@ -23,7 +23,7 @@ pub(crate) struct OpenCursor {
     had: Vec<&'static str>,
     /// Ids returned so far, in order.
     returned: Vec<i32>,
-    /// Whether a sort buffers rows, so that older versions may be returned.
+    /// Whether a sort buffers rows, so that the cursor may return older versions.
     buffered: bool,
     /// Whether the cursor's first batch was read.
     began: bool,
@@ -77,7 +77,7 @@ impl OpenCursor {
         Ok(!batch.done)
     }
 
-    /// Returns whether the cursor scans an index that may be dropped.
+    /// Returns whether the cursor scans an index that may be dropped while it is open.
     fn may_be_gone(&self) -> bool {
         let explain = self.cursor.explain();
         // The index on the id is never dropped.

@@ -203,7 +203,7 @@ impl Model {
         true
     }
 
-    /// Edits a live document; writes nothing if it does not change.
+    /// Edits a live document; if the edit changes nothing, nothing is written.
     fn update_body(&mut self, id: i32, change: impl FnOnce(&mut Document)) -> Outcome {
         let Some(doc) = self.live_document(id) else { return Outcome::updated(0, 0) };
         let mut body = doc.body.clone();

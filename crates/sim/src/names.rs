@@ -40,7 +40,8 @@ enum NameOp {
     },
     /// Drops the collection.
     Drop(Name),
-    /// Changes the collection's record, which must not recreate a dropped collection.
+    /// Changes the default TTL in the collection's record, which must not recreate a dropped
+    /// collection.
     SetDefault(Name),
     /// Creates an index.
     Index(Name),
@@ -51,7 +52,8 @@ enum NameOp {
 enum NameOutcome {
     /// Created the collection with this id.
     Made(u32),
-    /// Inserted the document with the second id into the collection with the first.
+    /// Inserted the document with the second number as its id into the collection with the first as
+    /// its id.
     Inserted(u32, i32),
     Dropped,
     /// Renamed the collection.
@@ -123,7 +125,7 @@ struct NamesWorld {
     takers: usize,
     /// Documents of inserts whose result is unknown.
     doubtful: BTreeSet<i32>,
-    /// Whether an operation was abandoned: the next start removes what it left.
+    /// Whether an operation was abandoned, so that the next start has to remove what it left.
     left: bool,
     next_id: i32,
     log: Vec<String>,

@@ -65,7 +65,7 @@ impl Path {
         }
     }
 
-    /// Returns the id it reads, if it reads a single one.
+    /// Returns the id of the document that the path reads, if it reads a single one.
     pub(crate) fn id(&self) -> Option<i32> {
         match self {
             Self::Point(id) => Some(*id),

@@ -50,7 +50,7 @@ enum ActivityAnswer {
 /// An operation in progress.
 #[derive(Debug)]
 struct UnderWay {
-    /// The activity, whose result is compared with the model when it completes.
+    /// The activity whose result is compared with the model when it completes.
     what: Activity,
     /// The task that performs the operation, polled by the simulation.
     task: Task<ActivityAnswer>,
@@ -105,7 +105,7 @@ fn expect_same<T: PartialEq + std::fmt::Debug>(
 }
 
 impl World {
-    /// Creates an empty collection, under all rules or all but one.
+    /// Creates a world with an empty collection, in which all rules or all but one are enabled.
     pub(crate) fn new(rules: Rules) -> Self {
         let dialect = std::sync::Arc::new(ParsedDialect);
         let kit = Kit::new(Setup { rules, dialect, ..Setup::default() });
@@ -304,7 +304,7 @@ impl World {
         first.is_some_and(|under| matches!(&under.what, Activity::Do(op) if op.is_settings()))
     }
 
-    /// Checks that no document visible as expired is live in the ordered state.
+    /// Checks that no document that was seen as expired is live in the model of ordered commits.
     fn check_risen(&self, id: Option<i32>, what: &dyn std::fmt::Debug) -> Checked {
         match self.visible_model().rises_in(&self.model, id) {
             Some(id) => {

@@ -21,7 +21,7 @@ impl Dialect for EqualityDialect {
     }
 }
 
-/// Takes a document's lifetime from its root-level `ttl`, and assigns no ids.
+/// Rules by which a document's root-level `ttl` is its lifetime, and no ids are assigned.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct TtlField;
 

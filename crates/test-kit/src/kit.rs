@@ -124,7 +124,7 @@ impl Kit {
         self.engine = open_engine(self.store.clone(), &self.clock, &self.setup);
     }
 
-    /// Opens another engine on the same store, unknown to this one.
+    /// Opens another engine on the same store, of which this one is not notified.
     pub fn other_engine(&self) -> Engine<PausingStore> {
         open_engine(self.store.clone(), &self.clock, &self.setup)
     }
@@ -260,7 +260,7 @@ pub fn default_ttl(default: Option<i64>) -> DefaultTtl {
     }
 }
 
-/// Inserts one document; a future to be polled.
+/// Inserts one document; the test polls the returned future.
 pub async fn insert_one(
     engine: Engine<PausingStore>,
     collection: Arc<Collection>,
@@ -296,7 +296,7 @@ fn replacement(document: Document, upsert: bool) -> (Update<'static>, Edit) {
     (update, Edit::Replacement(document))
 }
 
-/// Replaces one document; a future to be polled.
+/// Replaces one document; the test polls the returned future.
 pub async fn replace_one(
     engine: Engine<PausingStore>,
     collection: Arc<Collection>,
@@ -307,7 +307,7 @@ pub async fn replace_one(
     engine.update(&collection, &Update { edit: &edit, ..update }).await
 }
 
-/// Runs a query in a single batch; a future to be polled.
+/// Runs a query in a single batch; the test polls the returned future.
 pub async fn find_all(
     engine: Engine<PausingStore>,
     namespace: Namespace,

@@ -24,7 +24,7 @@ use store::{
 /// Pauses one read until [`open`](Self::open) resumes it.
 #[derive(Debug, Default)]
 pub struct Turnstile {
-    /// Reads until one is paused, including that one; 0 pauses none.
+    /// Number of reads until one is paused, including that one; 0 pauses none.
     left: AtomicU64,
     /// Whether a paused read still has to wait.
     shut: AtomicBool,
@@ -103,7 +103,7 @@ impl Turnstile {
     }
 }
 
-/// A memory store with a turnstile for reads and a gate for commits.
+/// A memory store whose reads can be paused and whose commits can be held.
 #[derive(Clone, Debug)]
 pub struct PausingStore {
     inner: FaultyStore<MemoryStore>,
@@ -154,7 +154,7 @@ impl PausingStore {
         self.inner.fail_nth(Fault::CommitLost, nth);
     }
 
-    /// Makes the `nth` commit from now on be executed but reported as unknown.
+    /// Makes the `nth` commit from now on take effect but be reported as of unknown outcome.
     pub fn lose_nth_answer(&self, nth: u64) {
         self.inner.fail_nth(Fault::AnswerLost, nth);
     }

@@ -131,7 +131,7 @@ impl MongoAddress {
         }
     }
 
-    /// Returns host and port for messages and the state of a run.
+    /// Returns host and port as text, for messages and the state files.
     pub fn shown(&self) -> String {
         format!("{}:{}", self.host, self.port)
     }

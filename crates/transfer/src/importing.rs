@@ -64,7 +64,7 @@ pub struct Imported {
     pub dead: Option<u64>,
     /// Line of the refusal that ended the import.
     pub stopped: Option<u64>,
-    /// Progress of earlier runs; `None` if the import was not resumed.
+    /// Progress of earlier runs of a resumed import; `None` for an import from the start.
     pub earlier: Option<Earlier>,
 }
 
@@ -135,7 +135,7 @@ fn earlier(state: &ImportState, was_finished: bool) -> Earlier {
 
 /// The result of starting an import.
 enum Begun {
-    /// Documents to send, and whether an earlier run has started the import.
+    /// Documents are to be sent; the flag says whether an earlier run has started the import.
     Run(ImportState, bool),
     Finished(Imported),
 }
@@ -207,7 +207,7 @@ struct Run<'a> {
 struct Batch {
     items: Vec<Item>,
     next: Place,
-    /// Why the rest of the file cannot be read; `None` if it can.
+    /// Why the rest of the file cannot be read; `None` if it can be read.
     broken: Option<String>,
 }
 

@@ -45,7 +45,7 @@ pub(crate) enum Input {
 }
 
 impl Input {
-    /// Opens a file at a position; standard input if there is no path.
+    /// Opens a file at a position, or standard input if there is no path.
     pub(crate) fn open(
         path: Option<&Path>,
         format: &Format,

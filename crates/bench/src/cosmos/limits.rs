@@ -22,7 +22,7 @@ pub(crate) const DATE_LIFE: Duration = Duration::from_secs(2);
 pub(crate) const IDLE: Duration = Duration::from_secs(2);
 /// Timeout of a starting server's first answer.
 pub(crate) const FIRST_ANSWER: Duration = Duration::from_secs(10);
-/// Minimum time between a load and the first measurement of an expiry.
+/// Minimum time from the end of a load to the first expiry.
 pub(crate) const MARGIN: Duration = Duration::from_secs(5);
 /// Maximum number of rewrites of an item that would expire in another second than intended.
 pub(crate) const REWRITES: usize = 10;

@@ -20,7 +20,7 @@ use crate::{
     stream::{Stream, open_stream},
 };
 
-/// Maximum number of characters of a server's message in an error.
+/// Maximum number of characters of a server's message that an error contains.
 const SHOWN: usize = 300;
 
 /// A connection to a server, with the data to reopen it.

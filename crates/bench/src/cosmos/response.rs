@@ -73,7 +73,7 @@ impl Parser {
         Ok(self.stage == Stage::Done)
     }
 
-    /// Handles the end of the stream; an error unless that terminates the response.
+    /// Handles the end of the stream, which is an error unless the response ends with it.
     pub(crate) fn end_stream(&mut self, bytes: &[u8]) -> Result<()> {
         if self.stage != Stage::UntilEnd {
             let source = std::io::ErrorKind::UnexpectedEof.into();

@@ -14,7 +14,8 @@ use crate::{
 
 const COLLECTION: &str = "loads";
 
-/// Loads a newly dropped collection; `indexed` names the field of its secondary index.
+/// Loads a collection that was dropped before; `indexed` names the field of its secondary index, if
+/// any.
 pub(super) async fn run_first_load(
     target: &Target,
     settings: &Settings,

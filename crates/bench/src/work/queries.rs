@@ -118,7 +118,8 @@ struct EventReporter {
 }
 
 impl Worker for EventReporter {
-    /// The number of groups is known: thousands of events include each kind.
+    /// Groups events of a range and checks the number of groups: thousands of events include each
+    /// kind.
     async fn run_step(&mut self, link: &mut Connection) -> Result<()> {
         let wanted = EVENTS_GROUPED.min(self.records);
         let from = self.rng.u64(..=self.records - wanted);

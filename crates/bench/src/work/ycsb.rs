@@ -32,7 +32,7 @@ pub(crate) struct Mix {
     range: u32,
     /// A read and an update of the same record, as one operation with one latency.
     read_modify_write: u32,
-    /// Whether the newest keys are the likeliest, instead of scattered ones.
+    /// Whether the newest keys are the most probable ones, rather than scattered ones.
     latest: bool,
 }
 

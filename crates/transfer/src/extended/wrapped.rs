@@ -132,7 +132,7 @@ pub(super) fn read_wrapped<'de, A: MapAccess<'de>>(
     value.ok_or_else(wrong)
 }
 
-/// Converts the name and content of a wrapper to a value.
+/// Converts the name and the content of a type wrapper to a value.
 fn value_of(name: &str, inner: Inner) -> Option<Value> {
     Some(match (name, inner) {
         ("$oid", Inner::Text(text)) => Value::ObjectId(ObjectId::parse(&text)?),

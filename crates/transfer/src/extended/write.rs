@@ -139,7 +139,7 @@ fn write_wrapped(value: ValueRef<'_>, style: Style, out: &mut Vec<u8>) {
     }
 }
 
-/// Removes the length prefix of the obsolete subtype 2, which the text omits.
+/// Returns the bytes without the length prefix of the obsolete subtype 2, which the text omits.
 fn payload(subtype: u8, bytes: &[u8]) -> &[u8] {
     match bytes.split_first_chunk::<4>() {
         Some((length, rest))

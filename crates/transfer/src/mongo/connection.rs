@@ -106,7 +106,7 @@ impl Connection {
         })
     }
 
-    /// Like `call`, but distinguishes a refusal by the server from a failure.
+    /// Runs a command as `call` does, but distinguishes a refusal by the server from a failure.
     pub(super) fn try_call(
         &mut self,
         fill: impl FnOnce(&mut DocBuilder),

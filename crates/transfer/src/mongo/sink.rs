@@ -180,7 +180,7 @@ fn place_of(one: DocRef<'_>) -> Option<usize> {
     whole_number(one.get("index")).and_then(|at| usize::try_from(at).ok())
 }
 
-/// Returns the outcome of a document with an error in a reply.
+/// Returns the outcome of a document for which the reply contains an error.
 fn refusal(error: DocRef<'_>, again: bool) -> Result<Outcome, String> {
     let message = error.get("errmsg").and_then(ValueRef::as_str).unwrap_or("no reason given");
     let code = whole_number(error.get("code")).and_then(|code| i32::try_from(code).ok());

@@ -132,7 +132,7 @@ fn check_there(connection: &mut Connection, find: &Find) -> Result<Option<String
     Err(format!("there is no collection {collection} in the database {database}"))
 }
 
-/// Returns the filter for documents after an `_id` of any type.
+/// Returns the filter for the documents that follow an `_id` of any type.
 fn behind(filter: &DocBuf, mark: &str) -> Result<DocBuf, String> {
     let mark = parse_document(mark.as_bytes(), Reading::Extended);
     let mark = mark.map_err(|error| format!("the saved state of the run is damaged: {error}"))?;

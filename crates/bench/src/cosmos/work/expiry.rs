@@ -43,7 +43,7 @@ struct Reader {
 }
 
 impl Worker<Link> for Reader {
-    /// The statuses 200 and 404 are results; any other status is a refusal.
+    /// Reads an item; 200 and 404 are expected results, any other status is a refusal.
     async fn run_step(&mut self, link: &mut Link) -> Result<()> {
         let number = self.choice.choose_number();
         let sent = clock::monotonic_time();
