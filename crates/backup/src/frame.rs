@@ -250,7 +250,7 @@ impl<R: Read> FrameReader<R> {
         self.next_packed_in(&mut |_| {})
     }
 
-    /// Reads the next frame as `next_packed` does; `admit` is told its compressed plus uncompressed
+    /// Reads the next frame as `next_packed` does; it passes its compressed plus uncompressed
     /// size before memory is reserved.
     fn next_packed_in(&mut self, admit: &mut dyn FnMut(u64)) -> Result<Option<Packed>, Error> {
         let Some(head) = self.read_head()? else { return Ok(None) };
@@ -316,7 +316,7 @@ impl<R: Read> FrameReader<R> {
         self.next_frame_in(&mut |_| {})
     }
 
-    /// Reads the next frame as `next_frame` does; `admit` is told its size before memory is
+    /// Reads the next frame as `next_frame` does; it passes its size to `admit` before memory is
     /// reserved.
     pub(crate) fn next_frame_in(
         &mut self,

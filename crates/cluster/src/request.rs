@@ -156,7 +156,7 @@ pub enum Request {
     SetBase {
         /// The shard whose bases are set.
         shard: u32,
-        /// Expected id of the newest base in the record; 0 if there is none.
+        /// Expected id of the newest base in the record; 0 without a base.
         before: u64,
         /// The new list of bases, newest last.
         bases: Vec<BaseRecord>,

@@ -76,7 +76,7 @@ impl Reply {
         Self { status, ..Self::default() }
     }
 
-    /// Sets the charge in request units for this work on so many bytes.
+    /// Sets the charge in request units for this work on a number of bytes.
     pub(crate) fn with_units(mut self, work: Work, bytes: usize) -> Self {
         self.request_units = request_units::hundredths(work, bytes);
         self

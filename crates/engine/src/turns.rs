@@ -10,6 +10,9 @@ use tokio::sync::{Notify, Semaphore, SemaphorePermit};
 
 use crate::error::Error;
 
+/// Memory of one permit in bytes.
+const PERMIT_BYTES: usize = 64 * 1024;
+
 /// A number of permits that operations wait for in order of arrival.
 #[derive(Debug)]
 pub(crate) struct Turns {
@@ -49,9 +52,23 @@ impl Turns {
         Self { permits, total, ended: Notify::new() }
     }
 
+    /// Creates the permits for this many bytes of memory.
+    pub(crate) fn of_memory(bytes: usize) -> Self {
+        Self::of_permits(permits_for(bytes))
+    }
+
     /// Returns whether a permit is in use.
     pub(crate) fn is_taken(&self) -> bool {
         u32::try_from(self.permits.available_permits()).is_ok_and(|left| left < self.total)
+    }
+
+    /// Waits for this many bytes of memory, or for all if there are fewer; see [`wait`](Self::wait).
+    pub(crate) async fn wait_for_memory(
+        &self,
+        bytes: usize,
+        context: &Context,
+    ) -> Result<Turn<'_>, Error> {
+        self.wait(permits_for(bytes), context).await
     }
 
     /// Waits for this many permits, or for all if there are fewer. Whenever others are returned,
@@ -79,6 +96,11 @@ impl Turns {
             }
         }
     }
+}
+
+/// Returns the number of permits for this many bytes of memory.
+fn permits_for(bytes: usize) -> u32 {
+    u32::try_from(bytes.div_ceil(PERMIT_BYTES)).unwrap_or(u32::MAX)
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use select::{
     plan::{Aggregate, Expr, Set},
 };
 
-use super::{Binder, properties::Origin, scope::Phase};
+use super::{Binder, frame::Phase, properties::Origin};
 use crate::{
     ast::{Node, NodeKind},
     error::{Fault, Span},

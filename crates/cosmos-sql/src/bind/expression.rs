@@ -10,8 +10,8 @@ use select::{
 
 use super::{
     Binder,
+    frame::{Elements, Phase, Start},
     from::{constant_index, path_in, step_value, stepped, whole_path},
-    scope::{Elements, Phase, Start},
 };
 use crate::{
     ast::{Field, Node, NodeKind, Operator, PathStep, Query, Subquery, TextPlace, Unary},

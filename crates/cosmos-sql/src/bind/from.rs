@@ -10,7 +10,7 @@ use select::plan::{DOCUMENT, Expr, Input, Select, Source, Window};
 
 use super::{
     Binder, Rows,
-    scope::{Elements, Phase, QueryFrame, Start},
+    frame::{Elements, Phase, QueryFrame, Start},
 };
 use crate::{
     ast::{self, Collection, NodeKind, PathStep},

@@ -11,6 +11,7 @@
 
 mod call;
 mod expression;
+mod frame;
 mod from;
 mod parameters;
 mod paths;
@@ -23,11 +24,10 @@ use document::Value;
 use select::plan::{Clauses, DOCUMENT, Expr, Group, Projection, Select, Source};
 
 use self::{
+    frame::{Elements, Phase, QueryFrame, Start},
     parameters::is_within_depth,
     properties::Origin,
-    scope::{
-        Elements, Phase, QueryFrame, Start, is_selected, left_names, place_of_name, reads_rid,
-    },
+    scope::{is_selected, left_names, place_of_name, reads_rid},
 };
 use crate::{
     ast::{Item, Node, NodeKind, PathStep, Query, Selection, TextPlace},

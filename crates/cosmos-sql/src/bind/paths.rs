@@ -7,10 +7,7 @@ use select::{
     plan::{DOCUMENT, Expr, Input, Order, Projection, Select, Source, Subquery},
 };
 
-use super::{
-    Binder, has_aggregate,
-    scope::{Phase, reads_rid},
-};
+use super::{Binder, frame::Phase, has_aggregate, scope::reads_rid};
 use crate::{
     ast::{Collection, Node, NodeKind, Query, Selection},
     error::Fault,

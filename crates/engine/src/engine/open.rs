@@ -25,8 +25,8 @@ use crate::{
     reaper::Reaper,
     resource::Resources,
     rules::Rules,
+    turns::Turns,
     view::{Pages, RowCache, Storage, ViewFactory},
-    write::large_writes,
 };
 
 /// Components and settings of an engine.
@@ -109,7 +109,7 @@ impl<S: Store> Engine<S> {
             dialect: options.dialect,
             persist: options.persist,
             lanes: Lanes::default(),
-            large_writes: large_writes(options.large_write_bytes),
+            large_writes: Turns::of_memory(options.large_write_bytes),
             ids: tokio::sync::Mutex::new(CollectionIds::new(next_id)),
             unfreed: AtomicBool::new(false),
             moving: tokio::sync::Mutex::default(),

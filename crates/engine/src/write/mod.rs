@@ -34,6 +34,5 @@ pub(crate) use mutations::birth_number;
 pub(crate) use previous::Previous;
 pub use receipt::{Effect, Receipt, ReceiptPut, Receipts, StatementEffect};
 pub use remove::Removed;
-pub(crate) use turn::large_writes;
 pub(crate) use unit::as_one;
 pub use update::{Update, Updated, Writer};

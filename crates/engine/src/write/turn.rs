@@ -6,7 +6,7 @@
 //!  attempt --> the commit is refused ------------------------------> memory --> turn  --> attempt
 //! ```
 //!
-//! Writers never wait for memory while they hold a turn, so whoever holds a turn can finish, and
+//! Writers never wait for memory while they hold a turn, so a writer with a turn can finish, and
 //! those that hold memory and wait for the turn get it.
 
 use evaluation::Context;
@@ -22,9 +22,6 @@ use crate::{
     row::Row,
     turns::{Turn, Turns},
 };
-
-/// Size of the memory that one permit stands for, in bytes.
-const PERMIT_BYTES: usize = 64 * 1024;
 
 /// The memory and the permits that a writer holds between its attempts.
 pub(super) struct WriterTurns<'a> {
@@ -67,7 +64,7 @@ impl<'a> WriterTurns<'a> {
         self.context
     }
 
-    /// Starts another attempt, after a wait for what it needs.
+    /// Starts another attempt, after a wait for its memory and its turn.
     ///
     /// A turn is needed if the first document in sort order must be found by a full scan, and an
     /// earlier attempt has lost or a turn is held, so that later writers do not overtake waiting
@@ -142,14 +139,8 @@ impl<'a> WriterTurns<'a> {
     async fn wait_for_memory(&mut self) -> Result<(), Error> {
         self.memory = None;
         let bytes = self.largest.saturating_mul(ROW_COPIES);
-        let permits = u32::try_from(bytes.div_ceil(PERMIT_BYTES)).unwrap_or(u32::MAX);
-        let permits = self.large_writes.wait(permits, self.context).await?;
+        let permits = self.large_writes.wait_for_memory(bytes, self.context).await?;
         self.memory = Some(LargeWrite { _permits: permits, covered: self.largest });
         Ok(())
     }
-}
-
-/// Creates the permits for writes of large rows that together hold this many bytes.
-pub(crate) fn large_writes(bytes: usize) -> Turns {
-    Turns::of_permits(u32::try_from(bytes / PERMIT_BYTES).unwrap_or(u32::MAX))
 }

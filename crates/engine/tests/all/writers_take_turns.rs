@@ -112,6 +112,9 @@ fn removals_of_the_first_in_an_order_take_each_another_document() {
     assert!(looks <= MOST, "{looks} looks of {WRITERS} writers");
 }
 
+/// An operation that returns how many documents it wrote.
+type Counting<'a> = Pin<Box<dyn Future<Output = Result<usize, Error>> + 'a>>;
+
 /// Size of a large document. Rounded up and in four copies it needs 8 MiB.
 const LARGE: usize = 1_500_000;
 
@@ -135,7 +138,7 @@ fn writers_of_large_documents_wait_for_memory() {
         let update = |id: usize| Update {
             find: Find::new(equal("_id", i32::try_from(id).unwrap())),
             edit: &edit,
-            many: id % 2 == 0,
+            many: id.is_multiple_of(2),
             upsert: false,
             context: context(),
             writer: &TtlField,
@@ -181,7 +184,7 @@ fn large_documents_are_written_in_an_order_and_by_many_at_a_time() {
     let updates: Vec<Update<'_>> = (0..WRITERS).map(|at| update(at % 4 == 3)).collect();
     let contexts: Vec<Arc<Context>> = (0..4).map(|_| context()).collect();
     let find = first();
-    let mut operations: Vec<Pin<Box<dyn Future<Output = Result<usize, Error>> + '_>>> = Vec::new();
+    let mut operations: Vec<Counting<'_>> = Vec::new();
     for context in &contexts {
         operations.push(Box::pin(async {
             let removed = kit.engine.find_and_remove(&collection, &find, context).await?;

@@ -107,7 +107,7 @@ pub enum Stage {
     BucketAuto(Box<BucketAuto>),
     /// Appends the rows of another collection.
     UnionWith(Box<UnionWith>),
-    /// Removes the parts of each row for which an expression says so (`$redact`).
+    /// Removes the parts of each row for which an expression requests it (`$redact`).
     Redact(Expr),
     /// Adds to each row the documents of another collection that it refers to, directly or
     /// indirectly.

@@ -85,7 +85,7 @@ impl Tally {
         })
     }
 
-    /// Returns the result row for this number of input rows; `None` if there is none.
+    /// Returns the result row for this number of input rows, if any.
     pub fn row_of(&self, rows: u64) -> Result<Option<Row>, Error> {
         let passed = self.steps.iter().fold(rows, |rows, step| match *step {
             Step::Skip(count) => rows.saturating_sub(count),

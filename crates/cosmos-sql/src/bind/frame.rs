@@ -1,0 +1,138 @@
+//! The names and the state of one query while it is bound, and its rules about rows and groups.
+
+use select::plan::Aggregate;
+
+use crate::{
+    ast::Node,
+    error::{Clause, Fault},
+};
+
+/// The part of a query that is being bound, which determines whether names refer to rows or groups.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Phase {
+    /// FROM: names of earlier sources. A subquery in FROM reads the documents itself only if all
+    /// outer queries are in this phase.
+    #[default]
+    From,
+    /// Names of FROM, as in WHERE.
+    Rows,
+    /// Names of FROM, as in a key of GROUP BY.
+    Key,
+    /// Keys of GROUP BY and aggregates, in this clause of a query with groups.
+    Groups(Clause),
+    /// Inside an aggregate, which may use the names of FROM but no other aggregate.
+    Aggregate,
+}
+
+/// The rows with which FROM starts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Start {
+    /// One row: that of the outer query, if there is one.
+    #[default]
+    OuterRow,
+    /// All documents.
+    Documents,
+    /// One row for all documents, such as an aggregate over them.
+    OneForAll,
+}
+
+/// Whether a row becomes several because it is combined with elements.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Elements {
+    /// There are no elements.
+    #[default]
+    None,
+    /// There are elements, but they are aggregated, which leaves one row.
+    Aggregated,
+    /// There is a row for each element.
+    Joined,
+}
+
+/// The names and the state of one query while it is bound. Slots allocated in it stay allocated
+/// afterwards.
+#[derive(Debug, Default)]
+pub(super) struct QueryFrame<'q> {
+    /// Names of FROM with their slots.
+    pub(super) names: Vec<(String, usize)>,
+    /// The rows with which FROM starts.
+    pub(super) start: Start,
+    /// The elements with which rows are combined, in FROM or by scalar subqueries.
+    pub(super) elements: Elements,
+    /// Names that no other source of FROM may define although they are not visible: those of
+    /// subqueries in FROM with one row for all documents.
+    pub(super) taken_names: Vec<String>,
+    /// The part of the query that is being bound.
+    pub(super) phase: Phase,
+    /// Keys of GROUP BY with their slots. They are compared as trees, so that `c.a` in SELECT is
+    /// recognized as the key `c.a`.
+    pub(super) keys: Vec<(&'q Node, usize)>,
+    /// Keys whose names are hidden by groups of an outer query, and the index of that query's
+    /// frame.
+    pub(super) hidden_keys: Vec<(&'q Node, usize)>,
+    /// Aggregates found so far.
+    pub(super) aggregates: Vec<Aggregate>,
+    /// Faults about the use of rows in clauses that are evaluated for groups.
+    pub(super) group_faults: Vec<Fault>,
+    /// Whether the query has a GROUP BY.
+    pub(super) has_keys: bool,
+    /// Whether the query has an aggregate.
+    pub(super) aggregates_rows: bool,
+    /// Whether a subquery in an expression iterates over elements, which are joined to the rows.
+    pub(super) joins_elements: bool,
+    /// Whether there are several results for one group.
+    pub(super) has_many_results: bool,
+    /// The slot of a name that FROM repeats directly after itself, which `*` then denotes.
+    pub(super) repeated: Option<usize>,
+    /// Number of `group_faults` about arguments of aggregates, which are reported first.
+    pub(super) early_faults: usize,
+    /// Whether the query is the rewritten query of a client's plan for an order, which reads the
+    /// `_rid` of a group or of a row's document.
+    pub(super) reads_rid: bool,
+}
+
+impl QueryFrame<'_> {
+    /// Returns whether FROM defines a name.
+    pub(super) fn has_name(&self, name: &str) -> bool {
+        self.names.iter().any(|(known, _)| known == name)
+    }
+
+    /// Returns whether the query has a single row, which is its only group: clauses for groups may
+    /// then use names of rows.
+    pub(super) fn has_one_row(&self) -> bool {
+        self.start != Start::Documents && self.elements != Elements::Joined
+    }
+
+    /// Returns whether FROM has one row for all documents, which is not joined with elements.
+    pub(super) fn is_one_for_all(&self) -> bool {
+        self.start == Start::OneForAll && self.elements != Elements::Joined
+    }
+
+    /// Returns whether FROM, of which `slot` is the only source, has no other names. Names of a
+    /// subquery in FROM may be left by a fault or hidden in one row for all documents.
+    pub(super) fn has_only(&self, slot: usize) -> bool {
+        self.taken_names.is_empty() && self.names.iter().all(|(_, of)| *of == slot)
+    }
+
+    /// Returns whether FROM must not define a name, although expressions cannot refer to it.
+    pub(super) fn takes_name(&self, name: &str) -> bool {
+        self.taken_names.iter().any(|taken| taken == name)
+    }
+
+    /// Returns whether a GROUP BY may make several groups.
+    pub(super) fn has_several_groups(&self) -> bool {
+        self.has_keys && !self.has_one_row()
+    }
+
+    /// Returns whether the current clause is evaluated once for each of several groups.
+    pub(super) fn shows_groups(&self) -> bool {
+        self.has_several_groups() && self.clause_of_groups().is_some()
+    }
+
+    /// Returns the current clause if it is evaluated for groups rather than rows.
+    pub(super) fn clause_of_groups(&self) -> Option<Clause> {
+        match self.phase {
+            Phase::Groups(clause) => Some(clause),
+            _ => None,
+        }
+    }
+}
