@@ -2,10 +2,11 @@
 //!
 //! ```text
 //! {a: 1, "b.c": -1}           a ascending, then c of b descending
+//! {a: 1.9}                    a ascending: fractions of doubles are cut
 //! {score: {$meta: "textScore"}}    not supported (238)
 //! ```
 
-use document::{DocRef, Number, Path, ValueRef, shell};
+use document::{DocRef, Number, Path, Rounding, ValueRef, shell};
 use pipeline::sort::{MAX_SORT_PARTS, Sort, SortPart};
 
 use crate::{error::Error, field_path::check_path};
@@ -30,7 +31,33 @@ pub fn parse(sort: DocRef<'_>) -> Result<Sort, Error> {
     Ok(Sort { parts })
 }
 
-/// Parses the direction of a key: 1 or -1, truncated.
+/// Parses a sort of the elements of an array by their fields, as in `$sortArray` and in the `$sort`
+/// of a `$push`. The rules differ from those of other sorts: a direction is exactly 1 or -1, and a
+/// name may start with `$` or occur twice. The error is a text, since its number depends on the
+/// operator.
+pub(crate) fn parse_elements(fields: DocRef<'_>) -> Result<Sort, String> {
+    if fields.is_empty() {
+        return Err("The sort pattern is empty when it should be a set of fields.".to_owned());
+    }
+    let part = |(name, value): (&str, ValueRef<'_>)| {
+        let descending = match Number::of(value).and_then(Number::to_i64_exact) {
+            Some(1) => false,
+            Some(-1) => true,
+            _ => return Err("The sort element value must be either 1 or -1".to_owned()),
+        };
+        if name.is_empty() {
+            return Err("The sort field cannot be empty".to_owned());
+        }
+        if name.split('.').any(str::is_empty) {
+            return Err(format!("The sort field is a dotted field but has an empty part: {name}"));
+        }
+        Ok(SortPart { path: Path::new(name), descending })
+    };
+    Ok(Sort { parts: fields.iter().map(part).collect::<Result<_, _>>()? })
+}
+
+/// Parses the direction of a key: 1 or -1. Doubles are truncated and decimals rounded half to even,
+/// as in mongod.
 ///
 /// Errors: 15974 not a number, 15975 another number.
 fn is_descending(name: &str, value: ValueRef<'_>) -> Result<bool, Error> {
@@ -44,9 +71,14 @@ fn is_descending(name: &str, value: ValueRef<'_>) -> Result<bool, Error> {
         let text = format!("Illegal key in $sort specification: {name}: {}", shell(value));
         return Err(Error::new(15974, text));
     };
-    match number.to_f64().trunc() {
-        1.0 => Ok(false),
-        -1.0 => Ok(true),
+    let direction = match number {
+        Number::Int(value) => value,
+        Number::Double(value) => value as i64,
+        Number::Decimal(value) => value.to_i64(Rounding::HalfEven).unwrap_or(0),
+    };
+    match direction {
+        1 => Ok(false),
+        -1 => Ok(true),
         _ => Err(Error::new(
             15975,
             "$sort key ordering must be 1 (for ascending) or -1 (for descending)",
@@ -83,6 +115,13 @@ mod tests {
         for (sort, expected) in [
             ("{a: 1, 'b.c': -1}", Ok("a+ b.c-")),
             ("{a: 1.0, b: NumberLong(-1), c: NumberDecimal('1')}", Ok("a+ b- c+")),
+            ("{a: 1.9, b: -1.5}", Ok("a+ b-")),
+            ("{a: NumberDecimal('0.51'), b: NumberDecimal('-0.51')}", Ok("a+ b-")),
+            ("{a: NumberDecimal('1.49')}", Ok("a+")),
+            ("{a: NumberDecimal('0.5')}", Err(15975)),
+            ("{a: NumberDecimal('1.5')}", Err(15975)),
+            ("{a: NumberDecimal('NaN')}", Err(15975)),
+            ("{a: 0.51}", Err(15975)),
             ("{}", Ok("")),
             ("{a: 0}", Err(15975)),
             ("{a: 2}", Err(15975)),

@@ -14,6 +14,7 @@ use document::{Number, ValueRef, shell};
 use pipeline::{
     Expr,
     expr::{Filtering, Mapping, SortBy},
+    sort::MAX_SORT_PARTS,
 };
 
 use super::{
@@ -117,19 +118,13 @@ pub(super) fn parse_sort_array(
         return Err(Error::new(2_942_503, "$sortArray requires 'sortBy' to be specified"));
     };
     let by = match by {
-        ValueRef::Document(fields) if fields.is_empty() => {
-            let text = "BadValue: The sort pattern is empty when it should be a set of fields.";
-            return Err(Error::new(2_942_505, text));
-        }
         ValueRef::Document(fields) => {
-            let wrong = "BadValue: The sort element value must be either 1 or -1";
-            // A direction with a fraction is refused here, while other sorts truncate it.
-            let whole = |value| Number::of(value).is_some_and(|by| by.to_i64_exact().is_some());
-            // Checked before parsing the sort, whose own errors have other numbers.
-            if !fields.iter().all(|(_, value)| whole(value)) {
-                return Err(Error::new(2_942_505, wrong));
+            let wrong = |text: String| Error::new(2_942_505, format!("BadValue: {text}"));
+            let sort = sort::parse_elements(fields).map_err(wrong)?;
+            if MAX_SORT_PARTS < sort.parts.len() {
+                return Err(wrong("too many compound keys".to_owned()));
             }
-            SortBy::Fields(sort::parse(fields).map_err(|_| Error::new(2_942_505, wrong))?)
+            SortBy::Fields(sort)
         }
         by => match Number::of(by).map(Number::to_i64_exact) {
             Some(Some(1)) => SortBy::Whole(false),

@@ -8,13 +8,10 @@
 //! `$push` applies its modifiers in a fixed order (insert, sort, slice), regardless of their order
 //! in the document.
 
-use document::{DocRef, Number, Path, Value, ValueRef, shell};
-use pipeline::{
-    edit::{Pull, Push, PushOrder},
-    sort::{Sort, SortPart},
-};
+use document::{DocRef, Number, Value, ValueRef, shell};
+use pipeline::edit::{Pull, Push, PushOrder};
 
-use crate::{error::Error, filter};
+use crate::{error::Error, filter, sort};
 
 /// The modifiers of `$push` with their parsers; the table of supported operators lists them, too.
 pub(crate) const PUSH_MODIFIERS: &[(&str, Modifier)] = &[
@@ -99,25 +96,7 @@ fn parse_order(value: ValueRef<'_>) -> Result<PushOrder, Error> {
              embedded fields",
         ));
     };
-    if fields.is_empty() {
-        return Err(Error::bad_value(
-            "The sort pattern is empty when it should be a set of fields.",
-        ));
-    }
-    let mut parts = Vec::new();
-    for (name, value) in fields.iter() {
-        let descending = is_descending(value)
-            .ok_or_else(|| Error::bad_value("The sort element value must be either 1 or -1"))?;
-        if name.is_empty() {
-            return Err(Error::bad_value("The sort field cannot be empty"));
-        }
-        if name.split('.').any(str::is_empty) {
-            let text = format!("The sort field is a dotted field but has an empty part: {name}");
-            return Err(Error::bad_value(text));
-        }
-        parts.push(SortPart { path: Path::new(name), descending });
-    }
-    Ok(PushOrder::Fields(Sort { parts }))
+    Ok(PushOrder::Fields(sort::parse_elements(fields).map_err(Error::bad_value)?))
 }
 
 /// Parses the direction of a sort; `None` if it is invalid.

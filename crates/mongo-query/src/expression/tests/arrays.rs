@@ -223,6 +223,19 @@ pub(super) const ROWS: &[(&str, &str)] = &[
         "error 2942505: BadValue: The sort element value must be either 1 or -1",
     ),
     (
+        "{$sortArray: {input: '$arr', sortBy: {'': 1}}}",
+        "error 2942505: BadValue: The sort field cannot be empty",
+    ),
+    (
+        "{$sortArray: {input: '$arr', sortBy: {'a..b': 1}}}",
+        "error 2942505: BadValue: The sort field is a dotted field but has an empty part: a..b",
+    ),
+    (
+        "{$sortArray: {input: {$literal: [{$a: 3}, {$a: 1}, {b: 2}]}, sortBy: {$a: -1}}}",
+        "[{$a: 3}, {$a: 1}, {b: 2}]",
+    ),
+    ("{$sortArray: {input: [{b: 2}, {b: 1}], sortBy: {b: 1, b: -1}}}", "[{b: 1}, {b: 2}]"),
+    (
         "{$sortArray: {input: '$arr', sortBy: 1, z: 1}}",
         "error 2942501: $sortArray found an unknown argument: z",
     ),
