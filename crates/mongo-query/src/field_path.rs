@@ -91,6 +91,7 @@ mod tests {
             ("$a", 16410, 16410, 16410),
             ("$id", 0, 16410, 16410),
             ("a.$id", 0, 0, 16412),
+            ("a.$", 16410, 16410, 16412),
             ("a\0b", 16411, 16411, 0),
         ] {
             let codes = (check_path(path), check_plain_path(path), check_field_name(path));

@@ -253,9 +253,47 @@ pub(super) fn parse_get_field(
     function_call(name, args)
 }
 
+/// Fails unless the name of `$setField` and `$unsetField` is a constant string that can name a
+/// field. `raw` is the name as written: an object or an array of expressions is not a constant,
+/// even if its parts are.
+///
+/// Errors: 4161106 not a constant, 4161107 another type, 4161108 a field path or a variable,
+/// 9534700 a NUL.
+fn check_set_name(name: &str, field: &Expr, raw: ValueRef<'_>) -> Result<(), Error> {
+    let is_computed = match raw {
+        ValueRef::Array(_) => true,
+        ValueRef::Document(fields) => {
+            fields.iter().next().is_none_or(|(first, _)| !first.starts_with('$'))
+        }
+        _ => false,
+    };
+    match (field, raw) {
+        (Expr::Literal(document::Value::String(text)), _) if text.contains('\0') => {
+            let text = format!("{name} requires 'field' to have no null bytes");
+            Err(Error::new(9_534_700, text))
+        }
+        (_, ValueRef::String(text))
+            if text.starts_with("$$") && !matches!(field, Expr::Literal(_) | Expr::Field(_)) =>
+        {
+            let text = format!(
+                "'{text}' is a field path reference which is not allowed in this context. Did you \
+                 mean {{$literal: '{text}'}}?"
+            );
+            Err(Error::new(4_161_108, text))
+        }
+        _ if is_computed => {
+            let text =
+                "requires 'field' to evaluate to a constant, but got a non-constant argument";
+            Err(Error::new(4_161_106, format!("{name} {text}")))
+        }
+        _ => constant_name(name, field, [4_161_108, 4_161_106, 4_161_107]),
+    }
+}
+
 /// Parses `$setField` and `$unsetField`, which differ by the argument `value`.
 ///
-/// Errors: 4161100..4161109 for a wrong object or a name that is not constant.
+/// Errors: 4161100..4161109 for a wrong object or a name that is not constant, 9534700 for a name
+/// with a NUL.
 pub(super) fn parse_set_field(
     name: &str,
     value: ValueRef<'_>,
@@ -266,8 +304,9 @@ pub(super) fn parse_set_field(
         _ => &[required("field"), required("input")],
     };
     let args = named::parse_arguments(name, params, value, scope)?;
-    if let [field, ..] = &args[..] {
-        constant_name(name, field, [4_161_108, 4_161_106, 4_161_107])?;
+    let given = named::given_values(name, params, value)?;
+    if let ([field, ..], [Some(raw), ..]) = (&args[..], &given[..]) {
+        check_set_name(name, field, *raw)?;
     }
     function_call(name, args)
 }

@@ -199,13 +199,17 @@ fn parse_call(
     value: ValueRef<'_>,
     scope: Scope,
 ) -> Result<Expr, Error> {
-    let args = match function.takes {
+    let mut args = match function.takes {
         Takes::Named(params) => named::parse_arguments(function.name, params, value, scope)?,
         Takes::DateOrNamed => argument::parse_date(function.name, value, scope)?,
         takes => argument::parse_list(function.name, takes, value, scope)?,
     };
-    if function.name == "$setEquals" {
-        check_sets(&args)?;
+    match function.name {
+        "$setEquals" => check_sets(&args)?,
+        // mongod moves the constants of commutative functions to the end, so that a missing set
+        // makes the result null before a constant of a wrong type is found.
+        "$setIntersection" | "$setUnion" => args.sort_by_key(|arg| arg.as_literal().is_some()),
+        _ => {}
     }
     Ok(Expr::Call(function, args))
 }

@@ -94,8 +94,9 @@ fn parse_options(value: ValueRef<'_>) -> Result<LookupOptions<'_>, Error> {
             }
             (option, ValueRef::String(text)) => match option {
                 "as" => given.name = Some(text),
-                "localField" => given.local = Some(text),
-                "foreignField" => given.foreign = Some(text),
+                // Empty fields count as not given.
+                "localField" => given.local = Some(text).filter(|text| !text.is_empty()),
+                "foreignField" => given.foreign = Some(text).filter(|text| !text.is_empty()),
                 other => {
                     return Err(failed_to_parse(format!("unknown argument to $lookup: {other}")));
                 }

@@ -71,6 +71,16 @@ pub(super) const ROWS: &[(&str, &str)] = &[
     ),
     ("{$round: [1.2345, '$s']}", "error 16004: can't convert from BSON type string to long"),
     ("{$round: [1.2, 1.5]}", "error 51082: precision argument to  $round must be a integral value"),
+    (
+        "{$round: [1.2, NumberDecimal('NaN')]}",
+        "error 51082: precision argument to  $round must be a integral value",
+    ),
+    (
+        "{$round: [1.2, NumberLong(2147483648)]}",
+        "error 51082: precision argument to  $round must be a integral value",
+    ),
+    ("{$round: [1.2, NaN]}", "error 31109: Can't coerce out of range value nan to long"),
+    ("{$trunc: [1.2, -Infinity]}", "error 31109: Can't coerce out of range value -inf to long"),
     ("{$round: [2147483647, -1]}", "NumberLong(2147483650)"),
     ("{$trunc: [-1.567, 2]}", "-1.56"),
     ("{$trunc: NumberLong(5)}", "NumberLong(5)"),

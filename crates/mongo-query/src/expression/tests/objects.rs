@@ -39,6 +39,34 @@ pub(super) const ROWS: &[(&str, &str)] = &[
         "error 4161108: '$CURRENT.s' is a field path reference which is not allowed in this context. Did you mean {$literal: '$CURRENT.s'}?",
     ),
     (
+        "{$setField: {field: '$$NOW', input: '$o', value: 1}}",
+        "error 4161108: '$$NOW' is a field path reference which is not allowed in this context. Did you mean {$literal: '$$NOW'}?",
+    ),
+    (
+        "{$setField: {field: {a: 1}, input: '$o', value: 1}}",
+        "error 4161106: $setField requires 'field' to evaluate to a constant, but got a non-constant argument",
+    ),
+    (
+        "{$unsetField: {field: ['a'], input: '$o'}}",
+        "error 4161106: $unsetField requires 'field' to evaluate to a constant, but got a non-constant argument",
+    ),
+    (
+        "{$setField: {field: {$literal: {a: 1}}, input: '$o', value: 1}}",
+        "error 4161107: $setField requires 'field' to evaluate to type String, but got object",
+    ),
+    (
+        "{$setField: {field: 'a\\0b', input: '$o', value: 1}}",
+        "error 9534700: $setField requires 'field' to have no null bytes",
+    ),
+    (
+        "{$unsetField: {field: {$literal: '\\0'}, input: '$o'}}",
+        "error 9534700: $unsetField requires 'field' to have no null bytes",
+    ),
+    (
+        "{$setField: {field: '$a\\0', input: '$o', value: 1}}",
+        "error 16411: FieldPath field names may not contain '\0'.",
+    ),
+    (
         "{$setField: {field: 'q', input: '$s', value: 1}}",
         "error 4161105: $setField requires 'input' to evaluate to type Object",
     ),
@@ -56,6 +84,18 @@ pub(super) const ROWS: &[(&str, &str)] = &[
     ("{$setField: 1}", "error 4161100: $setField only supports an object as its argument"),
     ("{$setUnion: ['$arr', [1, 9]]}", "[1, 2, 3, 9]"),
     ("{$setUnion: ['$arr', '$n']}", "null"),
+    // Constants are looked at last.
+    ("{$setUnion: ['x', '$missing']}", "null"),
+    ("{$setIntersection: ['x', '$n']}", "null"),
+    (
+        "{$setUnion: ['x', '$arr']}",
+        "error 17043: All operands of $setUnion must be arrays. One argument is of type: string",
+    ),
+    (
+        "{$setUnion: ['$s', '$missing']}",
+        "error 17043: All operands of $setUnion must be arrays. One argument is of type: string",
+    ),
+    ("{$setIntersection: [[1], ['$f', 1.0, '$a']]}", "[1.0]"),
     (
         "{$setUnion: ['$s']}",
         "error 17043: All operands of $setUnion must be arrays. One argument is of type: string",

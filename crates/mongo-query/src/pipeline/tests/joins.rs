@@ -84,6 +84,18 @@ pub(super) const ROWS: &[(&str, &str)] = &[
         "error 9: $lookup requires either 'pipeline' or both 'localField' and 'foreignField' to be specified",
     ),
     (
+        "[{$lookup: {from: 't', localField: '', foreignField: '', as: 'j'}}]",
+        "error 9: $lookup requires either 'pipeline' or both 'localField' and 'foreignField' to be specified",
+    ),
+    (
+        "[{$lookup: {from: 't', localField: 'a', foreignField: '', pipeline: [], as: 'j'}}]",
+        "error 9: $lookup requires either 'pipeline' or both 'localField' and 'foreignField' to be specified",
+    ),
+    (
+        "[{$limit: 1}, {$lookup: {from: 't', localField: '', foreignField: '', pipeline: [{$project: {_id: 1}}], as: 'a'}}]",
+        "{_id: 1, a: [{_id: 1}, {_id: 2}, {_id: 3}, {_id: 4}, {_id: 5}], x: 'p', l: [1, 2], o: {e: 2}}",
+    ),
+    (
         "[{$lookup: {from: 't', localField: 'a', as: 'j'}}]",
         "error 9: $lookup requires either 'pipeline' or both 'localField' and 'foreignField' to be specified",
     ),

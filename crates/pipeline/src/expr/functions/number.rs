@@ -56,3 +56,23 @@ pub(crate) fn need_date(value: ValueRef<'_>) -> Result<i64, Error> {
         )
     })
 }
+
+/// Truncates a double to an integer. Fails with 31109 on NaN and beyond 64 bits.
+pub(crate) fn truncated(value: f64) -> Result<i64, Error> {
+    if !(-9.2e18..=9.2e18).contains(&value) {
+        let text = format!("Can't coerce out of range value {} to long", shown_double(value));
+        return Err(invalid_request(31109, text));
+    }
+    Ok(value as i64)
+}
+
+/// Formats a double as C++ prints it.
+fn shown_double(value: f64) -> String {
+    match value {
+        value if value.is_finite() => {
+            let text = format!("{value:e}");
+            if text.contains("e-") { text } else { text.replace('e', "e+") }
+        }
+        value => value.to_string().to_lowercase(),
+    }
+}

@@ -5,7 +5,7 @@ use evaluation::Error;
 
 use super::super::OptionalValue;
 use super::arithmetic::{NULL, some_value};
-use super::number::{is_int, number_value};
+use super::number::{int32_of, is_int, number_value, truncated};
 use super::{Function, In, Takes::Between, row};
 use crate::failure::{invalid_request, type_mismatch};
 
@@ -26,6 +26,9 @@ fn trunc(call: &In<'_>) -> OptionalValue {
 
 /// Returns the place argument of `$round` and `$trunc`; `None` if it is null. Negative places are
 /// before the point: -2 rounds to hundreds.
+///
+/// Errors: 16004 not a number, 31109 a double beyond 64 bits, 51082 not an integer of 32 bits, 51083
+/// out of range.
 fn place_argument(call: &In<'_>) -> Result<Option<i32>, Error> {
     let arg = call.arg_at(1);
     if arg.is_absent() {
@@ -38,12 +41,15 @@ fn place_argument(call: &In<'_>) -> Result<Option<i32>, Error> {
         let text = format!("can't convert from BSON type {} to long", arg.type_name());
         return Err(type_mismatch(16004, text));
     };
-    let Some(whole) = number.to_i64_exact() else {
+    if let Number::Double(place) = number {
+        truncated(place)?;
+    }
+    let Some(whole) = int32_of(arg.operand()) else {
         let text = format!("precision argument to  {} must be a integral value", call.name);
         return Err(invalid_request(51082, text));
     };
-    match i32::try_from(whole) {
-        Ok(place) if (-20..=100).contains(&place) => Ok(Some(place)),
+    match whole {
+        place if (-20..=100).contains(&place) => Ok(Some(place)),
         _ => Err(invalid_request(
             51083,
             format!(

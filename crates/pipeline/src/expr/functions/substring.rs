@@ -6,7 +6,7 @@ use evaluation::Error;
 
 use super::super::OptionalValue;
 use super::arithmetic::NULL;
-use super::number::int32_of;
+use super::number::{int32_of, truncated};
 use super::string::{coerced_text, text_of};
 use super::{
     Function, In,
@@ -149,28 +149,12 @@ fn index_of_cp(call: &In<'_>) -> OptionalValue {
 fn whole_argument(value: ValueRef<'_>) -> Result<Option<i64>, Error> {
     Ok(match Number::of(value) {
         Some(Number::Int(v)) => Some(v),
-        Some(Number::Double(v)) if !(-9.2e18..=9.2e18).contains(&v) => {
-            let shown = shown_double(v);
-            let text = format!("Can't coerce out of range value {shown} to long");
-            return Err(invalid_request(31109, text));
-        }
-        Some(Number::Double(v)) => Some(v as i64),
+        Some(Number::Double(v)) => Some(truncated(v)?),
         Some(Number::Decimal(v)) => {
             Some(v.to_i64(document::Rounding::HalfEven).unwrap_or(i64::MIN))
         }
         None => None,
     })
-}
-
-/// Formats a double as C++ prints it.
-fn shown_double(value: f64) -> String {
-    match value {
-        value if value.is_finite() => {
-            let text = format!("{value:e}");
-            if text.contains("e-") { text } else { text.replace('e', "e+") }
-        }
-        value => value.to_string().to_lowercase(),
-    }
 }
 
 /// `$substrBytes: ["abc", 1, 1]` is `"b"`; an error if a bound is inside a character. A negative
