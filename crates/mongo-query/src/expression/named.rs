@@ -236,7 +236,14 @@ pub(super) fn given_values<'v>(
         let text = text.replace("{v}", &shell(value).to_string()).replace("{a}", argument);
         Error::new(code, text)
     };
-    let ValueRef::Document(fields) = value else { return Err(say(wording.not_object, "")) };
+    let fields = match value {
+        ValueRef::Document(fields) => fields,
+        // `$rand`, the operator without parameters, reads an array like an object.
+        ValueRef::Array(values) if params.is_empty() => {
+            return if values.is_empty() { Ok(Vec::new()) } else { Err(say(wording.unknown, "0")) };
+        }
+        _ => return Err(say(wording.not_object, "")),
+    };
     let mut given = vec![None; params.len()];
     for (argument, value) in fields.iter() {
         let at = params.iter().position(|param| param.name == argument);

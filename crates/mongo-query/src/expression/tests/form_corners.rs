@@ -38,5 +38,8 @@ pub(super) const ROWS: &[(&str, &str)] = &[
     ("{$filter: {input: '$aa', as: 'e', cond: {$isArray: '$$e'}}}", "[[{b: 9}]]"),
     ("{a: {b: '$zz', c: [{d: '$a'}]}}", "{a: {c: [{d: 1}]}}"),
     ("[[], {}, null]", "[[], {}, null]"),
+    ("{$lt: [{$rand: []}, 1]}", "true"),
+    ("{$rand: [1]}", "error 3040501: $rand does not currently accept arguments"),
+    ("{$rand: 1}", "error 10065: invalid parameter: expected an object ($rand)"),
     ("{$literal: {$add: [1, 2]}}", "{$add: [1, 2]}"),
 ];
