@@ -16,7 +16,10 @@ mod tests;
 
 use document::{DocRef, ValueRef};
 use evaluation::as_program;
-use pipeline::project::{Computed, Projection};
+use pipeline::{
+    Filter,
+    project::{Computed, Projection},
+};
 
 use crate::{error::Error, expression, field_path::check_path};
 use build::{Builder, Leaf};
@@ -37,6 +40,18 @@ const MAX_DEPTH: usize = 100;
 /// Parses the projection of a find.
 pub fn parse_find(projection: DocRef<'_>) -> Result<Projection, Error> {
     as_program(|| parse_in(projection, Place::Find))
+}
+
+/// Parses the projection of a find with this filter.
+///
+/// Errors: 224 for an `$expr` in the filter of a positional `$`, which needs a condition that
+/// matches at an element, and those of projections.
+pub fn parse_find_over(projection: DocRef<'_>, filter: &Filter) -> Result<Projection, Error> {
+    let projection = parse_find(projection)?;
+    if projection.needs_filter() && filter.has_expression() {
+        return Err(Error::new(224, "$expr is not allowed in this context"));
+    }
+    Ok(projection)
 }
 
 /// Parses a `$project` stage. An empty one is an error (51272), while an empty projection of a find

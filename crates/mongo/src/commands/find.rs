@@ -123,9 +123,8 @@ fn finish_plan(
         stages.push(Stage::Limit(limit));
     }
     if let Some(projection) = args.document("projection")?.filter(|it| !it.is_empty()) {
-        let projection = mongo_query::projection::parse_find(projection)?;
-        let projection = projection.over_filter(&plan.filter);
-        stages.push(Stage::Project(projection));
+        let projection = mongo_query::projection::parse_find_over(projection, &plan.filter)?;
+        stages.push(Stage::Project(projection.over_filter(&plan.filter)));
     }
     Ok(plan.with_stages(stages))
 }

@@ -80,7 +80,7 @@ pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let find = parse_find(&args)?;
     // Without an update the document is removed; the combination was checked above.
     let mut edit = args.get("update").map(|update| parse_edit(update, &args, false)).transpose()?;
-    let projection = parse_projection(&args, new)?;
+    let projection = parse_projection(&args, new, &find.filter)?;
     let context = call.evaluation_context().await?;
     // A replacement is stored as a whole, so its empty timestamps are filled in.
     if let Some(edit) = &mut edit {
@@ -197,11 +197,11 @@ async fn change_document<S: Store>(
 
 /// Parses the projection of the returned document. A positional one needs the position at which the
 /// filter matched, which the new document may not have, so it excludes `new`.
-fn parse_projection(args: &Args<'_>, new: bool) -> Result<Option<Projection>> {
+fn parse_projection(args: &Args<'_>, new: bool, filter: &Filter) -> Result<Option<Projection>> {
     let Some(fields) = args.document("fields")?.filter(|fields| !fields.is_empty()) else {
         return Ok(None);
     };
-    let projection = mongo_query::projection::parse_find(fields)?;
+    let projection = mongo_query::projection::parse_find_over(fields, filter)?;
     if new && projection.needs_filter() {
         let message = "cannot use a positional projection and return the new document";
         return Err(Error::new(BadValue, message));

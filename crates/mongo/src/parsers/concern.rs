@@ -13,7 +13,7 @@ use document::{DocRef, Number, Rounding, ValueRef};
 
 use crate::{
     arguments::Args,
-    command_row::{CommandRow, ReadLevels},
+    command_row::{Access, CommandRow, ReadLevels},
     errors::{
         BadValue, Error, FailedToParse, IllegalOperation, InvalidOptions, NotAReplicaSet, Result,
         TypeMismatch,
@@ -72,7 +72,7 @@ pub(crate) fn check_read(args: &Args<'_>, row: &CommandRow) -> Result<()> {
         let message = "atClusterTime field can be set only if level is equal to snapshot";
         return Err(Error::new(InvalidOptions, message));
     }
-    check_level(row, level)?;
+    check_level(args, row, level)?;
     if optime {
         let message = "node needs to be a replica set member to use read concern";
         return Err(Error::new(NotAReplicaSet, message));
@@ -85,12 +85,14 @@ pub(crate) fn check_read(args: &Args<'_>, row: &CommandRow) -> Result<()> {
 }
 
 /// Checks a level against those of the command (72), then against those of a standalone server
-/// (123).
-fn check_level(row: &CommandRow, level: Option<&str>) -> Result<()> {
+/// (123). A read whose arguments make it write, a pipeline with `$out` or `$merge`, is not
+/// linearizable.
+fn check_level(args: &Args<'_>, row: &CommandRow, level: Option<&str>) -> Result<()> {
+    let writes = || matches!(row.access, Access::ByArguments(changes) if changes(args.body));
     let accepts = |level: &str| match row.read_levels {
         ReadLevels::Local => false,
         ReadLevels::ExceptSnapshot => level != "snapshot",
-        ReadLevels::All => true,
+        ReadLevels::All => level != "linearizable" || !writes(),
     };
     match level {
         None | Some("local") => Ok(()),

@@ -214,6 +214,13 @@ async fn of_reads() {
         doc! { "aggregate": of, "pipeline": pipeline, "cursor": doc! {} }
     };
     let documents = || array![doc! { "$documents": array![doc! { "a": 1 }] }];
+    let positional =
+        |filter: Document| doc! { "find": "c", "filter": filter, "projection": doc! { "b.$": 1 } };
+    let linearizable = |pipeline: Value| {
+        let mut command = aggregate("c".into(), pipeline);
+        command.push("readConcern", doc! { "level": "linearizable" });
+        command
+    };
     let mut rows = vec![
         (doc! { "aggregate": "c", "pipeline": array![], "cursor": doc! { "x": 1 } }, 40415),
         (aggregate(1.into(), array![]), 73),
@@ -225,6 +232,9 @@ async fn of_reads() {
         (doc! { "getMore": Value::Int64(5), "collection": "c" }, 43),
         (doc! { "find": "c", "writeConcern": doc! { "w": 1 } }, 72),
         (doc! { "find": "c", "readConcern": doc! { "level": "linearizable" } }, 123),
+        (linearizable(array![]), 123),
+        (linearizable(array![doc! { "$out": "d" }]), 72),
+        (linearizable(array![doc! { "$merge": "d" }]), 72),
         (doc! { "find": "c", "readConcern": doc! { "level": "majority" } }, 0),
         (
             doc! { "find": "c", "readConcern": doc! { "level": "local", "provenance": Value::Null } },
@@ -254,6 +264,9 @@ async fn of_reads() {
             ),
             0,
         ),
+        (positional(doc! { "b": 1 }), 0),
+        (positional(doc! { "b": 1, "$expr": doc! { "$eq": array!["$a", 1] } }), 224),
+        (positional(doc! { "$or": array![doc! { "$expr": "$a" }, doc! { "b": 1 }] }), 224),
         (doc! { "collStats": "c", "zzz": 1 }, 0),
         (doc! { "dbStats": 1, "zzz": 1 }, 0),
         (doc! { "validate": "c", "zzz": 1 }, 0),

@@ -43,6 +43,11 @@ async fn find_and_modify_reads_all_arguments_first() {
             assert_eq!(client.all("c").await, rows(), "{command:?}");
         }
     }
+    let query = doc! { "b": 1, "$expr": true };
+    let fields = doc! { "b.$": 1 };
+    let command = doc! { "findAndModify": "c", "query": query, "fields": fields, "update": SET(), "$db": "db" };
+    assert_eq!(number(&client.run(command).await, "code"), 224);
+    assert_eq!(client.all("c").await, rows());
     let upsert = doc! { "findAndModify": "new", "query": doc! {}, "update": doc! { "$foo": 1 },
     "upsert": true, "$db": "db" };
     assert_eq!(number(&client.run(upsert).await, "code"), 9);
