@@ -186,6 +186,8 @@ pub struct Door<S: Store> {
     pub(crate) started: Duration,
     /// Values set by `setParameter`. Other parameters keep their initial value.
     pub(crate) parameters: Mutex<HashMap<String, document::Value>>,
+    /// Whether commands of clients must declare an API version (`requireApiVersion`).
+    pub(crate) requires_api_version: AtomicBool,
     /// The fail points, enabled or disabled.
     pub(crate) fail_points: Mutex<FailPoints>,
     /// Random id of this server start. Drivers compare it (`topologyVersion.processId`) to detect a
@@ -250,6 +252,7 @@ impl<S: Store> Door<S> {
             login_failures: ProtocolErrorLog::default(),
             started: clock::monotonic_time(),
             parameters: Mutex::default(),
+            requires_api_version: AtomicBool::new(false),
             process: new_process_id(),
             timestamps: Timestamps::default(),
             fail_points: Mutex::default(),

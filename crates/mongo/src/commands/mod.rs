@@ -160,6 +160,10 @@ async fn run_command<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     check_rights_of_now(call, row).await?;
     let args = call.args().with_noted_names();
     api_version::check_version(row, &args)?;
+    // Requests of the portal are the server's own and declare no version.
+    if call.door.requires_api_version.load(Relaxed) && call.connection.relayed_sender.is_none() {
+        api_version::require_version(&args)?;
+    }
     check_fields(call, row.fields)?;
     if row.admin_only && call.database != "admin" {
         let message = format!("{} may only be run against the admin database.", row.name);

@@ -1,6 +1,6 @@
-//! `getParameter` and `setParameter`: the settings that tools and tests use. None of them changes
-//! behavior: application tests shorten the interval of the TTL monitor, and here nothing waits for
-//! one.
+//! `getParameter` and `setParameter`: the settings that tools and tests use. Only one of them
+//! changes behavior: with `requireApiVersion` commands without `apiVersion` are refused. Application
+//! tests shorten the interval of the TTL monitor, and here nothing waits for one.
 //!
 //! ```text
 //! {getParameter: 1, ttlMonitorSleepSecs: 1}  => {ttlMonitorSleepSecs: 60, ok: 1}
@@ -9,6 +9,8 @@
 //!
 //! Values are kept in memory until the server stops.
 
+use std::sync::atomic::Ordering;
+
 use document::{DocBuf, Document, Number, Value, ValueRef, array, doc};
 use engine::Store;
 
@@ -16,7 +18,7 @@ use crate::{
     arguments::{Args, GENERIC},
     call::Call,
     door::Topology,
-    errors::{BadValue, Error, InvalidOptions, Result, TypeMismatch},
+    errors::{BadValue, CommandNotSupported, Error, InvalidOptions, Result, TypeMismatch},
     limits::COMPATIBILITY_VERSION,
     replies::ok,
 };
@@ -35,7 +37,7 @@ const KNOWN: &[Known] = &[
     ("enableTestCommands", || Value::Bool(true), false),
     ("authenticationMechanisms", || array!["MONGODB-X509", "SCRAM-SHA-1", "SCRAM-SHA-256"], false),
     // Drivers' test suites read these two before each test of the Stable API.
-    ("requireApiVersion", || Value::Bool(false), false),
+    (REQUIRE_API_VERSION, || Value::Bool(false), true),
     ("acceptApiVersion2", || Value::Bool(false), false),
     ("authSchemaVersion", || Value::Int32(5), false),
     ("automationServiceDescriptor", || Value::from(""), true),
@@ -46,6 +48,9 @@ const KNOWN: &[Known] = &[
     ("cursorTimeoutMillis", || Value::Int64(600_000), false),
     ("internalQueryMaxBlockingSortMemoryUsageBytes", || Value::Int32(104_857_600), false),
 ];
+
+/// Whether commands of clients must declare the version of the Stable API.
+const REQUIRE_API_VERSION: &str = "requireApiVersion";
 
 /// The feature compatibility version, which is not a setting: it follows from the server's version.
 const COMPATIBILITY: &str = "featureCompatibilityVersion";
@@ -117,8 +122,8 @@ pub(super) async fn get_parameters<S: Store>(call: &Call<'_, S>) -> Result<DocBu
 /// Runs `setParameter`; returns the old value of the last parameter. All are checked before the
 /// first is set.
 ///
-/// Fails with 72 for an unknown name, 20 for a read-only parameter, and 2 and 14 for an invalid
-/// value.
+/// Fails with 72 for an unknown name, 20 for a read-only parameter, 2 and 14 for an invalid value,
+/// and 115 for `requireApiVersion` in a sharded cluster.
 pub(super) async fn set_parameters<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let given = call.body.iter().skip(1).filter(|(name, _)| !GENERIC.contains(name));
     let mut taken = Vec::new();
@@ -133,11 +138,16 @@ pub(super) async fn set_parameters<S: Store>(call: &Call<'_, S>) -> Result<DocBu
             let message = format!("not allowed to change [{name}] at runtime");
             return Err(Error::new(crate::errors::IllegalOperation, message));
         }
-        taken.push((name, *start, taken_value(name, value, &start())?));
+        let value = taken_value(name, value, &start())?;
+        check_unsharded(call, name, &value)?;
+        taken.push((name, *start, value));
     }
     let mut was = None;
     for (name, start, value) in taken {
         was = Some(value_of(call, name, start));
+        if name == REQUIRE_API_VERSION {
+            call.door.requires_api_version.store(value == Value::Bool(true), Ordering::Relaxed);
+        }
         call.door.parameters.lock().insert(name.to_owned(), value);
     }
     match was {
@@ -146,6 +156,17 @@ pub(super) async fn set_parameters<S: Store>(call: &Call<'_, S>) -> Result<DocBu
             Err(Error::new(InvalidOptions, "no option found to set, use help:true to see options "))
         }
     }
+}
+
+/// Fails with 115 if an API version is to be required in a sharded cluster: only one of its servers
+/// would require it.
+fn check_unsharded<S: Store>(call: &Call<'_, S>, name: &str, value: &Value) -> Result<()> {
+    let is_sharded = call.door.settings.is_home.is_some();
+    if name == REQUIRE_API_VERSION && is_sharded && *value == Value::Bool(true) {
+        let message = "requireApiVersion is not supported in a sharded cluster";
+        return Err(Error::new(CommandNotSupported, message));
+    }
+    Ok(())
 }
 
 /// Returns the value that a parameter is set to. A boolean accepts any value by its truth, as in

@@ -57,6 +57,16 @@ pub(crate) fn check_version(row: &CommandRow, args: &Args<'_>) -> Result<()> {
     }
 }
 
+/// Fails with 498870 on a command without a version, where the server requires one.
+pub(crate) fn require_version(args: &Args<'_>) -> Result<()> {
+    if args.get("apiVersion").is_some() {
+        return Ok(());
+    }
+    let message =
+        "The apiVersion parameter is required, please configure your MongoClient's API version";
+    Err(Error::new(498_870, message))
+}
+
 /// Returns whether a command requires version 1 strictly. The version was checked before, except
 /// for unknown commands.
 pub(crate) fn is_strict(body: DocRef<'_>) -> bool {

@@ -264,3 +264,14 @@ async fn a_read_that_nobody_waits_for_ends_and_a_write_does_not() {
     }
     panic!("the write ended with its client");
 }
+
+#[tokio::test]
+async fn requests_of_the_server_itself_need_no_api_version() {
+    let mut client = filled(1).await;
+    let set = doc! { "setParameter": 1, "requireApiVersion": true };
+    assert_eq!(number(&relay(&client, Right::Write, "admin", &set).await, "ok"), 1);
+    let refused = client.run(doc! { "find": "c", "$db": "db" }).await;
+    assert_eq!(number(&refused, "code"), 498_870);
+    let found = relay(&client, Right::Read, "db", &doc! { "find": "c" }).await;
+    assert_eq!(first_batch(&found).len(), 1);
+}
