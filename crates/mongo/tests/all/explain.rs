@@ -254,3 +254,31 @@ async fn plans_that_were_tried_are_listed_unless_only_statistics_are_asked_for()
         }
     }
 }
+
+#[tokio::test]
+async fn the_shape_of_a_query_has_hashes() {
+    let mut client = client().await;
+    let find = |value: Value| doc! { "find": "c", "filter": doc! { "a": value } };
+    let one = explain(&mut client, find(1.into())).await;
+    let other = explain(&mut client, find(2.into())).await;
+    let text = explain(&mut client, find("x".into())).await;
+    let query = |reply: &Document| reply.get("queryShapeHash").cloned();
+    let plan = |reply: &Document| {
+        let planner = inner(reply, &["queryPlanner"]);
+        assert_eq!(planner.get("queryHash"), planner.get("planCacheShapeHash"));
+        planner.get("planCacheShapeHash").cloned()
+    };
+    for (hash, digits) in [(query(&one), 64), (plan(&one), 8)] {
+        assert!(matches!(&hash, Some(Value::String(it)) if it.len() == digits), "{hash:?}");
+    }
+    assert_eq!((query(&one), plan(&one)), (query(&other), plan(&other)));
+    assert!(query(&one) != query(&text) && plan(&one) != plan(&text));
+    let count = explain(&mut client, doc! { "count": "c" }).await;
+    assert_eq!(query(&count), None);
+    assert!(plan(&count).is_some());
+    let stages = array![doc! { "$match": doc! { "a": 1 } }];
+    let command = doc! { "aggregate": "c", "pipeline": stages, "explain": true, "$db": "db" };
+    let reply = client.run(command).await;
+    assert_eq!(plan(&reply), plan(&one));
+    assert!(matches!(query(&reply), Some(Value::String(_))));
+}

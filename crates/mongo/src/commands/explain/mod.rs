@@ -8,9 +8,12 @@
 //! ```text
 //! {explain: {find: "c", filter: {a: 1}}, verbosity: "executionStats"}
 //! => {queryPlanner: {namespace: "db.c", parsedQuery: {a: 1}, winningPlan: {stage: "FETCH", ..}},
-//!     executionStats: {nReturned: 1, totalKeysExamined: 1, totalDocsExamined: 1, ..}, ok: 1}
+//!     executionStats: {nReturned: 1, totalKeysExamined: 1, totalDocsExamined: 1, ..},
+//!     queryShapeHash: "5F3A..", ok: 1}
 //! ```
 
+/// The hashes of the shape of a query.
+mod query_shape;
 /// The format of the reply.
 mod shape;
 /// Writes, which are counted instead of applied.
@@ -21,6 +24,7 @@ use engine::{BatchLimit, Hint, Namespace, Plan, Store};
 use pipeline::exec::Stage;
 
 use self::{
+    query_shape::plan_cache_shape_hash,
     shape::{Stats, build_reply, planner_section, winning_plan},
     write::PlannedWrite,
 };
@@ -168,7 +172,8 @@ async fn explain_fast_count<S: Store>(
     // mongod shows a missing collection as a plan that ends at once.
     let there = call.find_collection(namespace).is_some();
     let mut stage = doc! { "stage": if there { "RECORD_STORE_FAST_COUNT" } else { "EOF" } };
-    let planned = planner_section(namespace, Document::new(), stage.clone());
+    let hash = plan_cache_shape_hash(DocRef::Tree(&Document::new()), command);
+    let planned = planner_section(namespace, Document::new(), hash, stage.clone());
     let stats = if execute {
         let inner = call.inner_call("count", command);
         let counted = count::run(&inner);
@@ -180,7 +185,7 @@ async fn explain_fast_count<S: Store>(
     } else {
         None
     };
-    build_reply(call, planned, stats, command)
+    build_reply(call, namespace, planned, stats, command)
 }
 
 /// Parses the inner command. For `update` and `delete` the first statement is explained, as mongod
@@ -306,11 +311,12 @@ async fn reply_with_plan<S: Store>(
     let millis = clock::monotonic_time().saturating_sub(started).as_millis();
     let explain = cursor.explain();
     let plan = winning_plan(&explain, &stages, sorts, None, then.planned_stage());
-    let planned = planner_section(namespace, filter, plan);
+    let hash = plan_cache_shape_hash(DocRef::Tree(&filter), command);
+    let planned = planner_section(namespace, filter, hash, plan);
     let stats = execute.then(|| {
         let (keys, documents) = (explain.keys_examined, explain.documents_examined);
         let stage = winning_plan(&explain, &stages, sorts, Some(found), then.counted_stage(found));
         Stats { returned: then.returned_count(found), millis, keys, documents, stage }
     });
-    build_reply(call, planned, stats, command)
+    build_reply(call, namespace, planned, stats, command)
 }

@@ -5,6 +5,7 @@
 use document::{DocBuf, DocRef, Document, Value, doc};
 use engine::{Explain, Namespace, Store};
 
+use super::query_shape::query_shape_hash;
 use crate::{call::Call, errors::Result, limits::SERVER_VERSION, replies::ok};
 
 /// The counts of an explained execution.
@@ -30,17 +31,21 @@ pub(super) fn shortest_int(value: u64) -> Value {
     }
 }
 
-/// Returns `queryPlanner`: the filter as given, and the chosen plan. Rejected plans are not kept,
+/// Returns `queryPlanner`: the filter as given, the hash of its shape under both of its names, and
+/// the chosen plan. Rejected plans are not kept,
 /// so none is shown.
 pub(super) fn planner_section(
     namespace: &Namespace,
     filter: Document,
+    shape_hash: String,
     winning: Document,
 ) -> Document {
     doc! {
         "namespace": namespace.to_string(),
         "indexFilterSet": false,
         "parsedQuery": filter,
+        "queryHash": shape_hash.as_str(),
+        "planCacheShapeHash": shape_hash,
         "winningPlan": winning,
         "rejectedPlans": Value::Array(Vec::new()),
     }
@@ -49,6 +54,7 @@ pub(super) fn planner_section(
 /// Returns the reply: the plan, the counts of a run if there was one, and the command.
 pub(super) fn build_reply<S: Store>(
     call: &Call<'_, S>,
+    namespace: &Namespace,
     planned: Document,
     stats: Option<Stats>,
     command: DocRef<'_>,
@@ -68,6 +74,9 @@ pub(super) fn build_reply<S: Store>(
             run.push("allPlansExecution", Value::Array(Vec::new()));
         }
         reply.push("executionStats", run);
+    }
+    if let Some(hash) = query_shape_hash(namespace, command) {
+        reply.push("queryShapeHash", hash);
     }
     reply.push("command", command.to_tree());
     reply.push(
