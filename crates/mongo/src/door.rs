@@ -33,6 +33,7 @@ use crate::{
     namespace_work::AllWork,
     peer::Peer,
     protocol_error_log::ProtocolErrorLog,
+    recent_log::RecentLog,
     siblings::Siblings,
     timestamps::Timestamps,
     usage::Usage,
@@ -111,6 +112,8 @@ pub struct Settings {
     pub machine: fn() -> Machine,
     /// Returns the machine's load figures, for `getDiagnosticData`.
     pub machine_figures: fn() -> MachineFigures,
+    /// Returns the last lines of the server's log, for `getLog`.
+    pub recent_log: fn() -> RecentLog,
 }
 
 impl Default for Settings {
@@ -139,6 +142,7 @@ impl Default for Settings {
             usage: Usage::default,
             machine: Machine::default,
             machine_figures: MachineFigures::default,
+            recent_log: RecentLog::default,
         }
     }
 }

@@ -92,6 +92,7 @@ mod peer;
 mod protocol_error_log;
 /// The start of queries.
 mod query;
+mod recent_log;
 /// Commands that come through the portal.
 mod relay;
 /// Messages that may be sent to another server.
@@ -141,6 +142,7 @@ pub use limits::MESSAGE_BYTES;
 pub use login::KnownUser;
 pub use machine::{Machine, MachineFigures};
 pub use peer::Peer;
+pub use recent_log::RecentLog;
 pub use relay::{NoReply, Right, Sender, home_of_command};
 pub use siblings::{Answers, AskSiblings, Siblings};
 pub use usage::Usage;

@@ -28,6 +28,7 @@ mod free_memory;
 mod give_way;
 mod host;
 mod interrupt;
+mod kept_lines;
 mod listen;
 mod logging;
 mod machine;

@@ -1,12 +1,25 @@
-//! Logging to standard error. Never logs a payload or a secret.
+//! Logging to standard error; the last lines are kept for `getLog`. Never logs a payload or a secret.
 
-use std::{io::IsTerminal, sync::OnceLock};
-
-use tracing_subscriber::{
-    Registry, filter::LevelFilter, fmt, layer::SubscriberExt, registry, reload,
+use std::{
+    io::{self, IsTerminal},
+    sync::OnceLock,
 };
 
-use crate::config::{Config, LogFormat};
+use tracing_subscriber::{
+    Registry,
+    filter::LevelFilter,
+    fmt::{
+        self,
+        format::{DefaultFields, Format},
+    },
+    layer::SubscriberExt,
+    registry, reload,
+};
+
+use crate::{
+    config::{Config, LogFormat},
+    kept_lines::KeptLines,
+};
 
 /// Handle to change the level of the process's logger.
 static LEVEL: OnceLock<reload::Handle<LevelFilter, Registry>> = OnceLock::new();
@@ -23,15 +36,28 @@ pub(crate) fn change_level(config: &Config) {
     }
 }
 
-/// Starts logging as configured, once per process. Colours only on a terminal.
+/// Returns the layer that writes lines to standard error. Colours only on a terminal.
+fn lines<S>() -> fmt::Layer<S, DefaultFields, Format, fn() -> io::Stderr> {
+    let lines = fmt::layer().with_writer(io::stderr as fn() -> io::Stderr);
+    lines.with_ansi(io::stderr().is_terminal())
+}
+
+/// Starts logging as configured, once per process.
 pub(crate) fn start_logging(config: &Config) {
     let Some(format) = config.log_format else { return };
     let (filter, level) = reload::Layer::new(level_of(config));
-    let (filtered, lines) = (registry().with(filter), fmt::layer());
-    let lines = lines.with_writer(std::io::stderr).with_ansi(std::io::stderr().is_terminal());
+    let filtered = registry().with(filter);
+    // Comes first, since layers of one format share the text of a span's fields, here without
+    // colours.
+    let kept = fmt::layer().with_writer(|| KeptLines).with_ansi(false);
     let started = match format {
-        LogFormat::Text => tracing::subscriber::set_global_default(filtered.with(lines)),
-        LogFormat::Json => tracing::subscriber::set_global_default(filtered.with(lines.json())),
+        LogFormat::Text => {
+            tracing::subscriber::set_global_default(filtered.with(kept).with(lines()))
+        }
+        LogFormat::Json => {
+            let lines = lines().json();
+            tracing::subscriber::set_global_default(filtered.with(kept.json()).with(lines))
+        }
     };
     // A second server in the same process keeps the first one's logger.
     if started.is_ok() {

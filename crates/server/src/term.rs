@@ -24,7 +24,7 @@ use crate::{
     failure::{Failure, failed},
     features::Features,
     give_way::{give_way, run_apart},
-    host, machine, nosql,
+    host, kept_lines, machine, nosql,
     relayed::Doors,
     site::Site,
     tls::{Opened, Socket},
@@ -231,6 +231,7 @@ fn mongo_settings(site: &Site, host: String, features: &Features) -> mongo::Sett
         usage: machine::process_usage,
         machine: host::machine,
         machine_figures: host::figures,
+        recent_log: kept_lines::recent_log,
         ..usual
     }
 }

@@ -107,7 +107,7 @@ rows! {
         CommandRow::reads(Rights::Open).without_documents().home(Home::Any);
     "hostInfo" => diagnosis::host_info, &[], "describes the machine",
         CommandRow::reads(Rights::Server(&[Action::HostInfo])).without_documents().home(Home::Any);
-    "getLog" => diagnosis::get_log, &[], "shows log lines kept in memory; there are none",
+    "getLog" => diagnosis::get_log, &[], "the last 1,024 lines of the server's log, each up to 1,024 bytes",
         CommandRow::reads(Rights::Server(&[Action::GetLog])).on_admin().without_documents().home(Home::Any);
     "getCmdLineOpts" => diagnosis::command_line, &[], "shows the command line of the server",
         CommandRow::reads(Rights::Server(&[Action::GetCmdLineOpts])).on_admin().without_documents().home(Home::Any);
