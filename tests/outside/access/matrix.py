@@ -52,9 +52,14 @@ def bodies(database):
         (here, {"listIndexes": "c"}),
         (here, {"collStats": "c"}),
         (here, {"collstats": "c"}),
+        (here, {"dataSize": f"{database}.c"}),
         (here, {"dbStats": 1}),
         (here, {"dbstats": 1}),
         (here, {"validate": "c"}),
+        (here, {"validateDBMetadata": 1, "apiParameters": {"version": "1"}}),
+        (here, {"planCacheClear": "c"}),
+        (here, {"planCacheClearFilters": "c"}),
+        (here, {"planCacheListFilters": "c"}),
         (here, {"ebbExpiry": "c"}),
         # Writing.
         (here, {"insert": "c", "documents": [{"a": 1}]}),
@@ -132,7 +137,7 @@ LOGIN = names("""
 
 # Sets of commands by action.
 #: EbbDB's forecast of expirations requires `find`.
-_FIND = names("find count distinct aggregate explain ebbExpiry")
+_FIND = names("find count distinct aggregate explain ebbExpiry dataSize")
 _LISTS = names("listCollections listIndexes")
 _STATS = names("collStats collstats dbStats dbstats")
 _INDEXES = names("createIndexes dropIndexes deleteIndexes")
@@ -155,7 +160,8 @@ DB_ADMIN = (
     | _STATS
     | _INDEXES
     | names("""
-    validate create drop collMod renameCollection dropDatabase
+    validate create drop collMod renameCollection dropDatabase validateDBMetadata
+    planCacheClear planCacheClearFilters planCacheListFilters
 """)
 )
 USER_ADMIN = _USERS

@@ -22,6 +22,7 @@ HANDSHAKE = """client:doc compression:array saslSupportedMechs:any speculativeAu
     client.application.name:any client.driver:any client.os:any compression.0:any"""
 FIND_AND_MODIFY = """@:text/73 query:doc sort:doc remove:bool update:any new:bool fields:doc
     upsert:bool bypassDocumentValidation:any collation:doc arrayFilters:array hint:any let:doc"""
+PLAN_SHAPE = "@:text/73 query:doc/2 sort:doc projection:doc collation:doc"
 MODIFY = {"query": {"_id": 1}, "update": {"$set": {"x": 1}}}
 SESSION = {"id": bson.Binary(b"0123456789abcdef", 4)}
 PRIVILEGE = {"resource": {"db": "t", "collection": "c"}, "actions": ["find"]}
@@ -124,6 +125,12 @@ COMMANDS = {
     "deleteIndexes": ("t", {"@": "c", "index": "n_1"}, "@:text/73 index:any"),
     "collStats": ("t", {"@": "c"}, "@:text/73 scale:number"),
     "collstats": ("t", {"@": "c"}, "@:text/73 scale:number"),
+    "dataSize": (
+        "t",
+        {"@": "t.c"},
+        """@:text/73 estimate:any keyPattern:any min:any max:any maxSize:any/115
+        maxObjects:any/115""",
+    ),
     "dbStats": ("t", {}, "@:any scale:number freeStorage:any"),
     "dbstats": ("t", {}, "@:any scale:number freeStorage:any"),
     "validate": (
@@ -131,6 +138,15 @@ COMMANDS = {
         {"@": "c"},
         "@:text/73 full:any repair:any metadata:any checkBSONConformance:any background:any",
     ),
+    "validateDBMetadata": (
+        "t",
+        {"apiParameters": {"version": "1", "strict": True}},
+        """@:any db:text collection:text apiParameters:doc apiParameters.version:text
+        apiParameters.strict:bool apiParameters.deprecationErrors:bool""",
+    ),
+    "planCacheClear": ("t", {"@": "c", "query": {}}, PLAN_SHAPE),
+    "planCacheClearFilters": ("t", {"@": "c", "query": {}}, PLAN_SHAPE),
+    "planCacheListFilters": ("t", {"@": "c"}, "@:text/73"),
     "insert": (
         "t",
         {"@": "c", "documents": [{"_id": 9}]},

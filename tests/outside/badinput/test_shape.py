@@ -82,6 +82,7 @@ LAX = {
     "buildinfo",
     "collStats",
     "collstats",
+    "dataSize",
     "dbStats",
     "dbstats",
     "fsync",

@@ -57,6 +57,9 @@ NO_DOCUMENTS = {
     "listDatabases",
     "logout",
     "ping",
+    "planCacheClear",
+    "planCacheClearFilters",
+    "planCacheListFilters",
     "refreshSessions",
     "replSetGetStatus",
     "revokePrivilegesFromRole",
@@ -73,6 +76,7 @@ NO_DOCUMENTS = {
     "updateRole",
     "updateUser",
     "usersInfo",
+    "validateDBMetadata",
     "whatsmyuri",
 }
 

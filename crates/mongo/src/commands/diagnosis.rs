@@ -10,6 +10,7 @@ use engine::Store;
 
 use crate::{
     access::RoleName,
+    arguments::Args,
     call::Call,
     command_row::ApiVersion1,
     errors::{Error, OperationFailed, Result},
@@ -126,6 +127,20 @@ pub(super) async fn get_log<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
         "startupWarnings" => ok(doc! { "totalLinesWritten": 0, "log": array![] }),
         other => Err(Error::new(OperationFailed, format!("No log named '{other}'"))),
     }
+}
+
+/// Runs `validateDBMetadata`: there is no validator, view or index outside version 1 of the Stable
+/// API here, so no collection has an error.
+pub(super) async fn validate_metadata<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
+    let args = call.args();
+    args.str("db")?;
+    args.str("collection")?;
+    let parameters = Args::new("APIParamsForCmd", args.need_document("apiParameters")?);
+    parameters.allow_only(&["version", "strict", "deprecationErrors"])?;
+    parameters.need_str("version")?;
+    parameters.bool("strict")?;
+    parameters.bool("deprecationErrors")?;
+    ok(doc! { "apiVersionErrors": array![] })
 }
 
 /// Runs `getCmdLineOpts`. The real command line may contain secrets and is not shown.

@@ -62,6 +62,8 @@ mod list_sessions;
 mod operations;
 /// `getParameter`, `setParameter`
 mod parameters;
+/// `planCacheClear`, and the commands on index filters.
+mod plan_cache;
 /// `createRole` and the other commands on roles.
 mod roles;
 /// `saslStart`, `saslContinue`, `logout`
@@ -72,7 +74,7 @@ mod server_status;
 mod sessions;
 /// Code shared by `insert`, `update`, `delete` and `bulkWrite`.
 mod statements;
-/// `collStats`, `dbStats`, `validate`
+/// `collStats`, `dataSize`, `dbStats`, `validate`
 mod stats;
 /// The table of commands.
 mod table;

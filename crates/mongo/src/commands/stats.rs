@@ -3,6 +3,7 @@
 //!
 //! ```text
 //! {collStats: "c", scale: 1024}  => {ns, size, count, avgObjSize, storageSize, nindexes, indexSizes, ..}
+//! {dataSize: "db.c"}             => {estimate, size, numObjects, millis}
 //! {dbStats: 1}                   => {db, collections, objects, dataSize, storageSize, indexes, ..}
 //! {validate: "c"}                => {ns, nrecords, keysPerIndex, valid, errors, ..}
 //! ```
@@ -17,14 +18,18 @@ use engine::{Collection, Model, Namespace};
 use engine::{Space, Store};
 
 use crate::{
+    access::Action,
     arguments::Args,
     call::Call,
-    errors::{CommandNotSupported, Error, InvalidOptions, NamespaceNotFound, Result},
+    command_row::ANY_ARGUMENT,
+    errors::{BadValue, CommandNotSupported, Error, InvalidOptions, NamespaceNotFound, Result},
+    names,
     replies::{
         collection::disk_bytes,
         numbers::{int_or_long, saturated_int},
         ok,
     },
+    rights::{Asked, Need, Object},
 };
 
 /// Returns the divisor of sizes: 1, or a 32-bit number of at least 1. Fails with 51024 for a
@@ -154,6 +159,63 @@ pub(super) async fn stats_stage<S: Store>(
         out.push("count", int_or_long(live));
     }
     Ok(out)
+}
+
+/// Arguments of `dataSize`. `estimate` changes nothing, since the counts are exact and no document
+/// is read for them; a key pattern matters for a range only.
+pub(super) const DATA_SIZE_FIELDS: &[&str] =
+    &["estimate", "keyPattern", "min", "max", "maxSize", "maxObjects", ANY_ARGUMENT];
+
+/// Requires reading the collection that the argument names in full.
+pub(super) fn data_size_needs(asked: &Asked<'_>) -> Result<Vec<Need>> {
+    let namespace = names::parse_full_name(asked.first_text()?)?;
+    Ok(vec![Need::of(Action::Find, Object::Collection(namespace))])
+}
+
+/// Runs `dataSize`: returns the bytes and the number of a collection's live documents; 0 if it does
+/// not exist.
+///
+/// Fails with 2 for half a range or a bound of a wrong type, and with 115 for a range or a limit.
+pub(super) async fn data_size<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
+    let namespace = names::parse_full_name(call.args().need_str(call.name)?)?;
+    let began = clock::monotonic_time();
+    let bounds = ["min", "max"].map(|name| call.body.get(name));
+    let refuse = |code: i32, message: &str| Err(Error::new(code, message));
+    match bounds {
+        [None, None] => {}
+        [Some(_), None] => return refuse(BadValue, "max must be set if min is set"),
+        [None, Some(_)] => return refuse(BadValue, "min must be set if max is set"),
+        [Some(min), Some(max)] => {
+            for (name, bound) in [("min", min), ("max", max)] {
+                let Some(bound) = bound.as_document() else {
+                    return refuse(BadValue, &format!("{name} key must be an object"));
+                };
+                if !bound.is_empty() {
+                    return refuse(CommandNotSupported, "dataSize of a range is not supported");
+                }
+            }
+        }
+    }
+    for name in ["maxSize", "maxObjects"] {
+        if call.body.get(name).is_some_and(ValueRef::is_truthy) {
+            let message = format!("dataSize with '{name}' is not supported");
+            return refuse(CommandNotSupported, &message);
+        }
+    }
+    let live = match call.find_collection(&namespace) {
+        Some(collection) => Some(call.door.engine.live_amount(&collection).await?),
+        None => None,
+    };
+    let live = live.filter(|live| 0 < live.documents);
+    let mut reply = Document::new();
+    if live.is_some() {
+        reply.push("estimate", call.body.get("estimate").is_some_and(ValueRef::is_truthy));
+    }
+    reply.push("size", int_or_long(live.as_ref().map_or(0, |live| live.bytes)));
+    reply.push("numObjects", int_or_long(live.as_ref().map_or(0, |live| live.documents)));
+    let took = clock::monotonic_time().saturating_sub(began).as_millis();
+    reply.push("millis", i32::try_from(took).unwrap_or(i32::MAX));
+    ok(reply)
 }
 
 /// Runs `dbStats`: sums over a database's collections. Sizes are doubles, or integers if the

@@ -13,8 +13,8 @@ use engine::Store;
 use super::{
     aggregate, bulk_write, catalog, coll_mod, count, create_indexes, delete, diagnosis,
     diagnostic_data, distinct, drop_indexes, ebb, explain, fail_point, find, find_and_modify,
-    get_more, handshake, insert, kill_cursors, list, operations, parameters, roles, sasl,
-    server_status, sessions, stats, top, update, users, x509,
+    get_more, handshake, insert, kill_cursors, list, operations, parameters, plan_cache, roles,
+    sasl, server_status, sessions, stats, top, update, users, x509,
 };
 use crate::{
     access::Action,
@@ -165,7 +165,9 @@ rows! {
         CommandRow::reads(Rights::Collection(&[Action::CollStats])).no_write_concern();
     "collstats" => stats::collection_stats, &["scale", ANY_ARGUMENT], "counts and sizes, old name",
         CommandRow::reads(Rights::Collection(&[Action::CollStats])).no_write_concern().alias_of("collStats");
-    "dbStats" => stats::database_stats, &["scale", "freeStorage", ANY_ARGUMENT], "shows document counts and sizes of a database",
+    "dataSize" => stats::data_size, stats::DATA_SIZE_FIELDS, "size and number of the documents of `db.collection`",
+        CommandRow::reads(Rights::ByArguments(stats::data_size_needs)).no_write_concern().home(Home::Namespace);
+    "dbStats" => stats::database_stats, &["scale", "freeStorage", ANY_ARGUMENT], "counts and sizes of a database",
         CommandRow::reads(Rights::Database(&[Action::DbStats])).no_write_concern();
     "dbstats" => stats::database_stats, &["scale", "freeStorage", ANY_ARGUMENT], "counts and sizes, old name",
         CommandRow::reads(Rights::Database(&[Action::DbStats])).no_write_concern().alias_of("dbStats");
@@ -173,6 +175,15 @@ rows! {
         &["full", "repair", "metadata", "checkBSONConformance", "background", "scandata", ANY_ARGUMENT],
         "checks the documents and indexes of a collection",
         CommandRow::reads(Rights::Collection(&[Action::Validate])).no_write_concern();
+    "validateDBMetadata" => diagnosis::validate_metadata, &["db", "collection", "apiParameters"],
+        "no collection here has anything outside version 1 of the Stable API",
+        CommandRow::reads(Rights::Database(&[Action::Validate])).no_write_concern().without_documents();
+    "planCacheClear" => plan_cache::clear, plan_cache::SHAPE, "nothing is cached: each query is planned when it begins",
+        CommandRow::reads(Rights::Collection(&[Action::PlanCacheWrite])).no_write_concern().without_documents();
+    "planCacheClearFilters" => plan_cache::clear, plan_cache::SHAPE, "there are no index filters",
+        CommandRow::reads(Rights::Collection(&[Action::PlanCacheIndexFilter])).no_write_concern().without_documents();
+    "planCacheListFilters" => plan_cache::list_filters, &[], "there are no index filters",
+        CommandRow::reads(Rights::Collection(&[Action::PlanCacheIndexFilter])).no_write_concern().without_documents();
     "insert" => insert::run, &["documents", "ordered", "bypassDocumentValidation"],
         "inserts documents",
         CommandRow::writes(Rights::ByArguments(insert::needs)).in_api(stable_api::WRITES).stores_bytes().numbered().counted_as(Work::Insert);
@@ -274,7 +285,7 @@ rows! {
     "killOp" => operations::kill_op, &["op", ANY_ARGUMENT],
         "ends a read, an update or a delete",
         CommandRow::writes(Rights::Login).on_admin().no_write_concern().without_documents().home(Home::First);
-    "fsync" => operations::fsync, &["lock", "async", ANY_ARGUMENT], "has no effect: acknowledged writes are already durable",
+    "fsync" => operations::fsync, &["lock", "async", ANY_ARGUMENT], "everything acknowledged is durable already; with `lock` refused (115)",
         CommandRow::writes(Rights::Server(&[Action::Fsync])).on_admin().without_documents();
     "replSetGetStatus" => operations::replica_set_status, &["initialSync", ANY_ARGUMENT], "fails with 76: the server is not a replica set",
         CommandRow::reads(Rights::Server(&[Action::ReplSetGetStatus])).on_admin().without_documents().home(Home::Any);
@@ -302,6 +313,10 @@ pub static NOT_YET: &[NotYet] = &[
     not_yet("compact", "operations"),
     not_yet("profile", "operations"),
     not_yet("dbHash", "operations"),
+    not_yet("fsyncUnlock", "operations"),
+    not_yet("logRotate", "operations"),
+    not_yet("dropConnections", "operations"),
+    not_yet("planCacheSetFilter", "index filters"),
     not_yet("createSearchIndexes", "search"),
     not_yet("updateSearchIndex", "search"),
     not_yet("dropSearchIndex", "search"),

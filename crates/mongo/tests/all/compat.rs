@@ -51,6 +51,11 @@ is not there yet answers an error that names it.
   `{$sum: 1}`), and a `skip` reads no documents there. No
   other plan is covered: an index tells which documents are meant, and they are read, since its keys
   do not say of what type a number was.
+* `explain` shows hashes of the shapes of queries: `queryShapeHash` of `find`, `distinct` and `aggregate`, and
+  `planCacheShapeHash` (also under its older name `queryHash`) of each search. They are the same at each start and
+  on each node, and others than MongoDB's. There is no `planCacheKey`, since no plan is cached.
+* `setParameter` with `requireApiVersion` refuses commands without `apiVersion` (498870) until the server stops;
+  requests of the portal are exempt. It is refused in a sharded cluster (115).
 * `serverStatus`, `getDiagnosticData` and `top` have what exporters read; what does not exist here counts
   0 there. `top` and `latencyStats` count up to 5,000 collections, and not the operations of `bulkWrite`;
   keys and documents that were examined include expired ones. `writeConflicts` is 0: writers that meet

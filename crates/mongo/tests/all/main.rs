@@ -33,6 +33,7 @@ mod relay;
 mod removed_together;
 mod routers;
 mod sessions;
+mod small_commands;
 mod stable_api;
 mod stored_documents;
 mod versions;

@@ -207,6 +207,15 @@ def _(c):
     return c.all_or_controls(stats["count"])
 
 
+@read("dataSize")
+def _(c):
+    reply = c.command("dataSize", f"{c.db.name}.r")
+    stats = c.command("collStats", "r")
+    if (reply["size"], reply["numObjects"]) != (stats["size"], stats["count"]):
+        raise Strange(f"{reply}")
+    return c.all_or_controls(reply["numObjects"])
+
+
 @read("dbStats.dataSize")
 def _(c):
     size = c.command("dbStats")["dataSize"] - c.command("collStats", "l")["size"]

@@ -67,6 +67,7 @@ const COMMANDS: &[(&str, Empty)] = &[
     ("listCollections", Requires),
     ("currentOp", Requires),
     ("getDiagnosticData", Requires),
+    ("dataSize", Requires),
     ("insert", Requires),
     ("update", Requires),
     ("delete", Requires),

@@ -95,6 +95,7 @@ fn bodies(row: &CommandRow) -> Vec<(&'static str, Document)> {
             let to = |to: &str| command(format!("{OWN}.c").into(), doc! { "to": to });
             vec![("in its database", to("shop.d")), ("to another", to("other.d"))]
         }
+        "dataSize" => vec![("", command(format!("{OWN}.c").into(), doc! {}))],
         "listDatabases" => {
             vec![("", one()), ("all", about(doc! { "authorizedDatabases": false }))]
         }
