@@ -78,8 +78,7 @@ pub(crate) struct Follower {
     looking: Option<Token>,
     making: Option<Token>,
     look_due: u64,
-    /// Delays after a read of the record and of the journal that finds nothing new; they grow up to
-    /// a bound.
+    /// Delays after a read of the record and of the journal without news; they grow up to a bound.
     look_pause: u64,
     read_pause: u64,
     /// Whether a node record has the term of the shard's owner; false once it was released.
