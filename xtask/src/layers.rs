@@ -91,7 +91,7 @@ pub const TABLE: &[(&str, &[&str])] = &[
         ],
     ),
     ("mongo-client", &["document"]),
-    ("bench", &["document", "clock", "mongo-client"]),
+    ("bench", &["document", "clock", "hybrid-row", "mongo-client"]),
     ("transfer", &["auth", "clock", "document", "mongo-client"]),
     ("ebb", &["backup", "server", "transfer"]),
     ("test-kit", &["*"]),

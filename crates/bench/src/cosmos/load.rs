@@ -4,6 +4,7 @@
 use std::ops::Range;
 
 use fastrand::Rng;
+use hybrid_row::Operation;
 use serde_json::Value;
 
 use super::{
@@ -21,6 +22,10 @@ use crate::{
 
 /// Status of each creation in a batch.
 const CREATED: u64 = 201;
+/// The number of a creation among the types of operations in HybridRow.
+const CREATE: i32 = 0;
+/// The number of an item among the types of resources in HybridRow.
+const DOCUMENT: i32 = 2;
 
 /// The items to load: `count` numbers from `first` on, in steps that divide a partition, so that a
 /// batch never spans two partitions.
@@ -168,11 +173,31 @@ pub(crate) async fn upsert_item<'a>(
     link.call_accepted(&call).await
 }
 
-/// The JSON text of a transactional batch of creations.
+/// The encoding of a transactional batch.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Encoding {
+    /// A JSON array, as all SDKs but that for .NET send it.
+    #[default]
+    Json,
+    /// A HybridRow per operation, as the SDK for .NET sends it.
+    HybridRow,
+}
+
+/// A transactional batch of creations.
 #[derive(Debug, Default)]
-pub(crate) struct Batch(String);
+pub(crate) struct Batch {
+    encoding: Encoding,
+    /// The JSON array, or the items for HybridRow one after the other.
+    text: String,
+    /// Where each item for HybridRow ends in `text`.
+    ends: Vec<usize>,
+}
 
 impl Batch {
+    pub(crate) fn new(encoding: Encoding) -> Self {
+        Self { encoding, ..Self::default() }
+    }
+
     pub(crate) fn add_creation(
         &mut self,
         id: &str,
@@ -180,10 +205,36 @@ impl Batch {
         ttl: Option<i64>,
         rng: &mut Rng,
     ) {
-        self.0.push(if self.0.is_empty() { '[' } else { ',' });
-        self.0.push_str(r#"{"operationType":"Create","resourceBody":"#);
-        items::write_item(&mut self.0, id, partition, ttl, rng);
-        self.0.push('}');
+        if self.encoding == Encoding::HybridRow {
+            items::write_item(&mut self.text, id, partition, ttl, rng);
+            self.ends.push(self.text.len());
+            return;
+        }
+        self.text.push(if self.text.is_empty() { '[' } else { ',' });
+        self.text.push_str(r#"{"operationType":"Create","resourceBody":"#);
+        items::write_item(&mut self.text, id, partition, ttl, rng);
+        self.text.push('}');
+    }
+
+    /// Returns the body of the request and clears the batch.
+    fn take_body(&mut self) -> Vec<u8> {
+        let ends = std::mem::take(&mut self.ends);
+        let mut text = std::mem::take(&mut self.text);
+        if self.encoding == Encoding::Json {
+            text.push(']');
+            return text.into_bytes();
+        }
+        let starts = std::iter::once(0).chain(ends.iter().copied());
+        let items = starts.zip(&ends).filter_map(|(start, end)| text.get(start..*end));
+        let operations: Vec<Operation<'_>> = items
+            .map(|item| Operation {
+                operation_type: Some(CREATE),
+                resource_type: Some(DOCUMENT),
+                resource_body: Some(item.as_bytes()),
+                ..Operation::default()
+            })
+            .collect();
+        hybrid_row::write_operations(&operations)
     }
 
     /// Sends the batch and clears it, whatever the outcome.
@@ -193,26 +244,28 @@ impl Batch {
         container: &Container,
         partition: &str,
     ) -> Result<Answer<'a>> {
-        self.0.push(']');
+        let body = self.take_body();
+        let partition = items::partition_header(partition);
+        let headers = [
+            ("content-type", "application/json"),
+            ("x-ms-cosmos-is-batch-request", "True"),
+            ("x-ms-cosmos-batch-atomic", "True"),
+            ("x-ms-cosmos-batch-continue-on-error", "False"),
+            ("x-ms-cosmos-intended-collection-rid", &container.rid),
+            ("x-ms-documentdb-partitionkey", &partition),
+        ];
+        // The SDK for .NET sends no content type with rows.
+        let first = usize::from(self.encoding == Encoding::HybridRow);
         let call = Call {
             verb: Verb::Post,
             kind: "docs",
             operation: "Batch",
             link: &container.link,
             under: "/docs/",
-            headers: &[
-                ("content-type", "application/json"),
-                ("x-ms-cosmos-is-batch-request", "True"),
-                ("x-ms-cosmos-batch-atomic", "True"),
-                ("x-ms-cosmos-batch-continue-on-error", "False"),
-                ("x-ms-cosmos-intended-collection-rid", &container.rid),
-                ("x-ms-documentdb-partitionkey", &items::partition_header(partition)),
-            ],
-            body: self.0.as_bytes(),
+            headers: headers.get(first..).unwrap_or_default(),
+            body: &body,
         };
-        let outcome = link.call_accepted(&call).await;
-        self.0.clear();
-        outcome
+        link.call_accepted(&call).await
     }
 }
 
@@ -228,12 +281,31 @@ mod tests {
         let mut batch = Batch::default();
         batch.add_creation("a", "p0", None, rng);
         batch.add_creation("b", "p0", Some(-1), rng);
-        batch.0.push(']');
-        let value: Value = serde_json::from_str(&batch.0).unwrap();
+        let value: Value = serde_json::from_slice(&batch.take_body()).unwrap();
         assert_eq!(value[0]["operationType"], "Create");
         assert_eq!(value[0]["resourceBody"]["id"], "a");
         assert_eq!(value[1]["resourceBody"]["ttl"], -1);
         assert_eq!(value.as_array().map(Vec::len), Some(2));
+        assert_eq!(batch.take_body(), b"]", "a batch is cleared");
+    }
+
+    #[test]
+    fn a_batch_of_rows_has_the_same_items() {
+        let (mut json, mut rows) = (Batch::default(), Batch::new(Encoding::HybridRow));
+        for batch in [&mut json, &mut rows] {
+            let rng = &mut Rng::with_seed(1);
+            batch.add_creation("a", "p0", None, rng);
+            batch.add_creation("b", "p0", Some(-1), rng);
+        }
+        let json: Value = serde_json::from_slice(&json.take_body()).unwrap();
+        let rows = rows.take_body();
+        let operations = hybrid_row::read_operations(&rows).unwrap();
+        assert_eq!(operations.len(), 2);
+        for (at, operation) in operations.iter().enumerate() {
+            let body: Value = serde_json::from_slice(operation.resource_body.unwrap()).unwrap();
+            assert_eq!(body, json[at]["resourceBody"]);
+            assert_eq!((operation.operation_type, operation.resource_type), (Some(0), Some(2)));
+        }
     }
 
     #[test]

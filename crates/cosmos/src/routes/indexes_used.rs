@@ -13,8 +13,12 @@ use base64::{Engine as _, engine::general_purpose::STANDARD};
 use document::{Document, Value, doc};
 use engine::{IndexSpec, IndexUse, policy_path};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
-use select::sarg::{PathStep, PathSteps, Sarg, ValueTest};
+use select::{
+    plan::Select,
+    sarg::{PathStep, PathSteps, Sarg, ValueTest},
+};
 
+use super::pushdown;
 use crate::{
     catalog::Container, container, headers::Headers, partition_key::KeyPath, representation,
 };
@@ -22,9 +26,8 @@ use crate::{
 /// A path of a composite index, and whether its order is descending.
 type Part = (String, bool);
 
-/// The input of the metrics: the partition key paths if the query is about one logical partition,
-/// the condition that indexes may serve, and the order of the results.
-pub(super) type Asked<'a> = (&'a [KeyPath], &'a Sarg, &'a [(Vec<String>, bool)]);
+/// A query, and the paths of the partition key if it is limited to one logical partition.
+pub(super) type Asked<'a> = (&'a Select, &'a [KeyPath]);
 
 /// The indexes that a query uses and could use.
 #[derive(Debug, Default)]
@@ -44,11 +47,12 @@ impl IndexMetrics {
     pub(super) fn where_asked(
         headers: &Headers,
         container: &Container,
-        (partition, sarg, order): Asked<'_>,
+        (plan, partition): Asked<'_>,
     ) -> Option<Self> {
         if !headers.index_metrics() && !headers.index_metrics_v2() {
             return None;
         }
+        let (sarg, order) = pushdown::stored_parts(plan, partition);
         let state = container.collection.state();
         let policy = state.record.indexes.iter().find_map(IndexSpec::policy);
         let covers = |steps: &PathSteps| policy.is_some_and(|policy| policy.covers_path(steps));
@@ -60,7 +64,7 @@ impl IndexMetrics {
                 push_new(&mut found.single, policy_path(&steps));
             }
         }
-        for part in conjuncts(sarg) {
+        for part in conjuncts(&sarg) {
             found.add_paths(paths_of(part), &covers);
         }
         // Whether an index provides the order is known only after the scan: see `header`.
@@ -70,7 +74,7 @@ impl IndexMetrics {
         {
             push_new(&mut found.potential_single, policy_path(&steps));
         }
-        found.add_composites(sarg, order, &container::composites(container.options()));
+        found.add_composites(&sarg, &order, &container::composites(container.options()));
         Some(found)
     }
 

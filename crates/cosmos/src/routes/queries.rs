@@ -22,7 +22,6 @@ use evaluation::Budget;
 use select::{
     eval::Whole,
     plan::Select,
-    sarg::Sarg,
     statement::{Output, Page, PageLimit, Resume, Run, SystemReads},
 };
 
@@ -123,18 +122,18 @@ pub(crate) async fn query_items<S: Store>(
     // A count of all items needs no scan: the engine maintains it, expiry included.
     let all = range.is_all() && part.within.is_none();
     if parsed.plan.scalar_count_only() && all && resume.is_none() {
-        return count_items(door, request, container, about, times).await;
+        return count_items(door, request, container, &parsed.plan, about, times).await;
     }
     let limit = page_limit(door, request)?;
     let ahead = (limit, times);
-    // Only the parts that an index may use: the run evaluates the whole condition on every row.
-    let (sarg, order) = pushdown::stored_parts(&parsed.plan, part.partition);
-    let asked = (part.partition, &sarg, order.as_slice());
+    let asked = (&*parsed.plan, part.partition);
     let metrics = IndexMetrics::where_asked(&request.headers, container, asked);
     let metrics = metrics.as_ref();
     if let Some(reply) = answer_from_ahead(door, request, container, about, metrics, ahead).await? {
         return Ok(reply);
     }
+    // Only what an index may use: the run asks the whole condition of every row.
+    let (sarg, order) = pushdown::stored_parts(&parsed.plan, part.partition);
     let context = shared::new_context(door, request).await?;
     let system = parsed.plan.system_reads();
     let shared = evaluation::Context::clone(&context);
@@ -251,6 +250,7 @@ async fn count_items<S: Store>(
     door: &Door<S>,
     request: &Request,
     container: &Container,
+    plan: &Select,
     about: &[&[u8]],
     mut times: QueryTimes,
 ) -> Result<Reply> {
@@ -270,8 +270,7 @@ async fn count_items<S: Store>(
             times.metrics_text(&RowsRead::default(), 1, bytes),
         );
     }
-    let asked = (&[][..], &Sarg::All, &[][..]);
-    if let Some(metrics) = IndexMetrics::where_asked(&request.headers, container, asked) {
+    if let Some(metrics) = IndexMetrics::where_asked(&request.headers, container, (plan, &[])) {
         let used = metrics.header(&request.headers, container, &[]);
         reply = reply.with_header("x-ms-cosmos-index-utilization", used);
     }

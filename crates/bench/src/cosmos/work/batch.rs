@@ -9,7 +9,14 @@ use std::sync::{
 use fastrand::Rng;
 
 use super::{
-    super::{container::Container, items, limits::BATCH, link::Link, load::Batch, target::Target},
+    super::{
+        container::Container,
+        items,
+        limits::BATCH,
+        link::Link,
+        load::{Batch, Encoding},
+        target::Target,
+    },
     Settings,
 };
 use crate::{
@@ -31,7 +38,6 @@ struct Creator {
     /// The next item's number, for all workers.
     next: Arc<AtomicU64>,
     rng: Rng,
-    /// Text of the request, in a reused buffer.
     batch: Batch,
 }
 
@@ -57,6 +63,7 @@ pub(super) async fn run_batches(
     target: &mut Target,
     plan: Plan,
     settings: &Settings,
+    encoding: Encoding,
 ) -> Result<Figures> {
     let container = target.create_container(CONTAINER, None).await?;
     let next = Arc::new(AtomicU64::new(0));
@@ -65,7 +72,7 @@ pub(super) async fn run_batches(
         partitions: items::count_partitions(settings.sizes.items),
         next: Arc::clone(&next),
         rng: settings.worker_rng(worker),
-        batch: Batch::default(),
+        batch: Batch::new(encoding),
     };
     let figures = closed_loop::run_workers(target, plan, worker).await?;
     target.delete_container(CONTAINER).await?;

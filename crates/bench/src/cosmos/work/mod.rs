@@ -8,7 +8,7 @@ mod memory;
 mod point;
 mod query;
 
-use super::{protocol::Sizes, target::Target};
+use super::{load::Encoding, protocol::Sizes, target::Target};
 use crate::{
     closed_loop::Plan,
     entry::{Entry, entry_row},
@@ -28,6 +28,8 @@ pub(crate) enum Work {
     /// Counts over all partitions, as the sum of the pages' counts.
     Count,
     Batch,
+    /// A batch as the SDK for .NET sends it.
+    BatchHybrid,
     Expiry,
 }
 
@@ -41,6 +43,7 @@ pub(crate) const WORKS: &[Entry<Work>] = &[
     entry_row("query", "the top 20 of one partition, ORDER BY", 8, Work::Query),
     entry_row("count", "SELECT VALUE COUNT(1) over all partitions", 1, Work::Count),
     entry_row("batch", "a transactional batch of 100 creations of 1 KB", 8, Work::Batch),
+    entry_row("batch-hybrid", "the same in the encoding of .NET", 8, Work::BatchHybrid),
     entry_row("expiry", "point reads while half of the items expire at once", 8, Work::Expiry),
 ];
 
@@ -60,7 +63,8 @@ pub(crate) async fn run_work(
         Work::Upsert => point::run_upserts(target, plan, settings).await,
         Work::Query => query::run_top(target, plan, settings).await,
         Work::Count => query::run_counts(target, plan, settings).await,
-        Work::Batch => batch::run_batches(target, plan, settings).await,
+        Work::Batch => batch::run_batches(target, plan, settings, Encoding::Json).await,
+        Work::BatchHybrid => batch::run_batches(target, plan, settings, Encoding::HybridRow).await,
         Work::Expiry => expiry::run_expiry(target, plan, settings).await,
     }
 }
