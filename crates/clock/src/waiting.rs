@@ -55,7 +55,7 @@ impl Clock {
         }
     }
 
-    /// Ends the clock for good: no time may be used any more, and all waiting calls fail.
+    /// Ends the clock permanently: no time may be used any more, and all waiting calls fail.
     pub fn end(&self) {
         let state = self.state.lock();
         self.ended.store(true, Ordering::SeqCst);

@@ -46,8 +46,7 @@ pub enum Fact {
     /// continues after it.
     Load(BaseRecord),
     /// A committed entry is missing in the journal: the shard stays closed, and a follower's tree
-    /// does not advance. The entry is looked up repeatedly; once it is found, events continue as
-    /// usual.
+    /// does not advance. The entry is looked up repeatedly; once it is found, the shard continues.
     Missing(MissingEntry),
     /// The tree contains, or may contain, entries that are not part of the history: it has to be
     /// discarded and rebuilt. The member is idle until `go_on` is called.

@@ -450,7 +450,7 @@ mod tests {
         (looks, readings)
     }
 
-    /// An unchanged shard is read rarely, and at once when the node records show a change.
+    /// An unchanged shard is read rarely, and immediately when the node records show a change.
     #[test]
     fn what_does_not_change_is_looked_at_seldom() {
         let settings = Settings::new(Uuid::nil(), 0, Uuid::from_u128(1), Bytes::new());

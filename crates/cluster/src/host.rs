@@ -6,7 +6,7 @@ use uuid::Uuid;
 
 use crate::records::TermRecord;
 
-/// What is known of the clock that a new owner continues. The new clock starts no earlier than any
+/// Lower bounds of the clock that a new owner continues. The new clock starts no earlier than any
 /// of these bounds, so that no instant is used twice.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Heritage {

@@ -88,7 +88,7 @@ impl Member {
         self.with(shard, |seat, _| seat.append(body, now)).flatten()
     }
 
-    /// Sends a heartbeat at once, because the state of a shard's clock has changed.
+    /// Sends a heartbeat immediately, because the state of a shard's clock has changed.
     pub fn hurry(&mut self, now: u64) {
         self.common.lease.hurry(now);
     }
@@ -104,7 +104,7 @@ impl Member {
         self.look(shard, now);
     }
 
-    /// Reads the shard and the node records at once; for callers that know of a change.
+    /// Reads the shard and the node records immediately, for callers that know of a change.
     pub fn look(&mut self, shard: u32, now: u64) {
         self.with(shard, |seat, common| {
             common.watch.hurry(now);

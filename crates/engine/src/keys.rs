@@ -168,8 +168,8 @@ pub(crate) fn timeline_from(id: u32, class: u8, second: i64) -> Vec<u8> {
     key
 }
 
-/// Returns the timeline key of an item by the second of its write or deadline; `None` if it never
-/// expires.
+/// Returns the key of an item in the index of upcoming expirations, by the second of its write or
+/// deadline; `None` if it never expires.
 pub(crate) fn timeline_entry(id: u32, class: Class, ts: i64, row_key: &[u8]) -> Option<Bytes> {
     let second = match class {
         Class::Never => return None,

@@ -101,9 +101,9 @@ impl<S: Store> Engine<S> {
     }
 
     /// Stores the last change if these floors allow its entry to be dropped. Returns whether the
-    /// floors may take effect: false if the container changed meanwhile.
+    /// floors may take effect: false if the container was changed in the meantime.
     ///
-    /// Later entries are unaffected: what is written after the floors were taken has not expired by
+    /// Later entries are unaffected: entries written after the floors were taken has not expired by
     /// them.
     pub(crate) async fn keep_last_change(
         &self,

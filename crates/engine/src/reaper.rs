@@ -105,14 +105,14 @@ impl Reaper {
     }
 
     /// Returns the number of pauses so far, or `None` during one. A compaction that reads the same
-    /// number before and after has dropped all that it was allowed to.
+    /// number before and after has removed everything that the floors allow.
     pub(crate) fn pauses(&self) -> Option<u64> {
         let pauses = self.pauses.load(Ordering::SeqCst);
         (!self.is_paused()).then_some(pauses)
     }
 
-    /// Pauses dropping at once, including running compactions, or resumes it with the floors of the
-    /// next sample.
+    /// Pauses the removal of expired data immediately, including that by running compactions, or
+    /// resumes it with the floors of the next sample.
     pub(crate) fn set_paused(&self, paused: bool) {
         if paused {
             self.floored.paused.store(true, Ordering::SeqCst);

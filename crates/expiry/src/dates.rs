@@ -42,7 +42,7 @@ impl DateRule {
     }
 
     /// Returns the instant at which a row with this date expires, or `MIN` if an earlier rule has
-    /// already expired it for good.
+    /// already made it expire permanently.
     pub(crate) fn expires_at(&self, stamp: u64, date_ms: i64) -> Instant {
         // An earlier rule applies to rows written before the rule was changed.
         if self.pairs.iter().any(|pair| stamp < pair.stamp && date_ms <= pair.floor_ms) {

@@ -1,4 +1,4 @@
-//! Floors: what has expired for good. The same type describes what has expired now, what may be
+//! Floors: what has permanently expired. The same type describes what has expired now, what may be
 //! reaped, and what has been published.
 //!
 //! A floor is a second up to which every document of a class has expired. Floors only rise, so one

@@ -39,7 +39,7 @@ pub struct Settings {
     pub default: DefaultTtl,
     /// Second up to which documents of class inherit had been written and have expired permanently.
     pub inherit_floor: i64,
-    /// Documents of class explicit with a deadline up to this second have expired for good.
+    /// Documents of class explicit with a deadline up to this second have permanently expired.
     pub explicit_floor: i64,
     /// Rules of the date indexes, including dropped ones.
     pub dates: Vec<DateRule>,
@@ -118,7 +118,7 @@ impl Settings {
         Floors { inherit_s, explicit_s, dates: dates.collect() }
     }
 
-    /// Returns the rule by which documents of this class and second expired for good under an
+    /// Returns the rule by which documents of this class and second expired permanently under an
     /// earlier setting, regardless of the current default.
     pub fn expired_for_good(&self, class: Class, ts: i64) -> Option<ExpiryRule> {
         match class {
@@ -130,8 +130,8 @@ impl Settings {
         }
     }
 
-    /// Returns the instant at which a document expires: `MIN` if it has expired for good, `MAX` if
-    /// it never expires.
+    /// Returns the instant at which a document expires: `MIN` if it has permanently expired, `MAX`
+    /// if it never expires.
     pub fn expires_at(&self, header: &Header<'_>) -> Instant {
         self.expiry_and_rule(header).0
     }

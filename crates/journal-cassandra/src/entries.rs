@@ -20,8 +20,8 @@ const FIRST_ROWS: usize = 16;
 /// Maximum number of rows in a page of a read.
 const MOST_ROWS: usize = 4_096;
 
-/// Writes parts concurrently. If one fails, others may be written; a repeat skips those known to be
-/// written.
+/// Writes parts concurrently. If one write fails, others may succeed; a repeated append skips parts
+/// that are known to be written.
 pub(crate) async fn append(
     connection: &Connection,
     written: &WrittenParts,

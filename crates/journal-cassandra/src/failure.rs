@@ -7,7 +7,7 @@ use scylla::errors::{
 };
 use store::{Error, Kind};
 
-/// Converts an error of a request: whatever it is, the request may have been applied.
+/// Converts any error of a request, after which the request may or may not have been applied.
 pub(crate) fn unanswered(error: impl std::fmt::Display) -> Unanswered {
     Unanswered(format!("Cassandra: {error}"))
 }

@@ -115,7 +115,7 @@ fn may_repeat(request: &Request) -> bool {
     )
 }
 
-/// Reads the first column of a transaction's result; the others depend on the outcome.
+/// Reads the first column of a transaction's result; the other columns depend on the outcome.
 fn was_applied(answer: &QueryRowsResult) -> Result<bool, Unanswered> {
     let row: Row = answer.first_row().map_err(unanswered)?;
     match row.columns.first() {

@@ -110,7 +110,8 @@ impl Pool {
         Segment::make(&*self.disk, number, bytes, &goes_on).map(Arc::new)
     }
 
-    /// Takes back an unused segment. Surplus ones are deleted, at once or after a time of no use.
+    /// Takes back an unused segment. Surplus segments are deleted, immediately or after a time
+    /// without use.
     pub(crate) fn give(&self, segment: Arc<Segment>) {
         let plenty = self.bytes.saturating_mul(PLENTY) <= self.disk.free_bytes();
         let mut state = self.state.lock();

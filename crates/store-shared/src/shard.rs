@@ -135,7 +135,8 @@ impl SharedShard {
         self.outstanding.backlog()
     }
 
-    /// Releases the shard once everything is committed, so that another node can own it at once.
+    /// Releases the shard once everything is committed, so that another node can own it
+    /// immediately.
     pub fn hand_over(&self) {
         self.commands.send(Command::HandOver);
     }

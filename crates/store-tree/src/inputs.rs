@@ -32,13 +32,15 @@ pub(crate) struct Changing<'a>(&'a Inputs);
 pub(crate) struct Chosen<'a>(&'a Inputs);
 
 impl Inputs {
-    /// Waits until no compaction is about to choose, and blocks others from starting to.
+    /// Waits until no compaction is choosing its tables, and blocks other compactions from doing
+    /// so.
     pub(crate) fn change(&self) -> Changing<'_> {
         self.enter(User::Flush);
         Changing(self)
     }
 
-    /// Waits for a running flush, and blocks others from adding tables. One compaction at a time.
+    /// Waits for a running flush, and blocks other flushes from adding tables. One compaction at a
+    /// time.
     pub(crate) fn settle(&self) -> Chosen<'_> {
         self.enter(User::Compaction);
         Chosen(self)

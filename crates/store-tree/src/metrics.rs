@@ -81,7 +81,7 @@ pub struct StoredBytes {
     pub garbage: u64,
 }
 
-/// Data retained for open views other than the newest: those of running reads and backups.
+/// Data retained for open views of running reads and backups, other than the newest view.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct OldViews {
     /// How long ago the oldest open view was superseded by a newer one.

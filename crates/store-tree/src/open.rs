@@ -64,7 +64,8 @@ impl TreeStore {
 
     /// Opens a store on another journal. The directory contains a copy of what the journal
     /// describes and may be empty, in which case everything is replayed. Unless it `leads`, the
-    /// store accepts no commits and follows what others append; see [`follow`](Self::follow).
+    /// store accepts no commits and follows the entries that other owners append; see
+    /// [`follow`](Self::follow).
     pub fn open_on(
         options: &TreeOptions,
         journal: Arc<dyn OpenJournal>,

@@ -105,8 +105,8 @@ impl Outputs {
         bytes
     }
 
-    /// Returns whether the failed compaction held too much memory. It can be repeated at once, with
-    /// smaller tables.
+    /// Returns whether the failed compaction held too much memory. It can be repeated immediately,
+    /// with smaller tables.
     pub(crate) fn take_exceeded(&self) -> bool {
         self.exceeded.swap(false, Ordering::Relaxed)
     }

@@ -240,8 +240,8 @@ impl Place {
         let _ = self.superseded.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less);
     }
 
-    /// Returns how many bytes of tables may be replaced versions: at most what was written while
-    /// older views were open. Counted from 0 at a start.
+    /// Returns an upper bound of the bytes of tables that are replaced versions: at most what was
+    /// written while older views were open. Counted from 0 at a start.
     pub(crate) fn superseded_bytes(&self) -> u64 {
         self.superseded.load(Ordering::Relaxed).min(self.tree.disk_space())
     }

@@ -43,7 +43,7 @@ pub(crate) struct View {
 
 impl View {
     /// Fails if the view was ended for retaining too much disk space. Also checked after a read,
-    /// which may lack versions that were dropped meanwhile.
+    /// since versions may have been dropped during it.
     pub(crate) fn check_kept(&self) -> Result<(), Error> {
         if self.pin.is_ended() {
             let text = "the read was aborted because the old document versions kept for it used \

@@ -15,8 +15,8 @@ use parking_lot::{Condvar, Mutex};
 const PAUSE: Duration = Duration::from_millis(5);
 /// Number of bytes from which starting to write them back is worthwhile.
 const WORTH_BYTES: u64 = 1024 * 1024;
-/// Maximum tables of one tree in progress: one of a flush, one of a compaction, and those finished
-/// meanwhile.
+/// Maximum tables of one tree in progress: one of a flush, one of a compaction, and tables that
+/// were finished in the meantime.
 const NEWEST: u64 = 8;
 
 /// Tracks which trees are writing tables.

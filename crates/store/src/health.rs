@@ -8,7 +8,7 @@ pub enum Health {
     /// The store accepts commits.
     #[default]
     Good,
-    /// The store refuses commits for this reason, and recovers by itself when the cause is removed.
+    /// The store refuses commits for this reason, and accepts them again when the cause is removed.
     Refusing(Error),
     /// The store was reopened after a failure. Commits of unknown outcome may have been applied, so
     /// it accepts new ones only after its user has re-read its cached state and called

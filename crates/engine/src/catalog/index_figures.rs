@@ -36,7 +36,7 @@ pub struct IndexUsage {
 pub struct BuildProgress {
     /// Number of rows processed.
     pub rows: u64,
-    /// Number of rows in total, as far as known; 0 before the build has counted them.
+    /// Total number of rows to process; 0 before the build has counted them.
     pub of: u64,
 }
 
@@ -69,8 +69,8 @@ impl IndexFigures {
         figures
     }
 
-    /// Follows a change of the record: new indexes start at `now`, dropped ones are forgotten. Not
-    /// called concurrently, since changes of a record are serialized.
+    /// Follows a change of the record: new indexes start at `now`, figures of dropped ones are
+    /// removed. Not called concurrently, since changes of a record are serialized.
     pub(crate) fn follow(&self, record: &Record, now: Instant) {
         let held = self.0.load();
         let ids = record.indexes.iter().map(|index| index.id).chain([ID_INDEX]);

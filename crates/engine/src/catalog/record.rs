@@ -245,8 +245,8 @@ impl Record {
         self.indexes.iter().find(|index| index.shape == IndexShape::Timeline)
     }
 
-    /// Returns the key of an item in the timeline; `None` without a timeline or if the item never
-    /// expires.
+    /// Returns the key of an item in the index of upcoming expirations; `None` without such an
+    /// index or if the item never expires.
     pub(crate) fn timeline_key(&self, class: Class, ts: i64, row_key: &[u8]) -> Option<Bytes> {
         keys::timeline_entry(self.timeline_index()?.id, class, ts, row_key)
     }

@@ -110,8 +110,8 @@ fn backfill_commit(state: Arc<CollectionState>, counted: Vec<Counted>) -> Commit
     })
 }
 
-/// Returns mutations that set the totals to what was found in the snapshot: expired documents that
-/// were overwritten or reaped are in no bucket of the new counters.
+/// Returns mutations that set the totals to the amounts found in the snapshot, since expired
+/// documents that were overwritten or reaped are in no bucket of the new counters.
 async fn total_corrections<S: Store>(
     rows: &Frozen<S>,
     collection: u32,

@@ -172,8 +172,9 @@ impl<S: Store> Engine<S> {
         }
     }
 
-    /// Returns what has expired in all collections since an instant, and whether that is exact:
-    /// where counters do not apply, everything expired and still stored is included.
+    /// Returns the amount that has expired in all collections since an instant, and whether it is
+    /// exact: where counters do not apply, all documents that have expired and are still stored are
+    /// included.
     pub async fn expired_since(&self, then: Instant) -> Result<(Amount, bool), Error> {
         let (mut sum, mut is_exact) = (Amount::default(), true);
         for model in [Model::Documents, Model::Items] {
@@ -230,8 +231,8 @@ fn by_date(index: &IndexSpec) -> bool {
 }
 
 impl<S: Store> LiveView<S> {
-    /// Returns what has expired between an instant and the view's instant, and whether that is
-    /// exact.
+    /// Returns the amount that has expired between an instant and the view's instant, and whether
+    /// it is exact.
     async fn expired_since(&self, then: Instant) -> Result<(Amount, bool), Halt> {
         let record = &self.state.record;
         let settings = &record.settings;
@@ -298,8 +299,8 @@ impl<S: Store> LiveView<S> {
         [HOUR_S, DAY_S, WEEK_S].map(|seconds| self.instant.plus_ms(seconds * 1000))
     }
 
-    /// Returns what is live under these settings, and how much of it has expired at each of the
-    /// later instants.
+    /// Returns the live amount under these settings, and how much of it has expired at each of
+    /// these later instants.
     async fn expirations_to_come(
         &self,
         settings: &Settings,

@@ -55,8 +55,8 @@ pub(crate) enum CountBy<'s> {
     None,
     /// Documents expire by class: live documents are the totals minus those in expired buckets.
     Classes,
-    /// By one date index: the totals minus the buckets of its dates, and minus what has expired
-    /// within the last, incomplete second.
+    /// Documents expire by one date index: live documents are the totals minus the buckets of
+    /// expired dates and minus those that have expired within the last, incomplete second.
     Date(&'s DateRule),
     /// Several rules apply, or counters cannot be used, so that the headers of all rows are read.
     Several,
@@ -207,8 +207,8 @@ impl<S: Store> LiveView<S> {
         Ok(live)
     }
 
-    /// Returns what has expired in the second that contains a date cutoff: the second's sum minus
-    /// the rows that are still live.
+    /// Returns the amount that has expired in the second that contains a date cutoff: the second's
+    /// sum minus the rows that are still live.
     async fn expired_in_edge_second(
         &self,
         index: &IndexSpec,
@@ -261,8 +261,8 @@ impl<S: Store> LiveView<S> {
         Ok(amount)
     }
 
-    /// Returns what is counted and has expired by these floors, to whole seconds: by class, or by
-    /// the dates of an index.
+    /// Returns the counted amount that has expired by these floors, to whole seconds: by class, or
+    /// by the dates of an index.
     pub(crate) async fn expired_amount(&self, floors: &Floors) -> Result<Amount, Halt> {
         let mut amount = Amount::default();
         for (of, second) in expired_buckets(floors) {
@@ -320,7 +320,8 @@ impl<S: Store> LiveView<S> {
     }
 }
 
-/// Returns the buckets that contain what has expired by these floors, and up to which second.
+/// Returns the buckets that count documents expired by these floors, and the second up to which
+/// they have.
 pub(crate) fn expired_buckets(floors: &Floors) -> impl Iterator<Item = (Buckets, i64)> + '_ {
     let classes = [(Buckets::Class(0), floors.inherit_s), (Buckets::Class(2), floors.explicit_s)];
     let dates = floors.dates.iter().map(|floor| {

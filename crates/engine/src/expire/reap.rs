@@ -224,8 +224,8 @@ impl<S: Store> Engine<S> {
         self.compact_collection(collection, allowed, estimate.expired).await
     }
 
-    /// Compacts a collection under the effective reap floors and subtracts what was dropped from
-    /// the counters.
+    /// Compacts a collection under the effective reap floors and subtracts the removed documents
+    /// from the counters.
     ///
     /// Entries are dropped before rows: an entry without its row would be damage, while a row
     /// without entries is not found by an index and has expired anyway.

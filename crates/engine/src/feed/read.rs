@@ -44,7 +44,7 @@ pub struct EventPage {
 }
 
 impl<S: Store> Engine<S> {
-    /// Returns the position after all events of a feed, including what has expired by now.
+    /// Returns the position after all events of a feed, including the expirations up to now.
     pub async fn feed_end(&self, collection: &Arc<Collection>) -> Result<u64, Error> {
         self.last_change(collection).await?;
         self.publish_expirations(collection).await?;

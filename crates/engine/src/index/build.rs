@@ -58,8 +58,8 @@ fn unbuilt_indexes<'a>(
 
 impl<S: Store> Engine<S> {
     /// Completes builds of indexes and counters that an earlier run interrupted, and replaces
-    /// indexes with keys of earlier versions. These are not in use meanwhile, so nothing waits for
-    /// this.
+    /// indexes with keys of earlier versions. Queries do not use them until then, so nothing waits
+    /// for this.
     pub async fn resume_builds(&self) -> Result<(), Error> {
         for collection in self.inner.map().all_collections().values() {
             self.replace_old_indexes(collection).await?;
@@ -153,7 +153,7 @@ impl<S: Store> Engine<S> {
     }
 
     /// Adds the entries of the next page of rows. Returns the number of rows examined, or `None` if
-    /// a row was refused because it was written meanwhile.
+    /// a row was refused because it was written in the meantime.
     async fn fill_page(
         &self,
         view: &LiveView<S>,
@@ -275,8 +275,8 @@ impl<S: Store> Engine<S> {
         Ok(())
     }
 
-    /// Marks built indexes as ready, or drops them on failure. An index changed meanwhile is left
-    /// to the operation that changed it.
+    /// Marks built indexes as ready, or drops them on failure. An index that was changed during the
+    /// build is left to the operation that changed it.
     async fn finish_build(
         &self,
         collection: &Arc<Collection>,

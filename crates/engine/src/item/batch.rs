@@ -38,8 +38,8 @@ struct PendingItem {
     stored: Option<Row>,
     /// Whether an action of the batch has written the item.
     written: bool,
-    /// The stored row that it continues: its own, or that of the key it was moved from. `None` if
-    /// these actions created the item or deleted the stored one.
+    /// The stored row from which the item originates: the row of its key, or of the key from which
+    /// it was moved. `None` if the batch created the item or deleted the stored one.
     origin: Option<Row>,
     now: Option<NewVersion>,
 }

@@ -187,7 +187,7 @@ fn is_same(held: &IndexSpec, spec: &IndexSpec) -> bool {
     held.key == spec.key && held.unique == spec.unique && (same_policy || held.shape == spec.shape)
 }
 
-/// Starts, changes or ends a feed; in an `empty` container it is complete at once.
+/// Starts, changes or ends a feed; in an `empty` container the feed starts immediately.
 fn set_feed(record: &mut Record, retention_s: Option<i64>, stamp: Stamp, empty: bool) {
     let Some(items) = &mut record.items else { return };
     let now_s = stamp.at_ms.div_euclid(1000);

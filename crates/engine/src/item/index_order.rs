@@ -227,7 +227,7 @@ impl<S: Store> IndexOrderWalk<'_, '_, S> {
         Ok(WalkOutcome::On)
     }
 
-    /// Emits the item of an entry, or collects it with others of equal components.
+    /// Emits the item of an entry, or collects it with other items that have equal values.
     async fn take_entry(&mut self, entry: &Entry) -> Result<WalkOutcome, Halt> {
         let key = unnamed_key(self.along.index, &entry.key, &entry.row_key);
         let component = key.get(self.along.prefix.len()..).unwrap_or_default();

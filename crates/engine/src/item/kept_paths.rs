@@ -65,8 +65,8 @@ impl<S: Store> Engine<S> {
         collection.demand.want(paths);
     }
 
-    /// Adds and builds indexes of the requested paths. Query results are unaffected meanwhile, and
-    /// a start completes interrupted builds.
+    /// Adds and builds indexes of the requested paths. Query results are not affected during the
+    /// build, and a start completes interrupted builds.
     pub async fn keep_wanted_paths(&self, collection: &Arc<Collection>) -> Result<(), Error> {
         let wanted = collection.demand.take_wanted();
         if wanted.is_empty() {

@@ -47,7 +47,7 @@ impl<'a, N: Snapshot> IncludingExpired<'a, N> {
 }
 
 /// A collection's stored data at the publication of a change, protected from the reaper while this
-/// value exists. It has no instant and therefore cannot determine what had expired.
+/// value exists. It has no instant and so cannot tell which documents had expired.
 pub(crate) struct Frozen<S: Store> {
     collection: Arc<Collection>,
     snapshot: S::Snapshot,

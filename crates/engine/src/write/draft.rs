@@ -335,8 +335,8 @@ impl<'a, S: Store> WriteDraft<'a, S> {
         ))
     }
 
-    /// Returns the conditions of a write: the row, the row it moves from, the unique values it
-    /// takes and the life of what it replaces are unchanged since the view.
+    /// Returns the conditions of a write: since the view nothing has changed the row, the row it
+    /// moves from, the unique values it takes and the settings by which the replaced version lives.
     fn put_conditions(
         &self,
         row_key: &Bytes,

@@ -28,7 +28,7 @@ pub(super) fn count_change(
     count_document(record, counted, 1, out);
 }
 
-/// Returns the second of a write: that of its commit, or `since` if earlier.
+/// Returns the second of a write: the second of its commit, or `since` if that is earlier.
 pub(super) fn write_second(stamp: Stamp, since: Option<i64>) -> i64 {
     let now = stamp.at_ms.div_euclid(1000);
     since.map_or(now, |since| since.min(now))
@@ -40,7 +40,7 @@ pub(crate) fn birth_number(stamp: u64, position: usize) -> u64 {
     stamp << BIRTH_BITS | position.min((1 << BIRTH_BITS) - 1)
 }
 
-/// Moves an item to its new position in the timeline.
+/// Moves an item to its new position in the index of upcoming expirations (timeline).
 ///
 /// The position is the second of the write or the deadline, by class, so most writes move it.
 pub(super) fn put_timeline(

@@ -45,8 +45,8 @@ pub struct Receipt {
 pub struct ReceiptPut {
     /// Id of the receipt.
     pub id: Value,
-    /// Required version, or `None` if none was found. A receipt that has expired since counts as
-    /// absent.
+    /// Version that the stored receipt must have; `None` if it must be absent, as one is that has
+    /// expired.
     pub over: Option<u64>,
     /// New content, including the id; `None` changes nothing.
     pub body: Option<DocBuf>,
