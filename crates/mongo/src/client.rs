@@ -182,8 +182,8 @@ impl Connection {
         self.running.lock().clone()
     }
 
-    /// Tells the current command to stop if its id is `id`, or whatever it is if `id` is `None`.
-    /// Returns whether there was one. The command stops at its next check, not at once.
+    /// Tells the current command to stop if its id is `id`, or any current command if `id` is
+    /// `None`. Returns whether there was one. The command stops at its next check, not immediately.
     pub(crate) fn stop_command(&self, id: Option<i32>, why: StopReason) -> bool {
         let running = self.running.lock();
         let meant = running.as_ref().filter(|running| id.is_none_or(|id| id == running.id));

@@ -99,7 +99,7 @@ async fn introduce<S: Store>(door: &Arc<Door<S>>, connection: &Connection, said:
 
 /// Reads messages and answers each of them. Returns when the server stops (between two messages, or
 /// with a message that another server may answer), or with a message for another shard. An error
-/// closes the connection at once.
+/// closes the connection immediately.
 ///
 /// A client is known once its first message was answered or, where authentication is required, once
 /// it has logged in. Until then messages must be small, and their memory comes from an account that
@@ -277,7 +277,7 @@ enum Answered {
 }
 
 /// Runs the command of a message and sends its reply in the message's own format. A message that
-/// wants no reply gets none, whatever the outcome.
+/// requests no reply gets none, even if it fails.
 async fn answer_message<S: Store, C: AsyncRead + AsyncWrite + Unpin>(
     door: &Arc<Door<S>>,
     connection: &Connection,

@@ -50,7 +50,8 @@ impl Counters {
         counter.store(counter.load(Ordering::Relaxed) + by, Ordering::Relaxed);
     }
 
-    /// Adds what a command examined. Each index key also counts as an examined document.
+    /// Adds the numbers of keys and documents that a command examined. Each index key also counts
+    /// as an examined document.
     pub(crate) fn note_looked(&self, looked: &Looked) {
         let examined = looked.examined();
         match looked.access() {

@@ -250,12 +250,12 @@ impl<S: Store> Cursors<S> {
     }
 
     /// Returns a cursor that produced a batch of this many documents. Returns whether it stays
-    /// open: one that was killed meanwhile is dropped.
+    /// open: a cursor that was killed in the meantime is dropped.
     pub(crate) fn give_back(&self, taken: CursorInUse<S>, documents: usize) -> bool {
         self.put_back(taken, |about| about.note_batch(documents))
     }
 
-    /// Puts a cursor back unless it was killed meanwhile, and stops its operation's clock.
+    /// Puts a cursor back unless it was killed in the meantime, and stops its operation's clock.
     fn put_back(&self, taken: CursorInUse<S>, note: impl FnOnce(&mut CursorDescription)) -> bool {
         let now = clock::monotonic_time();
         match self.lock_all().get_mut(&taken.id) {

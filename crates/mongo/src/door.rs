@@ -166,8 +166,8 @@ struct Connections {
 /// The MongoDB API over one engine.
 pub struct Door<S: Store> {
     pub(crate) engine: Engine<S>,
-    /// The memory account of messages and what is parsed from them: half of the total. The rest is
-    /// for replies and evaluation.
+    /// The memory account of messages and of commands parsed from them: half of the total. The
+    /// other half is for replies and evaluation.
     pub(crate) messages: Account,
     pub(crate) settings: Settings,
     pub(crate) cursors: Arc<Cursors<S>>,

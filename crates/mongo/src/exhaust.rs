@@ -26,9 +26,10 @@ use crate::{
 /// requests.
 const SHORTEST_WAIT_MS: u64 = 100;
 
-/// Returns whether a reply is followed by others: the batch of a cursor that is not exhausted, or
-/// the handshake of a client that has this server's state and waits for changes. Drivers take the
-/// end of a handshake stream for the loss of the server, so these streams do not end.
+/// Returns whether further replies follow without another request: the batch of a cursor that is
+/// not exhausted, or the handshake of a client that has this server's state and waits for changes.
+/// Drivers take the end of a handshake stream for the loss of the server, so these streams do not
+/// end.
 pub(crate) fn is_followed<S: Store>(door: &Door<S>, message: &Message, reply: &DocBuf) -> bool {
     has_open_cursor(reply) || (waits_for_news(door, message) && says_version(reply))
 }

@@ -22,8 +22,8 @@ pub(crate) struct Login {
     pub(crate) seen: u64,
 }
 
-/// A user that another server of the cluster has authenticated. It has no rights: the receiving
-/// server looks them up.
+/// A user that another server of the cluster has authenticated. It does not contain rights, which
+/// the receiving server looks up.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KnownUser {
     /// The user's name.

@@ -65,8 +65,8 @@ pub(crate) async fn send_bytes(
     write_within(stream, &reply).await
 }
 
-/// Writes all bytes within [`WRITE_TIMEOUT`]. A client that does not read is given up, since the
-/// bytes hold memory.
+/// Writes all bytes within [`WRITE_TIMEOUT`]. A client that does not read is disconnected, since
+/// the bytes hold memory.
 pub(crate) async fn write_within(
     stream: &mut (impl AsyncWrite + Unpin),
     bytes: &[u8],

@@ -11,7 +11,7 @@ use crate::{
 };
 
 /// Runs a command. A read stops when its client disconnects. When the server stops, clients that
-/// wait for a change of state are disconnected at once, and other commands are stopped after a
+/// wait for a change of state are disconnected immediately, and other commands are stopped after a
 /// grace period.
 pub(crate) async fn run_call<S: Store>(
     call: &Call<'_, S>,

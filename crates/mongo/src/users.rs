@@ -149,7 +149,7 @@ impl<S: Store> Users<S> {
     }
 
     /// Returns a token that identifies this version of the records, distinct over all servers that
-    /// store them in turn.
+    /// have stored the records.
     pub(crate) fn token(&self, process: ObjectId) -> Vec<u8> {
         [&process.0[..], &self.changes().to_le_bytes()].concat()
     }

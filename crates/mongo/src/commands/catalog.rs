@@ -57,8 +57,8 @@ pub(super) const CREATE_FIELDS: &[&str] = &[
     "flags",
 ];
 
-/// Options of `create` that would make a different kind of collection, whatever their value. They
-/// are refused instead of ignored.
+/// Options of `create` that would make a different kind of collection, with any value. They are
+/// refused instead of ignored.
 const UNSUPPORTED: &[&str] = &["viewOn", "pipeline", "timeseries", "encryptedFields"];
 
 /// Options of `create` that are stored: they have no effect, are shown by `listCollections`, and
@@ -161,8 +161,8 @@ fn index_count(collection: &Collection) -> i32 {
     saturated_int(collection.state().record.indexes.len() + 1)
 }
 
-/// Runs `dropDatabase`. Collections are dropped one by one, so one that is created meanwhile may
-/// remain.
+/// Runs `dropDatabase`. Collections are dropped one by one, so a collection that is created at the
+/// same time may remain.
 ///
 /// Fails with 5255100 for another number than 1, and with 20 for `admin`.
 pub(super) async fn drop_database<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {

@@ -56,7 +56,7 @@ impl Counted {
     }
 
     /// Returns the count as a query of one row. `skip`, `limit` and the count are stages, so that
-    /// everything is read at one instant.
+    /// the whole query reads at one instant.
     fn into_plan(self) -> Plan {
         let mut stages = Vec::new();
         if 0 < self.skip {

@@ -118,7 +118,7 @@ fn strike<S: Store>(call: &Call<'_, S>, has: impl Fn(&FailCommand) -> bool) -> O
 }
 
 /// Returns whether the operation's time limit applies, according to the fail points. Fails with 50,
-/// before anything was done, if the limit has to expire at once.
+/// before anything was done, if the limit has to expire immediately.
 pub(super) fn check_time_limit<S: Store>(call: &Call<'_, S>) -> Result<bool> {
     if !call.door.has_fail_point.load(Ordering::Relaxed) || call.name == "configureFailPoint" {
         return Ok(true);

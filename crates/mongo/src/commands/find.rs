@@ -130,8 +130,8 @@ fn finish_plan(
 }
 
 /// Refuses a tailable cursor on an existing collection, as mongod does if the collection is not
-/// capped, which none is here. On a missing collection the cursor ends at once. Clients match on
-/// the text and continue without a tailable cursor.
+/// capped, which none is here. On a missing collection the cursor ends immediately. Clients match
+/// on the text and continue without a tailable cursor.
 ///
 /// Fails with 9 for `awaitData` without `tailable`, and with 2 for an existing collection.
 pub(super) fn check_tailable<S: Store>(

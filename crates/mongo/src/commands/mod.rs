@@ -213,7 +213,8 @@ async fn run_command<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     reply
 }
 
-/// Adds a command to the statistics of its collection, and counts what it examined.
+/// Adds a command to the statistics of its collection, and counts the keys and documents that it
+/// examined.
 fn note_work<S: Store>(call: &Call<'_, S>, row: &CommandRow, took: Duration) {
     // A `getMore` continues the operation that opened its cursor.
     let resumed = match row.work {

@@ -75,8 +75,8 @@ pub(super) fn create_needs(asked: &Asked<'_>) -> Result<Vec<Need>> {
     Ok(needs)
 }
 
-/// Returns the rights that `updateRole` requires: to revoke what the role has, and to grant what is
-/// given.
+/// Returns the rights that `updateRole` requires: to revoke the privileges and roles that the role
+/// has, and to grant the given ones.
 pub(super) fn update_needs(asked: &Asked<'_>) -> Result<Vec<Need>> {
     let mut needs = listed_needs(asked, Action::GrantRole)?;
     needs.push(Need::on_database(Action::RevokeRole, asked.database));

@@ -205,8 +205,8 @@ impl<'a, S: Store> Book<'a, S> {
         }
     }
 
-    /// Stores what is not stored yet, so that a late repeat has no effect either. Called before the
-    /// reply. `failed` tells that a statement failed.
+    /// Stores the results that are not stored yet, so that a later retry of the command has no
+    /// effect either. Called before the reply. `failed` tells that a statement failed.
     ///
     /// Fails with 112 if another attempt was committed first: its effect, which was not in the
     /// receipts when they were read, may be why the statement failed.

@@ -132,8 +132,8 @@ fn engine_section() -> Document {
     }
 }
 
-/// Returns the section `metrics`: commands, cursors, documents, what was examined, and the state of
-/// expiry in `ttl`.
+/// Returns the section `metrics`: counts of commands, cursors, documents and examined keys, and the
+/// state of expiry in `ttl`.
 fn metrics_section<S: Store>(call: &Call<'_, S>, work: &WorkCounts) -> Document {
     let (passes, deleted) = call.door.engine.reap_statistics();
     let backlog = call.door.engine.reap_backlog();
