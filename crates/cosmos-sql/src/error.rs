@@ -19,7 +19,8 @@ impl Span {
 /// A mistake in the text of a query.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mistake {
-    /// The service's code. A mistake with a numeric or an empty code has no position in the text.
+    /// Azure Cosmos DB's code. A mistake with a numeric or an empty code has no position in the
+    /// text.
     pub code: &'static str,
     /// Error message as Azure Cosmos DB returns it.
     pub message: String,
@@ -35,7 +36,7 @@ pub enum SqlError {
     /// The query is invalid. There is at least one mistake; mistakes are in the order in which they
     /// were found.
     Invalid(Vec<Mistake>),
-    /// The query is valid but uses an unsupported feature; the service may support it.
+    /// The query is valid but uses an unsupported feature; Azure Cosmos DB may support it.
     Unsupported {
         /// The unsupported feature.
         what: String,
@@ -170,8 +171,8 @@ impl Fault {
         Mistake { code, message, start: units(span.start), end: units(span.end) }
     }
 
-    /// Returns the code, the span and the message of the error. Codes and messages are those of the
-    /// service.
+    /// Returns the code, the span and the message of the error. Codes and messages are those of
+    /// Azure Cosmos DB.
     fn describe(self, text: &str) -> (&'static str, Span, String) {
         match self {
             Self::Syntax(at) => {

@@ -7,7 +7,7 @@
 //! ```
 //!
 //! Every step is bounded: the length of the text, the depth of the tree, the number of operators
-//! and joins (`limits`). An error has the service's code and the position in the text.
+//! and joins (`limits`). An error has Azure Cosmos DB's code and the position in the text.
 
 mod ast;
 mod bind;

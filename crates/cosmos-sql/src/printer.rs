@@ -286,8 +286,8 @@ fn push_operation(node: &Node, out: &mut String) {
     }
 }
 
-/// Maximum number of consecutive operators of one precedence that get parentheses each, as the
-/// service prints them.
+/// Maximum number of consecutive operators of one precedence that get parentheses each, as Azure
+/// Cosmos DB prints them.
 const MAX_PAIRS: usize = 16;
 
 /// Returns the number of pairs of parentheses inside a chain of operators of one precedence; 0 if

@@ -8,11 +8,11 @@ use document::{DocRef, Value, ValueRef, array, doc, json};
 pub(crate) const LEVEL: &str = "Session";
 
 /// Name of the single region. SDKs compare it with the application's preferred regions; any real
-/// name works, and the service's emulator uses this one.
+/// name works, and Azure Cosmos DB's emulator uses this one.
 const REGION: &str = "South Central US";
 
 /// Capabilities of the server's query engine, as JSON text within the document. SDKs that plan
-/// queries themselves pass it to their planner; the figures are the service's.
+/// queries themselves pass it to their planner; the figures are Azure Cosmos DB's.
 const QUERY_ENGINE: &str = concat!(
     r#"{"maxSqlQueryInputLength":262144,"maxJoinsPerSqlQuery":10,"maxLogicalAndPerSqlQuery":2000,"#,
     r#""maxLogicalOrPerSqlQuery":2000,"maxUdfRefPerSqlQuery":10,"maxInExpressionItemsCount":16000,"#,
@@ -24,7 +24,7 @@ const QUERY_ENGINE: &str = concat!(
 );
 
 /// Returns the document as JSON, with `endpoint`, which ends with a slash, as the address. It has
-/// no `_etag`, as in the service.
+/// no `_etag`, as in Azure Cosmos DB.
 pub(crate) fn account_document(account: &str, endpoint: &str) -> Vec<u8> {
     let location = || array![doc! { "name": REGION, "databaseAccountEndpoint": endpoint }];
     let document = doc! {

@@ -206,8 +206,8 @@ impl Container {
         ItemKey::new(&self.key_hash(components), &values, id)
     }
 
-    /// Returns the row key range of a scope. An empty prefix is the whole container, as in the
-    /// service.
+    /// Returns the row key range of a scope. An empty prefix is the whole container, as in Azure
+    /// Cosmos DB.
     pub(crate) fn item_range(&self, scope: &KeyScope) -> ItemRange {
         match scope {
             KeyScope::Whole(components) => {

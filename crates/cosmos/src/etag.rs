@@ -1,5 +1,5 @@
-//! Etags: a resource's last commit in the service's format. The mapping is bijective, so that an
-//! etag can be converted back to the commit that a condition refers to.
+//! Etags: a resource's last commit in Azure Cosmos DB's format. The mapping is bijective, so that
+//! an etag can be converted back to the commit that a condition refers to.
 //!
 //! ```text
 //! commit 0x0102030405060708   "05060708-0000-0000-0000-040302010000"
@@ -8,7 +8,7 @@
 //! The low half comes first because it changes between versions, so that people see the difference
 //! of two etags at once.
 
-/// Length of an etag without its quotes: that of a UUID, the format of the service's etags.
+/// Length of an etag without its quotes: that of a UUID, the format of Azure Cosmos DB's etags.
 pub(crate) const LEN: usize = 36;
 
 /// Returns the text of a commit's etag, without quotes. It is an array on the stack, because every

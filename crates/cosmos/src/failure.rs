@@ -3,7 +3,7 @@
 //!
 //! Clients decide by status and sub-status; SDKs retry 408, 410, 429, 449 and 503 on their own, in
 //! different ways. Faults are therefore classified by the client's reaction, and two failures that
-//! a client treats alike may share one. Texts are for people and are the service's where it has
+//! a client treats alike may share one. Texts are for people and are Azure Cosmos DB's where it has
 //! one.
 
 use std::borrow::Cow;
@@ -111,7 +111,7 @@ impl Fault {
     ];
 
     /// Returns status, sub-status and name, in one table for comparison. The pairs of status and
-    /// sub-status are the service's where it has the failure.
+    /// sub-status are Azure Cosmos DB's where it has the failure.
     const fn table_row(self) -> (u16, u32, &'static str) {
         match self {
             Self::BadRequest => (400, 0, "BadRequest"),
@@ -208,12 +208,12 @@ impl Failure {
     }
 
     /// Creates the failure for a query that does not compile. The object with its errors replaces
-    /// the list of texts, as in the service; SDKs show it unchanged.
+    /// the list of texts, as in Azure Cosmos DB; SDKs show it unchanged.
     pub(crate) fn invalid_query(errors: String) -> Self {
         Self { errors: Some(errors.into()), ..Self::new(Fault::BadRequest, "") }
     }
 
-    /// Creates the failure for a feature of the service that this server does not have.
+    /// Creates the failure for a feature of Azure Cosmos DB that this server does not have.
     pub(crate) fn unsupported(what: &str) -> Self {
         Self::new(Fault::NotImplemented, format!("{what} is not supported by this server."))
     }
@@ -309,7 +309,7 @@ impl Failure {
         engine::Error::new(kind, self.text)
     }
 
-    /// Returns the response body in the service's form: an object whose message is a text that
+    /// Returns the response body in Azure Cosmos DB's form: an object whose message is a text that
     /// contains the list of errors, the activity id and the path.
     pub(crate) fn error_body(&self, activity: &str, uri: &str) -> Vec<u8> {
         let mut message = b"Message: ".to_vec();

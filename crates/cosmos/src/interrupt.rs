@@ -18,8 +18,8 @@ use evaluation::{Error, Kind, Looked, Watch};
 
 use crate::limits::{EVALUATION_TIME, OPERATION_TIME};
 
-/// Error number of an operation that ends because the server is stopping: it becomes 503, and
-/// clients retry elsewhere or later.
+/// Error number of an operation that ends because the server is stopping: the response is 503, and
+/// clients retry on another server or later.
 pub(crate) const STOPPING: i32 = 2;
 
 /// Why the requests of a connection are cancelled.

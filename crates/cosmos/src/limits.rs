@@ -1,6 +1,6 @@
-//! Sizes, counts and times that this API enforces. Figures that the service documents are the
-//! service's, so that both refuse the same requests; the others bound the resources that one client
-//! may use.
+//! Sizes, counts and times that this API enforces. Figures that Azure Cosmos DB documents are Azure
+//! Cosmos DB's, so that both refuse the same requests; the others bound the resources that one
+//! client may use.
 
 use std::{ops::RangeInclusive, time::Duration};
 

@@ -97,7 +97,8 @@ pub(crate) struct Link {
     pub(crate) owners: [String; 2],
     /// Name of the resource itself; `None` for a feed.
     pub(crate) name: Option<String>,
-    /// The link to be signed, still encoded: that of the resource, or of the parent for a feed.
+    /// The link to be signed, still encoded: the link of the resource or, for a feed, of its
+    /// parent.
     signed: String,
 }
 

@@ -46,8 +46,8 @@ pub(crate) enum Leaf {
 }
 
 impl Leaf {
-    /// Returns the high half of an id's last byte. The values are the service's, since SDKs read
-    /// them.
+    /// Returns the high half of an id's last byte. The values are Azure Cosmos DB's, since SDKs
+    /// read them.
     const fn type_tag(self) -> u8 {
         match self {
             Self::Item | Self::Permission => 0,

@@ -1,5 +1,5 @@
 //! Role assignments of principals with Entra tokens, as the operator configured them. A role is a
-//! list of the service's data actions. `auth` determines the principal of a token.
+//! list of Azure Cosmos DB's data actions. `auth` determines the principal of a token.
 
 use std::{collections::HashMap, sync::Arc};
 

@@ -35,8 +35,8 @@ impl<'q> Binder<'q> {
             self.note(Fault::Unsupported(format!("the user-defined function 'udf.{name}'")));
             return Ok(Expr::Array(args));
         }
-        // The service has these functions, so the error says "not supported" instead of "no such
-        // function".
+        // Azure Cosmos DB has these functions, so the error says "not supported" instead of "no
+        // such function".
         if functions::is_later(name) {
             self.note(Fault::Unsupported(format!("the function '{}'", name.to_uppercase())));
             return Ok(Expr::Array(args));

@@ -7,7 +7,7 @@
 //! SELECT refer to groups if there are any.
 //!
 //! Binding continues after a fault with an undefined value, so that all faults are reported at
-//! once, in the order of the service.
+//! once, in the order of Azure Cosmos DB.
 
 mod call;
 mod expression;

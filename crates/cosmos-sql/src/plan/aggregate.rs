@@ -9,8 +9,8 @@ use crate::{
     bind, printer,
 };
 
-/// Returns whether a query selects an aggregate inside a larger expression; partial results of such
-/// an expression cannot be combined.
+/// Returns whether a query selects an aggregate inside a larger expression; the client cannot
+/// combine partial results of such an expression.
 pub(super) fn is_composed(query: &Query) -> bool {
     selects(query, |node| bind::aggregates(node) && aggregate_item(node).is_none())
 }

@@ -1,5 +1,6 @@
-//! Answers of the service's own parser and planner to several thousand queries, recorded, and what
-//! this server answers to the same requests for a plan. A query that works here has to work there.
+//! Answers of Azure Cosmos DB's own parser and planner to several thousand queries, recorded, and
+//! what this server answers to the same requests for a plan. A query that works here has to work
+//! there.
 //!
 //! A line of `service/answers.jsonl` is `[QUERY, ANSWER...]` or `[QUERY, ANSWER..., PARAMETERS]`: an
 //! answer is an object with the fields of a plan that say something, or a text for each thing that is
@@ -143,7 +144,7 @@ fn differences() -> BTreeMap<String, String> {
 struct Recorded {
     query: String,
     answers: Vec<String>,
-    /// The query of the service's plan, as it is.
+    /// The query of Azure Cosmos DB's plan, as it is.
     rewritten: String,
     parameters: Vec<(String, Value)>,
 }
@@ -195,8 +196,8 @@ impl Recorded {
         matches!(self.answers.as_slice(), [answer] if answer == "{\"nothing\":true}")
     }
 
-    /// Returns whether both answers are plans, and the query of the service's is refused because of
-    /// names that FROM does not have.
+    /// Returns whether both answers are plans, and the query in Azure Cosmos DB's plan is refused
+    /// because of names that FROM does not have.
     fn asks_for_no_name(&self, got: &[String]) -> bool {
         let sent = self.rewritten.replace("{documentdb-formattableorderbyquery-filter}", "true");
         let names_none = |mistakes: &[Mistake]| mistakes.iter().any(|of| of.code == "SC2001");

@@ -102,7 +102,7 @@ pub(super) fn write_outcomes(outcomes: Vec<Outcome>) -> Vec<u8> {
     writer.finish()
 }
 
-/// Returns the list of errors with this text, in the form of the service's messages.
+/// Returns the list of errors with this text, in the form of Azure Cosmos DB's messages.
 fn error_body(text: &str) -> Vec<u8> {
     let mut body = b"{\"Errors\":[".to_vec();
     document::json::write_string(text, &mut body);

@@ -43,7 +43,7 @@ impl Encoding {
     }
 
     /// Returns whether an operation with this status makes the response 207. In HybridRow a status
-    /// of 304 counts too, as in the service.
+    /// of 304 counts too, as in Azure Cosmos DB.
     pub(crate) fn is_mixed(self, status: u16) -> bool {
         400 <= status || (self == Self::HybridRow && status == 304)
     }

@@ -150,7 +150,7 @@ impl BatchAction {
     }
 }
 
-/// Refuses a request with no or too many operations; limits and texts are the service's.
+/// Refuses a request with no or too many operations; limits and texts are Azure Cosmos DB's.
 pub(super) fn check_count(count: usize) -> Result<()> {
     match count {
         0 => Err(Failure::bad_request("Batch request has no operations.")),

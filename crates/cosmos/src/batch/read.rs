@@ -1,5 +1,5 @@
-//! Parses a batch in JSON: an array of operations. Property names and operation types are the
-//! service's; unknown properties are ignored.
+//! Parses a batch in JSON: an array of operations. Property names and operation types are Azure
+//! Cosmos DB's; unknown properties are ignored.
 
 use document::{Document, Value, json};
 

@@ -1,6 +1,6 @@
 //! Markers: the first byte of a value, and what it says about the following bytes. Lengths, counts
-//! and offsets are described by the number of bytes that encode them. The table is that of the
-//! service's SDKs; bytes that they do not write are refused.
+//! and offsets are described by the number of bytes that encode them. The table is that of Azure
+//! Cosmos DB's SDKs; bytes that they do not write are refused.
 
 /// The type and encoding of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

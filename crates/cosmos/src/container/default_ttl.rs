@@ -6,7 +6,7 @@ use engine::DefaultTtl;
 use crate::failure::{Failure, Result};
 
 /// Removes the default from a definition, since the engine stores it separately. `null` is refused
-/// and does not mean absent, as in the service.
+/// and does not mean absent, as in Azure Cosmos DB.
 pub(super) fn take_default(body: &mut Document) -> Result<DefaultTtl> {
     let Some(value) = body.remove("defaultTtl") else {
         // A TTL property path also requires a default.

@@ -1,5 +1,5 @@
 //! Client encryption policies: which paths clients encrypt, and with which keys of the database.
-//! Nothing is encrypted here; policies are validated like in the service, so that mistakes are
+//! Nothing is encrypted here; policies are validated like in Azure Cosmos DB, so that mistakes are
 //! found before data are written.
 
 use std::collections::HashSet;
@@ -17,7 +17,7 @@ const POLICY: &str = "clientEncryptionPolicy";
 /// The only encryption algorithm that Azure Cosmos DB accepts.
 const ALGORITHM: &str = "AEAD_AES_256_CBC_HMAC_SHA256";
 
-/// Refuses a policy that the service refuses. The route checks whether its keys exist.
+/// Refuses a policy that Azure Cosmos DB refuses. The route checks whether its keys exist.
 pub(super) fn check_encryption(body: &Document, key: &[KeyPath]) -> Result<()> {
     let Some(Value::Document(policy)) = body.get(POLICY) else { return Ok(()) };
     let version = match policy.get("policyFormatVersion") {

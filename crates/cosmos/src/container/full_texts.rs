@@ -1,5 +1,5 @@
 //! Full-text policies: which paths contain text, and their indexes. There is no full-text search
-//! here; policies are validated like in the service, so that mistakes in a template are found.
+//! here; policies are validated like in Azure Cosmos DB, so that mistakes in a template are found.
 
 use document::{Document, Value};
 
@@ -9,7 +9,7 @@ use crate::failure::{Failure, Result};
 /// Permitted languages of full-text paths; upper and lower case differ.
 const LANGUAGES: [&str; 7] = ["en-US", "de-DE", "es-ES", "fr-FR", "it-IT", "pt-PT", "pt-BR"];
 
-/// Refuses a default language, and a language of a path, that the service does not have.
+/// Refuses a default language, and a language of a path, that Azure Cosmos DB does not have.
 pub(super) fn check_languages(body: &Document) -> Result<()> {
     let Some(Value::Document(policy)) = body.get("fullTextPolicy") else { return Ok(()) };
     let of_paths = entries_of(body, "fullTextPolicy", "fullTextPaths");

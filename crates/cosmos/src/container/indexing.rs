@@ -4,7 +4,7 @@
 //!
 //! The included and excluded paths say which values may be indexed; the engine indexes those that
 //! queries need or that are listed explicitly. Each composite index becomes an index. A policy is
-//! completed as in the service: without any path all are included, and the etag is excluded.
+//! completed as in Azure Cosmos DB: without any path all are included, and the etag is excluded.
 
 use std::collections::HashSet;
 
@@ -22,7 +22,7 @@ use crate::{
 const COMPOSITE: &str = "composite ";
 
 /// Completes the policy of a definition and returns the indexes for it. With mode `none` nothing is
-/// indexed, which is refused if items expire, as in the service.
+/// indexed, which is refused if items expire, as in Azure Cosmos DB.
 pub(super) fn complete_policy(body: &mut Document, default: DefaultTtl) -> Result<Vec<IndexSpec>> {
     let mut policy = match body.remove("indexingPolicy") {
         None | Some(Value::Null) => Document::new(),
@@ -43,7 +43,7 @@ pub(super) fn complete_policy(body: &mut Document, default: DefaultTtl) -> Resul
         Some(Value::Bool(automatic)) => *automatic,
         Some(_) => return Err(Failure::bad_request("The property 'automatic' is not a boolean.")),
     };
-    // As in the service: indexing cannot be manual in consistent mode.
+    // As in Azure Cosmos DB: indexing cannot be manual in consistent mode.
     policy.insert("automatic", automatic || mode == "consistent");
     check_kept(&policy)?;
     check_spatial(&policy)?;
@@ -110,7 +110,8 @@ fn fill_missing(policy: &mut Document, included: &[&str], excluded: &[&str]) {
     }
 }
 
-/// Excludes the etag unless the policy names it; the service shows the same, and clients compare.
+/// Excludes the etag unless the policy names it; Azure Cosmos DB shows the same, and clients
+/// compare.
 fn exclude_etag(policy: &mut Document) -> Result<()> {
     for name in ["includedPaths", "excludedPaths"] {
         let entries = read_list(policy, name)?.unwrap_or_default();
@@ -186,7 +187,7 @@ fn path_of(entry: &Value) -> Result<&str> {
     path.ok_or_else(|| Failure::bad_request("An entry of the indexing policy has no text 'path'."))
 }
 
-/// Returns the service's failure for an invalid path.
+/// Returns Azure Cosmos DB's failure for an invalid path.
 fn invalid_path(path: &str) -> Failure {
     Failure::bad_request(format!(
         "The indexing path '{path}' could not be accepted, failed near position '0'. Please \

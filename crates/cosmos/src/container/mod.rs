@@ -1,8 +1,8 @@
 //! Container definitions: parsed from a request, validated, and stored in the form that is shown.
 //!
-//! A definition is completed before it is stored: omitted properties get the defaults that the
-//! service shows, so that clients read the same from both. Features that this server does not have
-//! are refused by name, except for policies that do not affect results.
+//! A definition is completed before it is stored: omitted properties get the defaults that Azure
+//! Cosmos DB shows, so that clients read the same from both. Features that this server does not
+//! have are refused by name, except for policies that do not affect results.
 
 mod default_ttl;
 mod encryption;

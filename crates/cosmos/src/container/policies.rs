@@ -23,11 +23,11 @@ const KEPT: [&str; 12] = [
     "clientEncryptionPolicy",
     "analyticalStorageTtl",
 ];
-/// Properties of the service that this server does not have and that would change results.
+/// Properties of Azure Cosmos DB that this server does not have and that would change results.
 const REFUSED: [&str; 2] = ["materializedViewDefinition", "encryptionScopeId"];
 /// Policies of features that this server does not have, each with its array of paths. They are
-/// validated and shown, so that templates for the service work; queries that need them fail with an
-/// error that names the feature.
+/// validated and shown, so that templates for Azure Cosmos DB work; queries that need them fail
+/// with an error that names the feature.
 const LISTS: [(&str, &str); 3] = [
     ("vectorEmbeddingPolicy", "vectorEmbeddings"),
     ("fullTextPolicy", "fullTextPaths"),
@@ -39,9 +39,9 @@ const IMAGES: &str = "retainPreviousImages";
 /// Retention of versions in minutes.
 const RETENTION: &str = "retentionDuration";
 
-/// Validates the policies and adds defaults. Unknown properties are dropped, as the service does,
-/// and `null` means absent. Returns the retention of deleted versions for feeds in seconds, if they
-/// are kept.
+/// Validates the policies and adds defaults. Unknown properties are dropped, as Azure Cosmos DB
+/// does, and `null` means absent. Returns the retention of deleted versions for feeds in seconds,
+/// if they are kept.
 pub(super) fn check_policies(body: &mut Document) -> Result<Option<i64>> {
     for name in REFUSED {
         if !super::says_nothing(body.get(name)) {

@@ -10,7 +10,7 @@ use crate::{
 };
 
 /// Returns the indexes for the unique keys, in the order of the policy. Keys are unique within a
-/// logical partition, as in the service; the engine enforces that.
+/// logical partition, as in Azure Cosmos DB; the engine enforces that.
 pub(super) fn read_unique_keys(body: &Document) -> Result<Vec<IndexSpec>> {
     let wrong = || Failure::bad_request("The unique key policy is malformed.");
     let keys = match body.get("uniqueKeyPolicy") {

@@ -1,5 +1,5 @@
 //! Vector policies: embeddings and their indexes. There is no vector search here; policies are
-//! validated like in the service, so that mistakes in a template are found.
+//! validated like in Azure Cosmos DB, so that mistakes in a template are found.
 
 use document::{Document, Number, Value};
 
@@ -14,8 +14,8 @@ const KINDS: [(&str, i64); 3] = [("flat", 505), ("quantizedFlat", 4096), ("diskA
 /// Maximum number of dimensions of a vector.
 const MAX_DIMENSIONS: i64 = 4096;
 
-/// Returns the entries of an array in a policy; empty if the policy or the array is missing. Its
-/// form is validated elsewhere.
+/// Returns the entries of an array in a policy; empty if the policy or the array is missing. The
+/// caller has validated its form.
 pub(super) fn entries_of<'a>(body: &'a Document, policy: &str, list: &str) -> Vec<&'a Document> {
     let Some(Value::Document(policy)) = body.get(policy) else { return Vec::new() };
     let Some(Value::Array(entries)) = policy.get(list) else { return Vec::new() };

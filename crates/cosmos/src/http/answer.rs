@@ -86,7 +86,7 @@ pub(super) async fn answer_request<S: Store>(
     })
 }
 
-/// Returns a response with this failure for a request of which nothing else is known.
+/// Returns a response with this failure for a request whose head could not be parsed.
 pub(super) fn refuse(failure: &Failure) -> Response<Full<Bytes>> {
     let about = RequestSummary::default();
     respond::build_response(failure_reply(failure, "", ""), about, Share::default())

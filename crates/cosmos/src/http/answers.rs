@@ -15,8 +15,8 @@ use memory::Account;
 use super::{answer::answer_request, body::Body};
 use crate::{door::Door, interrupt::Client, sender::Sender, tls::CurrentCertificate};
 
-/// How a request is scheduled. An HTTP/2 client may send a hundred requests at once, and could
-/// otherwise take the server from all others.
+/// How a request is scheduled. An HTTP/2 client may send a hundred requests at once, which would
+/// otherwise delay the requests of all other clients.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Pace {
     /// The request runs immediately, and moves to the queue if it takes long.

@@ -24,7 +24,7 @@ pub(super) struct Exchange {
     uri: Uri,
     /// URL that a response about a resource reports.
     location: String,
-    /// Whether the resource path is that of items. It is also known for requests that are refused.
+    /// Whether the resource path denotes items; determined even for requests that are refused.
     about_items: bool,
     /// Whether the client sent `Expect` and waits before it sends the body.
     pub(super) waits_to_send: bool,

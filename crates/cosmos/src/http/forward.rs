@@ -61,7 +61,7 @@ pub struct Forwarded {
 }
 
 /// Serves a forwarded client until it disconnects or the API stops. For a while after the stop,
-/// requests are answered as not executed, so that the forwarding node retries them elsewhere.
+/// requests are answered as not executed, so that the forwarding node retries them on another node.
 pub async fn serve_forwarded<S: Store>(here: Here<S>, stream: Box<dyn Duplex>, about: Forwarded) {
     let opened = Arc::clone(&here.door.settings.opened);
     opened.fetch_add(1, Ordering::Relaxed);

@@ -1,6 +1,6 @@
-//! Builds responses with their headers. Names and formats are the service's; SDKs expose several of
-//! them to applications (charge, session token, activity id, etag, continuation), so they are set
-//! for all operations.
+//! Builds responses with their headers. Names and formats are Azure Cosmos DB's; SDKs expose
+//! several of them to applications (charge, session token, activity id, etag, continuation), so
+//! they are set for all operations.
 
 use std::{sync::LazyLock, time::Duration};
 

@@ -29,7 +29,7 @@ impl NewItem {
     }
 
     /// Validates a parsed object and drops the properties that the server sets. The error texts are
-    /// the service's.
+    /// Azure Cosmos DB's.
     pub(crate) fn from_document(mut document: Document) -> Result<Self> {
         // Most new items contain none of them.
         if document.fields().iter().any(|(name, _)| SYSTEM.contains(&name.as_str())) {

@@ -56,7 +56,8 @@ impl ItemRenderer {
     }
 }
 
-/// Appends an item as JSON, with the properties that the server sets at the end, as in the service.
+/// Appends an item as JSON, with the properties that the server sets at the end, as in Azure Cosmos
+/// DB.
 pub(crate) fn write_item(renderer: &ItemRenderer, item: &Item, out: &mut Vec<u8>) {
     write_with_links(renderer, item, true, out);
 }

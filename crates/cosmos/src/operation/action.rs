@@ -1,4 +1,4 @@
-//! The role permissions that an operation requires: the service's data actions, without their
+//! The role permissions that an operation requires: Azure Cosmos DB's data actions, without their
 //! common prefix. `roles` checks whether a role grants them.
 
 use super::table::Operation;

@@ -5,8 +5,7 @@ use super::metric::Metric;
 
 /// Whether an operation changes anything.
 ///
-/// Read-only keys and tokens may send read operations whatever the HTTP method is: a query is a
-/// POST.
+/// Read-only keys and tokens may send read operations with any HTTP method: a query is a POST.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Access {
     /// The operation changes nothing and is cancelled when its client disconnects.

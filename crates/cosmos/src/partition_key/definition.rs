@@ -2,7 +2,7 @@
 //!
 //! A request names a key in a header, and an item contains one at the key's paths. A write must
 //! name the key that its item contains, so that clients and proxies that route by the header reach
-//! the right partition; the service refuses mismatches too.
+//! the right partition; Azure Cosmos DB refuses mismatches too.
 
 use document::{DocRef, Document, Value, array, doc};
 

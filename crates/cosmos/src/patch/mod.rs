@@ -108,7 +108,7 @@ impl Patch {
     }
 }
 
-/// Returns the failure of one operation, with its number in the text, as in the service. `at`
+/// Returns the failure of one operation, with its number in the text, as in Azure Cosmos DB. `at`
 /// counts from zero, the text from one.
 pub(crate) fn operation_failure(at: usize, text: &str) -> Failure {
     Failure::bad_request(format!("For Operation({}): {text}", at + 1))

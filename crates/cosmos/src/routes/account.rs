@@ -23,8 +23,8 @@ pub(crate) fn read_account<S: Store>(door: &Door<S>, request: &Request) -> Resul
     Ok(Reply::json(200, body).with_units(Work::PointRead, 0))
 }
 
-/// `GET /_explorer/emulator.pem`, as in the service's emulator: scripts download the certificate
-/// there, without a signature and before they trust the server.
+/// `GET /_explorer/emulator.pem`, as in Azure Cosmos DB's emulator: scripts download the
+/// certificate there, without a signature and before they trust the server.
 pub(crate) fn read_certificate(settings: &Settings) -> Result<Reply> {
     let certificate = settings.certificate.as_ref().ok_or_else(Failure::no_resource)?;
     Ok(Reply {

@@ -3,7 +3,7 @@
 //!
 //! It starts at a position of the client or now, but not at the beginning, because versions are
 //! kept for a limited time. If a container's policy does not specify a retention, it keeps versions
-//! from the first request for this feed by a sender that may write, as the service does for
+//! from the first request for this feed by a sender that may write, as Azure Cosmos DB does for
 //! accounts with this feature: other containers have no cost, and readers cannot make a container
 //! keep versions. The expiry of an item is a delete with `timeToLiveExpired` in its metadata: it is
 //! no write, so the engine adds the event when the feed is read or at its next tick, in order of
@@ -131,7 +131,7 @@ fn write_event(container: &Container, event: &Event, images: bool, out: &mut Vec
     out.push(b'}');
 }
 
-/// Returns the metadata of an event. The names are the service's; `crts` is the second of the
+/// Returns the metadata of an event. The names are Azure Cosmos DB's; `crts` is the second of the
 /// commit and `lsn` its number, which is also the feed position after the event.
 fn event_metadata(container: &Container, event: &Event) -> Document {
     let int = |number: u64| Value::Int64(i64::try_from(number).unwrap_or(i64::MAX));

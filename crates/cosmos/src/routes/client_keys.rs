@@ -1,6 +1,6 @@
 //! Client encryption keys of a database. A client creates a key, encrypts it with another one that
 //! the server never sees, and stores the result here; it encrypts and decrypts properties of items
-//! itself. Keys are never deleted, as in the service, since items may be encrypted with them.
+//! itself. Keys are never deleted, as in Azure Cosmos DB, since items may be encrypted with them.
 
 use std::sync::Arc;
 

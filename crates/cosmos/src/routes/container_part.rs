@@ -118,7 +118,7 @@ pub(super) fn may_be_whole(container: &Container, request: &Request) -> bool {
         || container.key.is_optional()
 }
 
-/// Returns the failure for a query without a partition, which the service refuses as well to
+/// Returns the failure for a query without a partition, which Azure Cosmos DB refuses, too, to
 /// prevent accidental scans of all partitions.
 pub(super) fn cross_partition_disabled() -> Failure {
     Failure::bad_request(

@@ -74,8 +74,8 @@ pub(crate) fn resource_path(container: &Container) -> [String; 4] {
     [ROOT.to_owned(), container.database.clone(), "coll".to_owned(), id]
 }
 
-/// Finds the container that a link names. These operations change it, so it is looked up under the
-/// lock for changes.
+/// Finds the container that the request's path names. It is looked up under the lock for changes,
+/// since the callers change it.
 fn find_named<S: Store>(door: &Door<S>, request: &Request) -> Result<Arc<Container>> {
     let [database, _] = &request.link.owners;
     let name = request.name();

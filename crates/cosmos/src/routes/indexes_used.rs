@@ -57,8 +57,8 @@ impl IndexMetrics {
         let policy = state.record.indexes.iter().find_map(IndexSpec::policy);
         let covers = |steps: &PathSteps| policy.is_some_and(|policy| policy.covers_path(steps));
         let mut found = Self::default();
-        // Items of one partition are found by its key, which the service does with the index of its
-        // path.
+        // Items of one partition are found by its key, which Azure Cosmos DB does with the index of
+        // its path.
         for steps in partition.iter().map(|key| property_steps(key.parts())) {
             if covers(&steps) {
                 push_new(&mut found.single, policy_path(&steps));

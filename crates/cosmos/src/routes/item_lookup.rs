@@ -15,9 +15,9 @@ use crate::{
     rid::Rid,
 };
 
-/// Returns the name in the link. Some ids cannot be in a link: the service's gateway does not find
-/// such items by name either, and returns this status. They are accessible by queries, batches, and
-/// their resource id.
+/// Returns the name in the link. Some ids cannot be in a link: Azure Cosmos DB's gateway does not
+/// find such items by name either, and returns this status. They are accessible by queries,
+/// batches, and their resource id.
 pub(super) fn item_name(request: &Request) -> Result<&str> {
     let id = request.name();
     if id.contains(['/', '\\', '#']) || id.ends_with(' ') {

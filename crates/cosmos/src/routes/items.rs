@@ -86,7 +86,7 @@ pub(crate) async fn replace_item<S: Store>(
 }
 
 /// Returns the failure of a replace whose body does not match its container or link. A missing item
-/// is reported first, as in the service; bodies that are not objects are refused before.
+/// is reported first, as in Azure Cosmos DB; bodies that are not objects are refused before.
 async fn refuse_body<S: Store>(
     door: &Door<S>,
     request: &Request,

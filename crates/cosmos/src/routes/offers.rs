@@ -221,8 +221,8 @@ pub(crate) async fn remove_offer<S: Store>(door: &Door<S>, rid: &str) -> Result<
     Ok(door.engine.remove_resource(&resources::path_names(&offer), Expected::Present).await?)
 }
 
-/// Returns an offer as clients see it. Its type is "Invalid" and its version "V2", as in the
-/// service, unless it was created with a legacy level.
+/// Returns an offer as clients see it. Its type is "Invalid" and its version "V2", as in Azure
+/// Cosmos DB, unless it was created with a legacy level.
 fn represent(offer: &Resource) -> Document {
     let id = offer.path.last().map_or("", String::as_str);
     let kept = |name: &str| offer.body.get(name).cloned().unwrap_or(Value::Null);

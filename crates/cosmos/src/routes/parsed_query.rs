@@ -1,5 +1,5 @@
 //! The body of a query request: a JSON object with a text and parameters, parsed and compiled. A
-//! text that does not compile is refused with the service's list of errors.
+//! text that does not compile is refused with Azure Cosmos DB's list of errors.
 
 use std::sync::Arc;
 
@@ -65,8 +65,8 @@ fn read_parameter(value: Value) -> Result<(String, Value)> {
     Ok((name, fields.remove("value").unwrap_or(Value::Undefined)))
 }
 
-/// Returns the failure for an invalid query in the service's format, from which SDKs read code and
-/// position of errors.
+/// Returns the failure for an invalid query in Azure Cosmos DB's format, from which SDKs read code
+/// and position of errors.
 pub(super) fn query_failure(error: &SqlError) -> Failure {
     let mistakes = match error {
         SqlError::Unsupported { what } => return Failure::unsupported(what),
@@ -91,7 +91,7 @@ pub(super) fn query_failure(error: &SqlError) -> Failure {
 fn write_mistake(mistake: &Mistake, errors: &mut Vec<u8>) {
     let Mistake { code, message, start, end } = mistake;
     errors.extend_from_slice(b"{\"severity\":\"Error\",");
-    // The service's later checks have numbers instead of codes, and no position.
+    // Azure Cosmos DB's later checks have numbers instead of codes, and no position.
     let about = match code.parse::<u32>() {
         Ok(number) => format!("\"code\":{number},\"message\":"),
         Err(_) => format!(

@@ -1,5 +1,5 @@
-//! Deletes all items of a partition key. It completes before the response is sent; the service does
-//! it in the background.
+//! Deletes all items of a partition key. It completes before the response is sent; Azure Cosmos DB
+//! does it in the background.
 
 use engine::Store;
 

@@ -48,8 +48,8 @@ use crate::{
     session,
 };
 
-/// Returns the failure for a query whose ORDER BY needs a missing composite index, with the
-/// service's code.
+/// Returns the failure for a query whose ORDER BY needs a missing composite index, with Azure
+/// Cosmos DB's code.
 fn no_composite() -> Failure {
     query_failure(&SqlError::Invalid(vec![Mistake {
         code: "SC2104",
@@ -112,7 +112,7 @@ pub(crate) async fn query_items<S: Store>(
 ) -> Result<Reply> {
     let container = request.container()?;
     let (parsed, mut times) = compile_query(request, body)?;
-    // Needs no rows, and is checked before the part is determined, as in the service.
+    // Needs no rows, and is checked before the part is determined, as in Azure Cosmos DB.
     check_order(container, &parsed.plan)?;
     let part = container_part::of_query(container, request, parsed.plan.sarg())?;
     let range = part.range.clone();
@@ -364,7 +364,8 @@ fn is_long(run: &Run, budget: &Budget) -> bool {
 }
 
 /// Refuses an ORDER BY over several properties without an index with this order or its reverse. The
-/// results could be sorted, but the service refuses it, and queries that work here must work there.
+/// results could be sorted, but Azure Cosmos DB refuses it, and queries that work here must work
+/// there.
 fn check_order(container: &Container, plan: &Select) -> Result<()> {
     let Some(paths) = plan.order_paths().filter(|paths| 1 < paths.len()) else { return Ok(()) };
     let state = container.collection.state();

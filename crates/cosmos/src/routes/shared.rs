@@ -52,8 +52,8 @@ pub(crate) fn expected_version(request: &Request) -> Expected {
     }
 }
 
-/// Returns the maximum size of a page in bytes: the service's figure, or less if the memory account
-/// is small.
+/// Returns the maximum size of a page in bytes: the same limit as in Azure Cosmos DB, or less if
+/// the memory account is small.
 pub(crate) fn page_bytes<S: Store>(door: &Door<S>) -> usize {
     MAX_PAGE_BYTES.min(door.settings.memory.answer_bytes())
 }
