@@ -44,8 +44,8 @@ impl Plan {
         (self.process / 8).min(128 * MB)
     }
 
-    /// Returns the memory that writes of large documents together may hold besides that of
-    /// operations: four copies of the largest document in a server of 512 MB.
+    /// Returns the memory that writes of large documents together may hold, in addition to the
+    /// memory of operations: four copies of the largest document in a server of 512 MB.
     pub fn large_write_bytes(self) -> usize {
         self.process / 8
     }

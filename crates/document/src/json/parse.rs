@@ -45,7 +45,7 @@ pub fn parse(text: &[u8], depth: usize) -> Result<Value, Invalid> {
 /// Allowance in bytes by which escaping may lengthen a short text.
 const FEW_BYTES: usize = 1024;
 
-/// Escapes raw tabs and line breaks inside strings, which JSON forbids and the service accepts.
+/// Escapes raw tabs and line breaks inside strings, which JSON forbids and Azure Cosmos DB accepts.
 /// Returns `None` if the text has none, if one follows a backslash, and if the result would be more
 /// than about twice as long as the text, which bounds the memory that a hostile text costs.
 fn escape_controls(text: &[u8]) -> Option<Vec<u8>> {

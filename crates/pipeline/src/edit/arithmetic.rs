@@ -41,7 +41,7 @@ fn combine_numbers(
     }
 }
 
-/// Converts a number to a decimal. Doubles are converted with 15 digits, as elsewhere.
+/// Converts a number to a decimal. Doubles are converted with 15 digits, as in all conversions.
 fn to_decimal(value: &Value) -> Option<Decimal128> {
     match value {
         Value::Decimal128(v) => Some(*v),

@@ -48,8 +48,8 @@ pub struct Group {
     pub fields: Vec<Field>,
 }
 
-/// The running stage. Rows are added to the groups in memory; the others are spilled and processed
-/// later, partition by partition.
+/// The running stage. Rows are added to groups in memory; rows of other groups are spilled and
+/// processed later, partition by partition.
 #[derive(Debug)]
 pub(super) struct Grouping {
     /// The stage of the plan, with the fields that it reads.

@@ -103,14 +103,14 @@ impl Source {
         Self { origin, joins: None }
     }
 
-    /// Returns whether any stored document is known as a source. Otherwise the row cannot expire
+    /// Returns whether a stored document is recorded as a source. Otherwise the row cannot expire
     /// and is never recomputed.
     pub fn is_known(&self) -> bool {
         self.origin.is_some() || self.joins.is_some()
     }
 
     /// Calls `visit` with every origin, the row's own and those of joined documents, for the caller
-    /// to check whether it is live. Elements that no longer matter are not visited.
+    /// to check whether it is live. Elements on which the row does not depend are not visited.
     pub fn visit_origins(&self, visit: &mut dyn FnMut(&[u8])) {
         if let Some(origin) = &self.origin {
             visit(origin);

@@ -45,8 +45,8 @@ impl Meter {
         &self.holding
     }
 
-    /// Returns whether little memory is available to others. A stage that can spill does so then,
-    /// before a reservation fails.
+    /// Returns whether little memory is available to other operations. A stage that can spill does
+    /// so then, before a reservation fails.
     pub(super) fn is_scarce(&self) -> bool {
         self.holding.is_scarce()
     }

@@ -65,7 +65,7 @@ impl<'a> Env<'a> {
         self.context
     }
 
-    /// Sets a slot to a value whose memory is counted elsewhere, such as a part of the stored
+    /// Sets a slot to a value whose memory the caller counts, such as a part of the stored
     /// document.
     pub fn set_slot(&mut self, slot: usize, value: Evaluated<'a>) {
         if let Some(place) = self.slots.get_mut(slot) {

@@ -43,8 +43,8 @@ pub struct Run {
     pub(super) resume: Option<Resume>,
     /// The limits of the page.
     pub(super) limit: PageLimit,
-    /// The limits of what is kept if rows come in any order: the page, and possibly further
-    /// results.
+    /// The limits of the kept results, if the rows are not in the order of the results: the page,
+    /// and possibly further results.
     pub(super) keep: PageLimit,
     /// Whether rows come in the order of results.
     sorted: bool,
