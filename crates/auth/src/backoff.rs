@@ -88,7 +88,7 @@ impl Backoff {
     }
 
     /// Returns the key itself if it has an entry or one is free, otherwise one of the shared
-    /// entries: an attacker with very many addresses delays few others.
+    /// entries: so an attacker with very many addresses delays few other senders.
     fn counted_as(&self, paid: &HashMap<Attempter, Duration>, attempter: Attempter) -> Attempter {
         match paid.len() < MAX_SENDERS || paid.contains_key(&attempter) {
             true => attempter,

@@ -56,7 +56,8 @@ impl<W: Write> Writer<W> {
         self.frames.finish().map(drop)
     }
 
-    /// Returns the uncompressed bytes of pieces and entries so far, and the bytes written.
+    /// Returns the number of uncompressed bytes of pieces and entries so far, and of bytes written
+    /// to the stream.
     pub fn bytes(&self) -> (u64, u64) {
         (self.trailer.bytes, self.frames.written)
     }

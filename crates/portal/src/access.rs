@@ -87,8 +87,8 @@ impl Doorman {
     }
 
     /// Returns the position of a key in the account and its right. After too many wrong keys an
-    /// address is throttled; a correct key is always accepted, whatever others at the same address
-    /// send.
+    /// address is throttled; a correct key is always accepted, even if other senders at the same
+    /// address send wrong ones.
     pub(crate) fn check_key(&self, key: &str, peer: Option<IpAddr>) -> Result<(usize, Right)> {
         let wrong = || match self.guesses.note_wrong(peer, clock::monotonic_time()) {
             Some(seconds) => Error::too_many_attempts(seconds),
@@ -97,8 +97,8 @@ impl Doorman {
         self.keys.load().find_key(key).ok_or_else(wrong)
     }
 
-    /// Refuses a change without the CSRF token of its session in `x-ebb-csrf`. Without a session
-    /// the token is that of a page without one.
+    /// Refuses a change without the CSRF token of its session in `x-ebb-csrf`. Without a session,
+    /// the token is the one of pages without a session.
     pub(crate) fn check_token(&self, headers: &HeaderMap, session: Option<&Session>) -> Result<()> {
         let token = headers.get("x-ebb-csrf").and_then(|token| token.to_str().ok());
         match self.sessions.knows_token(session, token.unwrap_or_default()) {
@@ -135,8 +135,7 @@ pub(crate) struct Asked<'a> {
     pub(crate) peer: Option<IpAddr>,
     /// Whether the request was made by the web pages, which know the session's token.
     pub(crate) is_page: bool,
-    /// Whether the request changes nothing, whatever its method, or its route checks the right
-    /// itself.
+    /// Whether the request changes nothing, with any method, or its route checks the right itself.
     pub(crate) only_asks: bool,
 }
 

@@ -8,7 +8,7 @@ use journal_cassandra::Certificates;
 use store_tree::OldViewsBound;
 
 /// Default delay between a document's expiration and the earliest removal of its bytes, with a
-/// system clock. Reads never see them meanwhile.
+/// system clock. Reads do not see the document in the meantime.
 pub const REAP_DELAY: Duration = Duration::from_secs(60);
 
 /// How the database clock advances.

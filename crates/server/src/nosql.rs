@@ -123,7 +123,8 @@ fn allowed_hosts(config: &Config, address: &str) -> Hosts {
     Hosts::new(&names)
 }
 
-/// Returns the account's keys from the file, or the public one. Refuses a file others may read.
+/// Returns the account's keys from the file, or the public one. Refuses a file that other users may
+/// read.
 pub(crate) fn read_keys(file: Option<&Path>) -> Result<Keys, Failure> {
     let Some(file) = file else {
         return Keys::well_known().map_err(|error| failed("the key", error));

@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use crate::{any_store::AnyStore, whole_file};
 
 /// Name of the file in the data directory; JSON, see [`Pause`]. Reaping is paused if the file
-/// exists, whatever its content.
+/// exists, with any content.
 const FILE: &str = "reaping-paused";
 
 /// A pause of the reaper.

@@ -114,9 +114,9 @@ impl Running {
     }
 
     /// Stops accepting, waits for requests in progress, and closes the store. Listeners end within
-    /// about eight seconds, whatever their clients do (`listen.rs`). A cluster node first hands
-    /// over what it owns. Fails if the store could not write its remaining data; acknowledged
-    /// writes are durable even so.
+    /// about eight seconds, regardless of their clients (`listen.rs`). A cluster node first hands
+    /// over the shards that it owns. Fails if the store could not write its remaining data;
+    /// acknowledged writes are durable even so.
     pub async fn stop(self) -> Result<(), Failure> {
         let Self { site, stop, tasks, data, only_closes } = self;
         site.note("stop");

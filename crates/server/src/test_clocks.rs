@@ -68,7 +68,8 @@ impl BootLine {
 }
 
 impl ClockSource for TestClocks {
-    /// Reads the file at each call, as the wall clock does, so that a change takes effect at once.
+    /// Reads the file at each call, as the wall clock does, so that a change takes effect
+    /// immediately.
     fn boot_ns(&self) -> i64 {
         let Some(file) = &self.boot else { return Machine.boot_ns() };
         let mut line = self.line.lock();

@@ -66,7 +66,7 @@ pub(crate) struct Shared {
     pub(crate) engine: Engine<AnyStore>,
     /// Metrics of the store's committer; `None` for a store in memory.
     pub(crate) measured: Option<Arc<TreeMetrics>>,
-    /// Access to images of the store; `None` if it cannot be backed up from here.
+    /// Access to images of the store; `None` if this server cannot back it up.
     pub(crate) images: Option<Images>,
     /// Permits for concurrent backups.
     pub(crate) backups: Arc<Semaphore>,

@@ -38,8 +38,8 @@ impl Body for Stream {
 const PATIENCE: Duration = Duration::from_secs(10);
 /// Bytes that socket buffers may accept without the client reading them.
 const BUFFERED: u64 = 16 << 20;
-/// Additional time limit per chunk accepted beyond [`BUFFERED`]: a client that uploads large parts
-/// elsewhere reads in bursts.
+/// Additional time limit per chunk accepted beyond [`BUFFERED`]: a client that forwards the backup
+/// in large parts reads in bursts.
 const EARNED: Duration = Duration::from_secs(1);
 /// Upper bound of the additional time that a client has earned by reading.
 const MAX_EARNED: Duration = Duration::from_secs(50);

@@ -25,7 +25,7 @@ pub(crate) struct Counted {
     pub(super) took: Distribution,
 }
 
-/// The counters read. [`super::sample::Sample`] documents the fields; those that cover an interval
+/// The counters read. [`super::sample::Sample`] documents the fields; fields that cover an interval
 /// there are totals since the start here.
 #[derive(Debug, Default)]
 pub(crate) struct Gathered {

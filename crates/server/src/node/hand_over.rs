@@ -81,8 +81,8 @@ async fn named(route: &Route, name: &str) -> Result<Uuid> {
     Ok(target)
 }
 
-/// Returns the node that owns the fewest shards among those that can take this one. Nodes that
-/// appear down come last, since each costs a timeout.
+/// Returns the node that owns the fewest shards among the nodes that can take this shard. Nodes
+/// that appear down come last, since each costs a timeout.
 async fn any(route: &Route) -> Result<Uuid> {
     let facts = &route.facts;
     let view = facts.seen();

@@ -22,9 +22,9 @@ use crate::background;
 
 /// Interval of the checks.
 const EVERY: Duration = Duration::from_secs(1);
-/// How long a node has to be alive before it gets shards of others.
+/// Time for which a node has to be alive before it gets shards of other nodes.
 const SETTLED: Duration = Duration::from_secs(5);
-/// Pause after a shard was handed over, whatever the outcome, so that a node that does not take it,
+/// Pause after a shard was handed over, successfully or not, so that a node that does not take it,
 /// for example because it lags, is not tried constantly.
 const PAUSE: Duration = Duration::from_secs(60);
 

@@ -98,8 +98,9 @@ impl Route {
         self.here().is_some() || self.facts.why_unready().is_none()
     }
 
-    /// Ends the term that serves here and then gives the data up ([`give_up`](Self::give_up)).
-    /// Returns false if that takes too long: others then take over by themselves.
+    /// Ends the term that serves here and then releases the shard ([`give_up`](Self::give_up)).
+    /// Returns false if that takes too long: other nodes then take the shard over without a
+    /// hand-over.
     pub(super) async fn hand_over(&self) -> bool {
         let Some(epoch) = self.facts.serving() else { return true };
         self.given_up.send_replace(Some(epoch));

@@ -80,7 +80,8 @@ impl Routes {
             .find_map(|route| route.facts.why_unready())
     }
 
-    /// Returns why the node is not ready, to serve what it owns or to follow the rest.
+    /// Returns why the node is not ready to serve the shards that it owns or to follow the others;
+    /// `None` if it is ready.
     pub(super) fn why_unserved(&self) -> Option<String> {
         let served = self.all().filter_map(Route::here);
         let why = served.map(|term| why_unready(&term.shared)).find(Option::is_some).flatten();
