@@ -8,7 +8,7 @@ pub(crate) async fn pause_for(duration: Duration) {
     tokio::time::sleep(duration).await;
 }
 
-/// Waits until this time of the monotonic clock; returns at once if it has passed.
+/// Waits until this time of the monotonic clock; returns immediately if that has passed.
 pub(crate) async fn pause_until(instant: Duration) {
     pause_for(instant.saturating_sub(clock::monotonic_time())).await;
 }

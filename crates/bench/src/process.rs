@@ -41,7 +41,7 @@ pub(crate) fn peak_memory(pid: u32) -> Result<u64> {
 }
 
 /// Returns the disk usage of the files below a directory, in whole blocks. Files that disappear
-/// meanwhile are ignored, because a server may remove some at any time.
+/// during the measurement are ignored, because a server may remove some at any time.
 pub(crate) fn disk_usage(directory: &Path) -> Result<u64> {
     let mut total = 0;
     // Directories to be read; avoids recursion.

@@ -53,8 +53,8 @@ impl Zipfian {
         }
     }
 
-    /// Returns the next rank. The two likeliest ranks are exact, the others use the paper's
-    /// approximation, which needs no table.
+    /// Returns the next rank. The two most probable ranks are exact; the others use the
+    /// approximation of Gray et al., which needs no table.
     #[expect(
         clippy::cast_precision_loss,
         clippy::cast_possible_truncation,

@@ -442,7 +442,7 @@ impl World {
         Ok(())
     }
 
-    /// Opens a cursor. It reads nothing yet: the instant of its first batch is that of the request.
+    /// Opens a cursor. It reads nothing yet: its first batch has the instant of the request for it.
     pub(crate) fn open_cursor(&mut self, sorted: bool) {
         let open = OpenCursor::new(&self.kit, &self.model, sorted);
         self.cursors.push(open);

@@ -6,7 +6,7 @@ use document::{DocBuf, DocBuilder, ObjectId, ValueRef};
 
 /// Connects a run with its caller: interruption, progress and delays.
 pub trait Watch: std::fmt::Debug + Send + Sync {
-    /// Returns whether the run may continue; if not, it ends and keeps what was done.
+    /// Returns whether the run may continue; if not, the run ends and can be resumed later.
     fn goes_on(&self) -> bool;
     /// Reports the number of processed bytes of the file.
     fn so_far(&self, bytes: u64);

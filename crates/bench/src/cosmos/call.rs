@@ -43,7 +43,7 @@ pub(crate) struct Call<'a> {
     pub(crate) kind: &'static str,
     /// Name of the operation in the SDK, for a header.
     pub(crate) operation: &'static str,
-    /// Link in the signature: that of the resource, or for a list that of the owner of its
+    /// Link in the signature: the link of the resource or, for a list, of the parent of the listed
     /// resources.
     pub(crate) link: &'a str,
     /// Suffix of `link` in the request path, such as `/docs`; may be empty.
