@@ -1,4 +1,4 @@
-//! Events that a member reports to its driver.
+//! Events that the state machines of a cluster member report to the driver that executes them.
 
 use store::Error;
 

@@ -1,4 +1,4 @@
-//! Assignment of databases to shards.
+//! Assigns databases to shards.
 
 /// System databases of each API, which live in the first shard.
 const SYSTEM: [&str; 3] = ["admin", "config", "local"];

@@ -1,5 +1,5 @@
-//! Entries: their parts are rows of a segment's partition, in order. Parts are written with a fixed
-//! timestamp, so that writing the same bytes again changes nothing.
+//! Writes and reads journal entries: their parts are rows of a segment's partition, in order. Parts
+//! are written with a fixed timestamp, so that writing the same bytes again changes nothing.
 
 use bytes::Bytes;
 use cluster::{EntryPart, Unanswered};

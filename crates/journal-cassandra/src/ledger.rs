@@ -1,4 +1,4 @@
-//! The ledger: executes each kind of request.
+//! Implements the cluster's ledger on Cassandra: executes each kind of request.
 
 use std::{collections::BTreeSet, pin::pin, time::Duration};
 

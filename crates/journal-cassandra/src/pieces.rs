@@ -1,5 +1,5 @@
-//! Pieces of bases: each is a partition whose rows have a bounded size, written with a fixed
-//! timestamp like entries.
+//! Writes and reads pieces of bases (full copies of a shard): each is a partition whose rows have a
+//! bounded size, written with a fixed timestamp like entries.
 
 use bytes::Bytes;
 use cluster::{EntryPart, Unanswered, join, split};

@@ -1,5 +1,5 @@
-//! The tables. Records and entries are in separate tables: rows changed by lightweight transactions
-//! must not be changed in any other way.
+//! The tables of a cluster. Records and entries are in separate tables, since rows that lightweight
+//! transactions change must not be changed in any other way.
 
 use store::Error;
 

@@ -1,4 +1,4 @@
-//! The journal in local files.
+//! The journal in files of a local directory.
 
 use std::{path::Path, sync::Arc};
 

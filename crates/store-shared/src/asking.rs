@@ -1,4 +1,5 @@
-//! Requests to the ledger with retries, without limit or for as long as an operator waits.
+//! Sends requests to the ledger and repeats them, without limit or for as long as an operator
+//! waits.
 
 use std::time::Duration;
 

@@ -9,8 +9,9 @@
 //! record: count u64 · n u64 · epoch u64 · segment u64 · number u64 · checksum u32
 //! ```
 //!
-//! `n` is the last entry of the local journal; the other fields are the position after it. Numbers
-//! are little-endian.
+//! `count` is the number of records written; of two valid slots the one with the higher `count` is
+//! current. `n` is the last entry of the local journal; `epoch`, `segment`, `number` and `checksum`
+//! are the position after it in the cluster's journal. Numbers are little-endian.
 
 use std::{
     fs::{File, OpenOptions},

@@ -1,4 +1,4 @@
-//! Messages to the compactor: which trees were written.
+//! Messages to the compactor thread: which trees were written.
 
 use std::{collections::HashMap, sync::Arc, time::Duration};
 

@@ -1,5 +1,5 @@
-//! Consistent images of an open store for copying it. They are read concurrently with commits, and
-//! end when the store is closed.
+//! Consistent images of an open store, from which it is copied. They are read concurrently with
+//! commits, and end when the store is closed.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! State that persists when the store is reopened.
+//! The state of a store that persists when its files are closed and opened again.
 
 use std::sync::{
     Arc,

@@ -1,4 +1,4 @@
-//! Measurements of commits and of what is stored.
+//! Measurements of commits, of disk usage, and of the data that open views retain.
 
 use std::{
     sync::atomic::{AtomicU64, Ordering},

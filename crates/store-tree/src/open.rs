@@ -1,4 +1,5 @@
-//! Opens the store: its successive generations, and the keeper that supervises them.
+//! Opens the store. A generation is one opening of its files, with the threads that work on them;
+//! the keeper is the thread that opens the next generation when one has failed.
 
 use std::{
     sync::{

@@ -1,9 +1,9 @@
 //! Replays the journal at a start: applies all entries from the tail on to trees that may already
-//! have some of them. Values are absolute and replay continues to the end, so the result is the
-//! same; there are no readers before that.
+//! have some of them. Entries hold new values rather than differences, so applying one twice does no
+//! harm. Nothing reads the trees before the replay has ended.
 //!
-//! This thread reads entries and follows the directory; two others apply rows, each to its own
-//! trees.
+//! The calling thread reads the entries and creates and drops trees as they require; two other
+//! threads apply the rows, each to its own trees.
 
 use std::{
     collections::{BTreeSet, HashMap},

@@ -1,5 +1,5 @@
-//! The store across its openings: which one is open, or why none is. Users hold this instead of an
-//! opening, so that they continue when the store is reopened.
+//! The store across its openings: the current one, or the reason why there is none. Users hold this
+//! instead of an opening, so that they continue when the store is reopened.
 
 use std::sync::{
     Arc,

@@ -1,4 +1,4 @@
-//! Named threads.
+//! Starts threads with a name.
 
 use std::thread::JoinHandle;
 

@@ -1,5 +1,5 @@
-//! Laws that every ledger has to satisfy, as a function that a ledger's tests call. The requests
-//! are sequential; behavior with lost replies is covered by the simulation.
+//! Conformance tests ("laws") of ledgers, as a function that the tests of each ledger call. The
+//! requests are sequential; the simulation covers lost replies.
 
 mod bases;
 mod entries;

@@ -1,4 +1,4 @@
-//! Decides when a node claims a free shard, and collects what is known of the preceding owner's
+//! Decides when a node claims a free shard, and collects the lower bounds of the preceding owner's
 //! clock. Ends a term whose lease has expired while the ledger is unreachable.
 
 use super::{

@@ -1,4 +1,4 @@
-//! Read access to what a member has seen of the cluster. It makes no decisions.
+//! Read access to the records that a member has last read from the ledger. It makes no decisions.
 
 use uuid::Uuid;
 

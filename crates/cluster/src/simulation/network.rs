@@ -1,4 +1,5 @@
-//! The path of a request to the replicas and back. Each step has its own delay, or is lost.
+//! The way of a request to the replicas and of its reply back. Each step has its own delay, or is
+//! lost.
 
 use fastrand::Rng;
 

@@ -1,4 +1,4 @@
-//! The access path requested by a client.
+//! The access path that a client requests by a hint.
 
 use document::Document;
 use store::Direction;

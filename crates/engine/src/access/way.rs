@@ -1,4 +1,4 @@
-//! Access paths: scored candidates and the chosen one.
+//! Access paths: possible ones with their scores, and the one chosen for a query.
 
 use std::sync::Arc;
 

@@ -1,5 +1,5 @@
-//! Paths whose lack of an index made queries examine many items since the server started. Kept in
-//! memory only; acting on it changes the record.
+//! Paths for lack of whose index queries have examined many items since the server started. Kept in
+//! memory only; indexes are added elsewhere (`item/kept_paths.rs`).
 
 use parking_lot::Mutex;
 use select::sarg::PathStep;

@@ -1,4 +1,4 @@
-//! Typed access to the fields of a stored record, each of which is taken once. The codec decides
+//! Typed access to the fields of a stored record, each of which is read once. The codec decides
 //! which fields exist and what they mean.
 
 use document::{Document, Value, ValueRef};

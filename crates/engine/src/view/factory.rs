@@ -1,4 +1,4 @@
-//! The components from which views are opened.
+//! Holds the components that are needed to open a view.
 
 use std::sync::Arc;
 

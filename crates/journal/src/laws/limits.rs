@@ -1,4 +1,4 @@
-//! What a journal refuses, and what it never cuts.
+//! Conformance tests of what a journal refuses, and of entries that it never drops.
 
 use store::Kind;
 

@@ -1,4 +1,4 @@
-//! The laws that every journal has to pass, in one function for the journal's own tests.
+//! Conformance tests ("laws") of journals, as one function that the tests of each journal call.
 
 mod histories;
 mod limits;

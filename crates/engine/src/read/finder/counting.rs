@@ -1,4 +1,4 @@
-//! Counts by keys and headers, without reading rows.
+//! Counts matching documents by index keys and row headers, without reading the rows.
 
 use evaluation::Context;
 use store::Store;

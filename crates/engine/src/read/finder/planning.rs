@@ -1,4 +1,5 @@
-//! Plans a finder: its access path, what it leaves to stages, and its description.
+//! Plans a finder: its access path, the work that remains for stages, and the description for
+//! `explain`.
 
 use std::{collections::VecDeque, sync::Arc};
 
