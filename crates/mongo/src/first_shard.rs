@@ -1,5 +1,5 @@
-//! The owner of a cluster's first shard, which stores the users of all shards. How it is reached is
-//! decided elsewhere.
+//! Access to the owner of a cluster's first shard, which stores the users of all shards. The server
+//! provides the transport.
 
 use std::{fmt, io, pin::Pin, sync::Arc};
 

@@ -1,5 +1,5 @@
-//! Receiving a client's messages: waiting for one to begin, the timeout for the rest of it, and its
-//! memory. This module does not interpret or answer messages.
+//! Receives a client's messages: waits until one begins, and limits the time and memory of the
+//! rest. This module does not interpret or answer messages.
 
 use std::{future::pending, pin::pin, time::Duration};
 

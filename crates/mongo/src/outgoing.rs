@@ -1,5 +1,5 @@
-//! Sending replies: compressed if their requests were, and given up if the client does not read.
-//! This module does not interpret replies.
+//! Sends replies: compressed if their requests were, and within a time limit if the client does not
+//! read. This module does not interpret replies.
 
 use std::pin::pin;
 

@@ -1,4 +1,4 @@
-//! Delays that do not affect stored data.
+//! Delays by the monotonic clock, which do not affect stored data.
 
 /// Sleeps on the machine's clock. Such delays are requested by a client or belong to the shutdown,
 /// and have no effect on expiry.

@@ -1,4 +1,4 @@
-//! The start of a query. All collections that it reads are known here, and the sender's right to
+//! Starts a query. All collections that it reads are known at this point, and the sender's right to
 //! read each of them is checked. Every command starts its queries this way.
 
 use std::sync::Arc;

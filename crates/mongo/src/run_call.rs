@@ -1,4 +1,4 @@
-//! Runs a command while watching its client and the server's stop.
+//! Runs a command, and stops it when its client disconnects or the server stops.
 
 use std::{future::pending, pin::pin};
 

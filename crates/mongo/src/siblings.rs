@@ -1,5 +1,5 @@
-//! The owners of a cluster's other shards, for commands whose reply covers all shards. How they are
-//! reached is decided elsewhere.
+//! Access to the owners of a cluster's other shards, for commands whose reply covers all shards.
+//! The server provides the transport.
 
 use std::{fmt, io, pin::Pin, sync::Arc};
 

@@ -1,4 +1,4 @@
-//! A collection in replies: its list entry, its UUID and its size.
+//! The description of a collection in replies: its list entry, its UUID and its size.
 
 use document::{Document, Value, doc};
 use engine::{Collection, Namespace, Space, Store};

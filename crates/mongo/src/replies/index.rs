@@ -1,4 +1,4 @@
-//! An index in replies.
+//! The description of an index in replies.
 
 use document::{Document, doc};
 use engine::IndexSpec;

@@ -1,5 +1,5 @@
-//! Sections for features that do not exist here, with all values 0. Some exporters fail as a whole
-//! if a name that they read is missing.
+//! Sections of `serverStatus` for features that do not exist here, with all values 0. Some
+//! exporters fail completely if a name that they read is missing.
 
 use document::{Document, Value, doc};
 
