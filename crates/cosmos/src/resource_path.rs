@@ -1,5 +1,5 @@
 //! Resource paths: the kinds and names of a link from the database down, as permissions use them.
-//! Whether the resource exists is checked elsewhere.
+//! The resource need not exist.
 
 use std::fmt;
 

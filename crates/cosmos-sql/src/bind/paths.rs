@@ -1,5 +1,5 @@
-//! Binds ORDER BY, and checks whether an expression is a path of the stored document: the service
-//! orders by such paths only.
+//! Binds ORDER BY, and checks whether an expression is a path of the stored document, since Azure
+//! Cosmos DB orders only by such paths.
 
 use document::Value;
 use select::{

@@ -1,5 +1,5 @@
-//! Plans of aggregates and GROUP BY: each partition returns partial results, which the client
-//! combines.
+//! Query plans for clients, with aggregates and GROUP BY: each partition returns partial results,
+//! which the client combines.
 
 use select::aggregate::AggregateKind;
 

@@ -1,5 +1,5 @@
-//! Plans of ORDER BY: each result is returned with its sort keys, and the query has a placeholder
-//! for the filter with which a client resumes.
+//! Query plans for clients, with ORDER BY: each result is returned with its sort keys, and the
+//! query has a placeholder for the filter with which a client resumes.
 
 use super::ClientPlan;
 use crate::{

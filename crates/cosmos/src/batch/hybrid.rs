@@ -1,5 +1,5 @@
-//! Converts HybridRow batches, which the .NET SDK sends: the meaning of the numbers and texts in
-//! their rows.
+//! Converts batches in HybridRow, which the .NET SDK sends, by the meaning of the numbers and texts
+//! in their rows.
 
 use hybrid_row::{Operation, OperationResult, ResultWriter};
 

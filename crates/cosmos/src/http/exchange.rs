@@ -1,5 +1,5 @@
-//! Data about a request that is recorded before the request is parsed, and needed for the response
-//! whatever the outcome.
+//! Data about a request that is recorded before the request is parsed, since even the response to
+//! an invalid request needs it.
 
 use std::time::Duration;
 

@@ -1,4 +1,5 @@
-//! The account document, and the certificate that tools download before they trust it.
+//! Routes of the account document, and of the server's certificate, which tools download before
+//! they trust it.
 
 use engine::Store;
 
