@@ -1,5 +1,5 @@
-//! Measures the nesting depth of a document that is known to be well-formed; values are not
-//! checked.
+//! Measures the nesting depth of a document that is known to be well-formed; scalar values are
+//! skipped.
 
 use crate::{
     bits::{length_at, nul_after},

@@ -1,4 +1,5 @@
-//! The 12-byte identifier. Generating one needs a clock and randomness, which the caller provides.
+//! ObjectId, BSON's 12-byte identifier. Generating one needs a clock and randomness, which the
+//! caller provides.
 
 use std::fmt;
 

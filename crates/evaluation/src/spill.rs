@@ -1,4 +1,4 @@
-//! Where stages of an operation spill what exceeds their memory.
+//! Whether and where stages of an operation write data that exceeds their memory.
 
 use spill::Area;
 

@@ -1,4 +1,4 @@
-//! Properties of objects, for comparing two objects.
+//! Compares the properties of two objects, independently of their order.
 
 use std::cmp::Ordering;
 

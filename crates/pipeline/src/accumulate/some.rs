@@ -1,5 +1,5 @@
-//! Accumulators of a fixed number of values: the first or last, the least or greatest. Their memory
-//! does not grow with the number of rows.
+//! Accumulators that keep a fixed number of values: the first or last, the least or greatest. Their
+//! memory does not grow with the number of rows.
 
 use std::{cmp::Ordering, collections::VecDeque};
 

@@ -1,4 +1,4 @@
-//! Searches the parts of an expression.
+//! Searches an expression and its parts for one that meets a condition.
 
 use super::Expr;
 

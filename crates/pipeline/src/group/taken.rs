@@ -1,4 +1,4 @@
-//! The argument forms of accumulators, and the arguments of one use.
+//! The forms that arguments of accumulators have, and the parsed arguments of one accumulator.
 
 use crate::{expr::Expr, sort::Sort};
 

@@ -1,4 +1,5 @@
-//! Selection among arguments, conversion of objects to arrays, and the number of an item.
+//! Functions that select an argument, convert an object to an array, or return the number of an
+//! item.
 
 use document::{Document, Value, ValueRef};
 use evaluation::{Error, Evaluated, Size};

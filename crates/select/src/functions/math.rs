@@ -1,5 +1,5 @@
-//! Numeric functions: roots, powers, rounding, bins. Integers that need no computation are returned
-//! exactly.
+//! Numeric functions: roots, powers, rounding, bins. An integer that a function does not change is
+//! returned exactly.
 
 use document::ValueRef;
 use evaluation::{Error, Evaluated};

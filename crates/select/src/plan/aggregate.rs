@@ -1,4 +1,4 @@
-//! An aggregate in the plan of a query.
+//! An aggregate as the plan of a query contains it.
 
 use super::Expr;
 use crate::aggregate::AggregateKind;

@@ -1,4 +1,5 @@
-//! Results of rows in any order, kept in canonical order and limited to what the page needs.
+//! Results of rows that arrive in any order, kept in the order of results and limited to the number
+//! that the page needs.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! A pattern as an automaton.
+//! A regular expression compiled to an automaton.
 
 use regex_automata::nfa::thompson::{Compiler, Config, NFA, State, WhichCaptures};
 use regex_automata::util::primitives::{PatternID, StateID};

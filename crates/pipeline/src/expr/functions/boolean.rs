@@ -1,4 +1,4 @@
-//! Negation. `$and` and `$or` stop early and are therefore forms.
+//! `$not`. `$and` and `$or` are not functions but forms, since they do not evaluate all arguments.
 
 use document::Value;
 
