@@ -1,5 +1,5 @@
-//! The event of an audit line: something that was done or refused. It has only names, of limited
-//! length; the APIs decide which events exist.
+//! The event of an audit line: an action that was executed or refused. It contains only names, of
+//! limited length; the APIs decide which actions are recorded.
 
 use serde_json::{Map, Value};
 

@@ -1,4 +1,4 @@
-//! SHA-256 digests, for names that are compared as digests.
+//! SHA-256 digests, by which names are compared without storing them.
 
 use sha2::{Digest, Sha256};
 

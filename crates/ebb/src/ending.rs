@@ -1,4 +1,4 @@
-//! Output, error message and exit code of a subcommand.
+//! Functions that print the output and error message of a subcommand, and its exit codes.
 
 use std::process::ExitCode;
 

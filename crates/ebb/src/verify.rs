@@ -1,5 +1,5 @@
 //! `ebb verify`: checks a closed data directory, backups, or an audit log, and shows the result.
-//! The checks are implemented elsewhere.
+//! The crates `server` and `audit` implement the checks.
 
 use std::{path::PathBuf, process::ExitCode};
 

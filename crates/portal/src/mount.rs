@@ -1,4 +1,4 @@
-//! Adds the portal's routes and checks to the routes of the admin address.
+//! Adds the portal's routes and access control to the routes of the admin address.
 
 use std::sync::Arc;
 

@@ -1,5 +1,5 @@
-//! Signal handling for long-running commands: requests them to end, and cleans up if they do not.
-//! Servers have their own (`process.rs`).
+//! Signal handling of commands that run for long: a signal requests them to end, and the process
+//! cleans up if they do not. Servers have their own (`process.rs`).
 
 use std::{
     io,

@@ -1,4 +1,4 @@
-//! A backup of a data directory that no server has open, taken by this process.
+//! Takes a backup of a data directory that no server has open.
 
 use std::{io::Write, path::Path};
 

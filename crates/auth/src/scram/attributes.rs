@@ -1,5 +1,5 @@
-//! The syntax of SCRAM messages: `letter=value`, separated by commas. The meaning of attributes is
-//! decided where a message is parsed.
+//! The syntax of SCRAM messages: attributes `letter=value`, separated by commas. The parser of each
+//! message interprets its attributes.
 
 use super::malformed::Malformed;
 use crate::limits::MAX_SCRAM_BYTES;

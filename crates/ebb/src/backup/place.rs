@@ -1,4 +1,4 @@
-//! Parses the source or target of a backup.
+//! Parses the location of a backup: a file, a directory, S3, or standard input or output.
 
 use std::{
     fmt,

@@ -1,4 +1,5 @@
-//! Flags of both commands: the server, the collection or container, and the file format.
+//! Flags that `ebb export` and `ebb import` have in common: the server, the collection or
+//! container, and the file format.
 
 use std::path::PathBuf;
 

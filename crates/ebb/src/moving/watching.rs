@@ -1,4 +1,4 @@
-//! Connects a run with signals and the progress bar.
+//! Shows the progress of an export or import in a bar, and ends it after a signal.
 
 use std::{sync::Arc, time::Duration};
 

@@ -1,4 +1,5 @@
-//! The database clock over HTTP: reading, moving a manual one, accepting a step of the wall clock.
+//! Admin routes of the database clock: reading it, moving a manual one, accepting a step of the
+//! wall clock.
 
 use ::clock::{Clock, ClockMode, ClockRefusal, Instant};
 use axum::{Json, body::Bytes, extract::State};

@@ -1,4 +1,4 @@
-//! Lists of databases and collections of both APIs over HTTP.
+//! Admin routes that list the databases and collections of both APIs.
 
 use axum::{
     Json,

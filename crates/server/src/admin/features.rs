@@ -1,4 +1,4 @@
-//! The feature switches over HTTP: reading and changing them.
+//! Admin routes of the feature switches: reading and changing them.
 
 use std::sync::atomic::Ordering;
 

@@ -1,4 +1,4 @@
-//! Statistics of the last day over HTTP.
+//! Admin route of the statistics of the last day.
 
 use axum::{Json, extract::State};
 use serde_json::{Value, json};

@@ -1,5 +1,5 @@
 //! The routes of the admin address while the store is opened: health and readiness for
-//! orchestrators; all others return 503. Afterwards the routes in `mod.rs` take over.
+//! orchestrators; all others return 503. Later the routes in `mod.rs` replace them.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! The slow operations of the last day, over HTTP.
+//! Admin route of the slow operations of the last day.
 
 use axum::{Json, extract::State};
 use serde_json::{Value, json};

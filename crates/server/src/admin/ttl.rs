@@ -1,4 +1,5 @@
-//! Reaping over HTTP: status, pause and resume. None of it changes which documents are visible.
+//! Admin routes of the reaper: status, pause and resume. None of them changes which documents are
+//! visible.
 
 use axum::{Json, extract::State};
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! Taking one backup: its content, and the two threads that read and pack it.
+//! Takes a backup: selects its content, and runs the two threads that read and compress it.
 
 use std::{
     io::Write,

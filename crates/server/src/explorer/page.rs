@@ -1,4 +1,5 @@
-//! Generated responses: settings, redirects, texts; and the security headers of all responses.
+//! Responses of the explorer that are generated: settings, redirects, texts; and the security
+//! headers of all of its responses.
 
 use bytes::Bytes;
 use http::{HeaderName, HeaderValue, Response, StatusCode, header, request::Parts};

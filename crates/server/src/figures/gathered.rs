@@ -1,4 +1,4 @@
-//! Counters of all parts of a server, read at one time.
+//! Counters of all components of a server, read at the same time.
 
 use engine::Engine;
 use memory::Account;

@@ -1,5 +1,5 @@
-//! A node's view of itself and the cluster: identity, role in a shard, and the last reports of
-//! others. Read-only, shared by all parts of the node.
+//! What a node knows about itself and the cluster: identity, role in a shard, and the last reports
+//! of other nodes. Read-only, shared by all parts of the node.
 
 use std::{
     collections::BTreeMap,

@@ -1,4 +1,4 @@
-//! The cluster's ledger in Cassandra: connecting to it, and the cluster's record.
+//! Connects to the cluster's ledger in Cassandra, and reads and creates the cluster's record.
 
 use std::{fs, time::Duration};
 

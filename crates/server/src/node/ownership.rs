@@ -1,5 +1,5 @@
-//! Persistence of a term's clock: a checkpoint is durable once a heartbeat of the node's lease has
-//! carried it.
+//! Makes checkpoints of a term's clock durable: a checkpoint is durable once a heartbeat of the
+//! node's lease has carried it.
 
 use std::{pin::Pin, sync::Arc};
 

@@ -1,5 +1,5 @@
-//! Routing of a client's stream: to the term that serves here, or to the node that owns the data.
-//! Waits for a while if there is no owner.
+//! Routes a client's stream to the term of this node, or to the node that owns the shard. Waits for
+//! a while if the shard has no owner.
 
 use std::{
     net::{IpAddr, Ipv4Addr, SocketAddr},

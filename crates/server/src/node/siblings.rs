@@ -1,5 +1,5 @@
-//! Calls from the server of one shard to those of the others, for commands that all of them execute
-//! and feeds that combine all of them.
+//! Calls from the server of one shard to the servers of the other shards, for commands that all of
+//! them execute and feeds that combine the data of all.
 
 use std::{io, time::Duration};
 

@@ -1,4 +1,4 @@
-//! A node's report on itself to another node: its progress in each shard.
+//! The report of a node on its progress in each shard, which other nodes request.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! Opening and stopping a node.
+//! Opens and stops a node of a cluster.
 
 use std::{
     net::SocketAddr,

@@ -1,4 +1,5 @@
-//! Starts a term when the node may serve, and ends it when it may not any more.
+//! Starts a term (the time in which this node serves a shard) when the node has become the owner,
+//! and ends it when it may not serve any more.
 
 use std::{
     pin::pin,

@@ -1,4 +1,4 @@
-//! Counting of live documents in a restored directory, and extension of their lives.
+//! Counts the live documents in a restored directory, and extends their lifetimes.
 
 use engine::{Engine, Model};
 

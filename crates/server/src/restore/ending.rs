@@ -1,4 +1,4 @@
-//! The records at the end of a backup, after the data.
+//! The records that a backup contains after its data: clock and switches.
 
 use backup::{Header, Part};
 use clock::Checkpoint;

@@ -1,4 +1,4 @@
-//! A complete restore. A failed one leaves nothing behind.
+//! Runs a restore from start to end. A restore that fails leaves no files.
 
 use std::{
     fs,

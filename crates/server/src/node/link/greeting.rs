@@ -1,4 +1,4 @@
-//! The handshake of a link, both sides.
+//! The handshake that starts a connection between two nodes, for both sides.
 
 use std::io;
 
