@@ -1,4 +1,5 @@
-//! All waiting of the load generator, so that a pause inside a measurement is easy to find.
+//! Functions that wait. All pauses of the load generator are here, so that one inside a measurement
+//! is easy to find.
 
 use std::time::Duration;
 

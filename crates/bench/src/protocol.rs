@@ -1,4 +1,5 @@
-//! The interface of a protocol to the measurement. Requests are internal to each protocol.
+//! The interface that a protocol (MongoDB or REST) provides to the measurement. Requests are
+//! internal to each protocol.
 
 use std::{
     fmt::{Debug, Display},

@@ -1,4 +1,4 @@
-//! Bodies of requests to the NoSQL API.
+//! Fuzz targets of request bodies of the NoSQL API.
 
 use document::{
     DocRef,

@@ -1,4 +1,4 @@
-//! Messages of the MongoDB API and the documents in them.
+//! Fuzz targets of messages of the MongoDB API and the documents in them.
 
 use document::{
     DocRef, compare, depth_within,

@@ -1,4 +1,5 @@
-//! Heads of NoSQL API requests: verb, path, headers, and texts in them with their own syntax.
+//! Fuzz targets of request heads of the NoSQL API: verb, path, headers, and texts in them with a
+//! syntax of their own.
 
 /// Parses a head given as lines: verb, path, then headers, each with a colon.
 pub(crate) fn heads(bytes: &[u8]) {

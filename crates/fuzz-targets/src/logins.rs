@@ -1,4 +1,4 @@
-//! Parsers of logins and signatures.
+//! Fuzz targets of the parsers of logins and signatures.
 
 use auth::{
     Authorization, Hosts, Key, Keys, Right, Signed, Signers, Token, WELL_KNOWN_KEY, check_entra,

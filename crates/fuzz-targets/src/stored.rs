@@ -1,4 +1,4 @@
-//! Parsers of the server's own files, and of a cluster's journal.
+//! Fuzz targets of the parsers of the server's own files, and of a cluster's journal.
 
 use std::{ffi::OsString, fs, path::Path, sync::LazyLock};
 

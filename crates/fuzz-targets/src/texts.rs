@@ -1,4 +1,4 @@
-//! Texts: JSON, queries of the NoSQL API, regular expressions.
+//! Fuzz targets of texts: JSON, queries of the NoSQL API, regular expressions.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Stored filters in the query language of the MongoDB API, for partial indexes.
+//! Parses stored filters of partial indexes in the query language of the MongoDB API.
 
 use document::DocRef;
 use engine::{Dialect, Model};

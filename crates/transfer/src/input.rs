@@ -1,5 +1,5 @@
-//! Reads a file as documents with positions and errors. Memory use is bounded, whatever the file
-//! contains.
+//! Reads a file as documents with positions and errors. Memory use is bounded for any contents of
+//! the file.
 
 use std::{
     cell::Cell,

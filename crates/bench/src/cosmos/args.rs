@@ -1,4 +1,4 @@
-//! The command line of the REST load.
+//! The command line of the load generator for the NoSQL REST API.
 
 use clap::{Args, Subcommand};
 

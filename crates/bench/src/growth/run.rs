@@ -1,4 +1,4 @@
-//! The measurement with one number of documents, step by step, and over all numbers.
+//! Measures a server with one number of documents, step by step, and repeats that for each number.
 
 use std::{path::Path, time::Duration};
 

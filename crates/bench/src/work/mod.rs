@@ -1,5 +1,5 @@
-//! Table and dispatch of the workloads. A new one needs a variant, a row, an arm in each `match`
-//! below, and a file.
+//! Table of the workloads, and the function that runs one of them. A new workload needs a variant,
+//! a row, an arm in each `match` below, and a file.
 
 mod disk;
 mod expiry;

@@ -1,4 +1,4 @@
-//! A collection over the MongoDB API.
+//! Reads and writes a collection over the MongoDB API.
 
 mod connection;
 mod sink;

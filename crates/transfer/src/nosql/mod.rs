@@ -1,4 +1,4 @@
-//! A container over the NoSQL API.
+//! Reads and writes a container over the NoSQL API.
 
 mod item;
 mod service;

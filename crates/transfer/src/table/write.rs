@@ -1,5 +1,5 @@
-//! Converts documents to lines. Strings are written as they are; documents, arrays and rare types
-//! as relaxed Extended JSON.
+//! Converts documents to lines of a table. Strings are written unchanged; documents, arrays and
+//! rare types as relaxed Extended JSON.
 
 use document::{DocRef, ValueRef};
 

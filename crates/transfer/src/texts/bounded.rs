@@ -1,4 +1,4 @@
-//! A text that is read in parts and limited in size.
+//! A text that is read in parts, up to a maximum size.
 
 use crate::limits::{KEPT_LINE_BYTES, MAX_LINE_BYTES};
 

@@ -1,4 +1,4 @@
-//! Lines with a document each; empty lines are skipped.
+//! Reads a file with one document per line; empty lines are skipped.
 
 use super::{Bytes, Text, bounded::Bounded};
 

@@ -1,4 +1,5 @@
-//! The server's resident memory at rest: initially, and with the items.
+//! Measures the server's resident memory while it has no load: initially, and with the items
+//! stored.
 
 use super::{super::target::Target, Settings};
 use crate::{

@@ -1,5 +1,5 @@
-//! Table and dispatch of the REST workloads. A new one needs a variant, a row, an arm in the
-//! `match` below, and a file.
+//! Table of the REST workloads, and the function that runs one of them. A new workload needs a
+//! variant, a row, an arm in the `match` below, and a file.
 
 mod batch;
 mod choice;
