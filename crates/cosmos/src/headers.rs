@@ -29,7 +29,7 @@ macro_rules! headers {
             $($flag: Option<bool>,)*
         }
 
-        #[allow(dead_code, reason = "some headers are only checked")]
+        #[allow(dead_code, reason = "some headers are validated but have no effect")]
         impl Headers {
             $(#[doc = concat!("The header `", $text_name, "`.")]
             pub(crate) fn $text(&self) -> Option<&str> {
