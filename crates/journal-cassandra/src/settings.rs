@@ -79,15 +79,15 @@ fn has_few_copies(facts: &Facts) -> Option<String> {
 
 fn has_old_transactions(facts: &Facts) -> Option<String> {
     let wrong = facts.nodes_where("paxos_variant", |value| value != "v2");
-    said(wrong, "it must be v2 in cassandra.yaml")
+    said(wrong, "set paxos_variant to v2 in cassandra.yaml")
 }
 
 fn does_not_sync(facts: &Facts) -> Option<String> {
     let wrong = facts.nodes_where("commitlog_sync", |value| value != "batch" && value != "group");
     said(
         wrong,
-        "writes are acknowledged before they are on disk: it must be batch or group in \
-         cassandra.yaml, unless unsynced writes are accepted",
+        "writes are acknowledged before they are on disk: set commitlog_sync to batch or group \
+         in cassandra.yaml, unless unsynced writes are accepted",
     )
 }
 
@@ -95,7 +95,11 @@ fn does_not_sync(facts: &Facts) -> Option<String> {
 fn refuses_old_timestamps(facts: &Facts) -> Option<String> {
     let is_set = |value: &str| !["unset", "", "null", "-1"].contains(&value);
     let wrong = facts.nodes_where("minimum_timestamp_fail_threshold", is_set);
-    said(wrong, "entries have fixed timestamps: it must be unset in cassandra.yaml")
+    said(
+        wrong,
+        "entries have fixed timestamps: remove minimum_timestamp_fail_threshold from \
+         cassandra.yaml",
+    )
 }
 
 fn said(wrong: Vec<String>, then: &str) -> Option<String> {
