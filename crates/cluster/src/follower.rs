@@ -143,8 +143,7 @@ impl Follower {
         self.asks.take()
     }
 
-    /// Returns whether the follower has read everything that a node can read without owning the
-    /// shard.
+    /// Returns whether the follower has read everything that a non-owner can read.
     pub(crate) fn is_level(&self) -> bool {
         self.level && !self.astray
     }
@@ -154,8 +153,7 @@ impl Follower {
         self.missing = Some(missing);
     }
 
-    /// Returns whether the tree has all entries that are known to be committed, given those still
-    /// to be applied.
+    /// Returns whether the tree has all entries known to be committed and nothing to apply.
     pub(crate) fn is_first(&self, backlog: Backlog) -> bool {
         let opened = self.shard.as_ref().map_or(0, |record| record.opened);
         let committed = self.marks.get(&opened).copied().unwrap_or(0);

@@ -4,7 +4,7 @@
 //! format u8 | class u8 | dates u8 | stamp u64 | birth u64 | ts i64 | body checksum u32
 //!   | deadline i64, class explicit only | dates x (index u32, date i64) | checksum u32
 //! ```
-//! All integers are big-endian. `class` says how the document expires; only class explicit has a
+//! All integers are big-endian. `class` is the rule of expiry; only class explicit has a
 //! deadline of its own. `dates` is the number of pairs of a date index and a date. `stamp` and `ts`
 //! are stamp and second of the last write, `birth` is the stamp of the document's creation. The last
 //! checksum covers the header, the first one the body.

@@ -71,7 +71,7 @@ enum Mending {
     Waits { error: Error, notes: u32 },
     /// The tree is being rebuilt from this base.
     Loads(BaseRecord),
-    /// The store works again, and the driver was told the position to follow from.
+    /// The store works again, and the driver has received the position to follow from.
     Told,
 }
 

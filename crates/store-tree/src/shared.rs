@@ -1,4 +1,4 @@
-//! The store across its openings: the current one, or the reason why there is none. Users hold this
+//! The store across its openings: the current one, or why the store is absent. Users hold this
 //! instead of an opening, so that they continue when the store is reopened.
 
 use std::sync::{

@@ -1,4 +1,4 @@
-//! Texts that nobody meant: queries of the table with something taken out, put in or changed. They
+//! Damaged texts: queries of the table with something taken out, put in or changed. They
 //! are refused with a place that is in the text, or they run.
 
 use cosmos_sql::{Mistake, SqlError, compile};

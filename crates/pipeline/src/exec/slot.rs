@@ -13,7 +13,7 @@ pub(super) struct Slot {
 }
 
 impl Slot {
-    /// Takes the row; if there is none, returns whether a row can still follow.
+    /// Takes the row; if the slot is empty, returns whether a row can still follow.
     pub(super) fn poll_slot(&mut self) -> Poll {
         match self.row.take() {
             Some(row) => Poll::Row(row),

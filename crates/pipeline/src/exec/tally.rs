@@ -76,8 +76,8 @@ impl Tally {
         Arc::clone(&self.rest)
     }
 
-    /// Returns the number of rows from which more rows do not change the result; `None` if there is
-    /// none.
+    /// Returns the number of rows from which more rows do not change the result; `None` if
+    /// every row counts.
     pub fn most_rows(&self) -> Option<u64> {
         self.steps.iter().rev().fold(None, |most: Option<u64>, step| match *step {
             Step::Limit(count) => Some(most.map_or(count, |most| most.min(count))),
