@@ -234,9 +234,8 @@ async fn tied(database: &DatabaseClient, id: &str, table: &Value) -> ContainerCl
         index = index.with_property(CompositeIndexProperty::new(path, order));
     }
     let policy = IndexingPolicy::default().with_included_path("/*").with_composite_index(index);
-    let properties = by_paths(id, &["/pk"])
-        .with_default_ttl(TimeToLive::NoDefault)
-        .with_indexing_policy(policy);
+    let properties =
+        by_paths(id, &["/pk"]).with_default_ttl(TimeToLive::NoDefault).with_indexing_policy(policy);
     let container = create(database, properties).await;
     let item = |n: u64| {
         let ttl = if n % 5 == 4 { table["diesAfter"].clone() } else { json!(-1) };
