@@ -17,7 +17,7 @@ use crate::{catalog::IndexSpec, error::Error};
 /// Size of the creation stamp in an entry's key.
 const BIRTH_BYTES: usize = size_of::<u64>();
 
-/// The row of an index entry, with what the keys of its entries contain.
+/// The parts of a row that the keys of its index entries contain.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct NamedRow<'a> {
     /// The row's key.

@@ -32,13 +32,13 @@ pub(crate) fn note_rest() {
     RESTED.set(true);
 }
 
-/// Releases the current step's lane: it keeps its thread but no longer occupies a worker.
+/// Releases the lane of the current step, which keeps its thread but no longer occupies a worker.
 pub fn leave_lane() {
     LANE.with_borrow_mut(Option::take);
 }
 
-/// Runs work that occupies its thread for long without occupying a worker; calls it once before
-/// returning.
+/// Runs work that occupies its thread for long, without occupying a worker. Calls the closure
+/// exactly once before it returns.
 pub type RunApart = fn(&mut dyn FnMut());
 
 /// Polls an operation with `run_apart`, since each of its steps may take long.

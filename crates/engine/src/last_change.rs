@@ -103,7 +103,7 @@ impl<S: Store> Engine<S> {
     /// Stores the last change if these floors allow its entry to be dropped. Returns whether the
     /// floors may take effect: false if the container was changed in the meantime.
     ///
-    /// Later entries are unaffected: entries written after the floors were taken has not expired by
+    /// Entries written after the floors were taken are unaffected, since they have not expired by
     /// them.
     pub(crate) async fn keep_last_change(
         &self,
@@ -133,8 +133,8 @@ impl<S: Store> LiveView<S> {
         Ok(StoredChange { kept: u64::try_from(kept).unwrap_or(0), newest })
     }
 
-    /// Returns the last change up to this view's `seq`. The cached number must be known
-    /// ([`Engine::last_change`]).
+    /// Returns the stamp of the last change, at most this view's `seq`. The cached stamp must have
+    /// been recovered ([`Engine::last_change`]).
     pub(crate) fn last_change_shown(&self) -> u64 {
         self.collection.last_change().min(self.seq)
     }

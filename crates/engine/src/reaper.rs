@@ -32,8 +32,8 @@ pub(crate) struct CollectionReaping {
     pub(crate) reaped: Amount,
     /// The reap floors of the last compaction.
     pub(crate) reaped_floors: Option<Arc<ReapFloors>>,
-    /// The `seq` that the last compaction filtered through and its floors, if it makes a dropped
-    /// index removable.
+    /// The last compaction, if it makes a dropped index removable: the `seq` up to which it has
+    /// filtered, and its floors.
     pub(crate) compacted: Option<(u64, Arc<ReapFloors>)>,
     /// Last estimate of the amount that has expired and is still stored.
     pub(crate) backlog: Unreaped,

@@ -27,7 +27,7 @@ pub(crate) struct Row {
 }
 
 impl Row {
-    /// Returns what the keys of the row's index entries contain of it.
+    /// Returns the parts of the row that the keys of its index entries contain.
     pub(crate) fn named(&self) -> NamedRow<'_> {
         NamedRow { key: &self.key, birth: self.birth }
     }

@@ -71,7 +71,7 @@ impl Turns {
         self.wait(permits_for(bytes), context).await
     }
 
-    /// Waits for this many permits, or for all if there are fewer. Whenever others are returned,
+    /// Waits for this many permits, or for all if there are fewer. Whenever a permit is returned,
     /// checks whether the operation was cancelled or has timed out.
     ///
     /// # Errors

@@ -181,8 +181,9 @@ pub(super) fn bounds_of_test(test: &PathTest, descending: bool) -> Option<Bounds
     }
 }
 
-/// For a test of equality, returns the component of every scalar that meets it. Documents without
-/// the field do not meet a test of equality; an array meets it through one of its elements.
+/// Returns the key component of every scalar that meets a test of equality; `None` for other tests.
+/// Documents without the field do not meet a test of equality; an array meets it through one of its
+/// elements.
 pub(crate) fn equality_component(test: &PathTest) -> Option<Vec<u8>> {
     match test {
         PathTest::Compare(Comparison::Eq, value)
@@ -199,7 +200,7 @@ fn is_point(value: &Value) -> bool {
     !matches!(value.kind(), Kind::Array | Kind::Undefined | Kind::Regex)
 }
 
-/// Returns the bounds of an ordering comparison: all but equality.
+/// Returns the bounds that a comparison other than equality implies.
 fn of_comparison(comparison: Comparison, value: &Value, descending: bool) -> Option<Bounds> {
     let nan = document::Number::of(value.as_ref()).is_some_and(document::Number::is_nan);
     // Comparisons with these cross types or match a missing value.

@@ -38,8 +38,9 @@ use crate::{
     error::{Error, HintRefusal, Kind},
 };
 
-/// Score deducted from a set of branches compared with a single path with the same bounds, or added
-/// if one branch has better bounds.
+/// Margin by which the score of a set of branches differs from that of its worst branch. It is
+/// added if one branch has better bounds than the best single path and none has worse ones.
+/// Otherwise it is deducted, so that a single path with the same bounds is preferred.
 const BRANCHES_MARGIN: usize = 10;
 
 /// Chooses the access path for a filter and a sort. Fails if the hint cannot be followed.

@@ -115,7 +115,9 @@ impl Field<'_> {
         parts.reduce(|held, found| self.combine(held, found))
     }
 
-    /// Combines bounds that both hold: for the single value, or each for some value of an array.
+    /// Combines the bounds of two conditions that a document meets. A single value lies within
+    /// both, so they are intersected. Different elements of an array may meet them, so there the
+    /// more selective one is used.
     fn combine(self, held: PathBounds, found: PathBounds) -> PathBounds {
         if self.single { intersect(held, found) } else { narrower(held, found) }
     }
@@ -168,8 +170,8 @@ impl Field<'_> {
         found.reduce(|held, found| below.combine(held, found))
     }
 
-    /// Returns the bounds implied by a condition on an array element. All parts concern the same
-    /// element, which has one entry.
+    /// Returns the bounds implied by a condition on an array element. All parts of the condition
+    /// concern the same element, which has one index entry.
     fn of_element(self, condition: &Condition) -> Option<PathBounds> {
         match condition {
             Condition::All(all) => {
@@ -292,7 +294,7 @@ fn intersect(held: PathBounds, found: PathBounds) -> PathBounds {
     PathBounds { score: score.min(shape.score), bounds: shape.bounds }
 }
 
-/// Returns the more selective one of two bounds, both of which documents meet.
+/// Returns the more selective of two bounds that every matching document meets.
 fn narrower(held: PathBounds, found: PathBounds) -> PathBounds {
     match (&held.bounds, &found.bounds) {
         _ if held.score < found.score => found,

@@ -81,8 +81,8 @@ pub(super) fn is_exact(test: &PathTest) -> bool {
     }
 }
 
-/// Returns whether components of this value's type sort like the values within the type's class,
-/// and only there.
+/// Returns whether the components of a value's type sort like its values, and no value of another
+/// type has a component among them.
 pub(super) fn is_plain(value: &Value) -> bool {
     match value.kind() {
         Kind::Int32 | Kind::Int64 | Kind::Double | Kind::Decimal128 => {

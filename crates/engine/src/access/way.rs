@@ -137,10 +137,10 @@ pub(super) struct ScoredAccess<'a> {
     pub(super) access: Access,
     pub(super) direction: Direction,
     pub(super) sorted: bool,
-    /// If set, the index yields the order only if its ranges, in consecutive groups of these
-    /// lengths, are merged.
+    /// If set, the lengths of the groups into which the ranges are divided, in order. The index
+    /// yields the sort order only if these groups are merged.
     pub(super) merged: Option<Vec<usize>>,
-    /// Paths that its ranges bound and at which no document has more than one value.
+    /// Paths that the ranges bound and at which no document has more than one value.
     pub(super) ranged: Vec<&'a str>,
     /// The filter of a partial index, which all documents in the index meet.
     pub(super) partial: Option<&'a Filter>,

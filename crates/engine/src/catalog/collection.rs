@@ -83,7 +83,7 @@ pub struct Collection {
     pub(crate) demand: Demand,
     /// Serializes writers that must examine all documents to find the first in sort order.
     pub(crate) turns: Turns,
-    /// Stamp of the last change of the container's items, as far as known.
+    /// Stamp of the last change of the container's items, as far as this process knows.
     last_change: AtomicU64,
     /// Whether the last change was looked up in the store since the store was opened.
     knows_last_change: AtomicBool,
@@ -150,13 +150,14 @@ impl Collection {
         });
     }
 
-    /// Sets the last change to the one found in the store at the start.
+    /// Sets the stamp of the last change to the one that was found in the store.
     pub(crate) fn recovered_last_change(&self, stamp: u64) {
         self.note_change(stamp);
         self.knows_last_change.store(true, Atomic::SeqCst);
     }
 
-    /// Forces another lookup of the last change, since commits of unknown outcome may exist.
+    /// Forces another lookup of the last change's stamp, since commits of unknown outcome may
+    /// exist.
     pub(crate) fn recheck_last_change(&self) {
         self.knows_last_change.store(false, Atomic::SeqCst);
     }
@@ -215,7 +216,7 @@ impl Collection {
         }
     }
 
-    /// Returns the state and a `seq` at which it was in effect: no change was published in between.
+    /// Returns the collection's state and a `seq` at which that state was in effect.
     pub(crate) async fn settled_state(
         &self,
         published: impl Fn() -> u64,

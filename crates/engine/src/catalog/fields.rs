@@ -10,7 +10,8 @@ pub(super) fn missing_field(name: &str) -> Error {
     Error::corrupt(format!("a catalog record has a missing or invalid '{name}'"))
 }
 
-/// The fields of a record that were not taken yet; any that remain are unknown.
+/// The fields of a record that are not decoded yet. Fields that remain at the end are unknown to
+/// this version.
 pub(super) struct RecordFields {
     tree: Document,
 }

@@ -99,8 +99,8 @@ impl IndexSpec {
         }
     }
 
-    /// Returns the container's policy from an index that has one, whether or not all paths have
-    /// entries.
+    /// Returns the policy of an index that is defined by one, whether or not the index itself has
+    /// entries; `None` for other indexes.
     pub fn policy(&self) -> Option<&Policy> {
         match &self.shape {
             IndexShape::Wild(policy) | IndexShape::Allowed(policy) => Some(policy),

@@ -9,7 +9,7 @@ use parking_lot::Mutex;
 use super::Collection;
 use crate::names::{Model, Namespace};
 
-/// Each of the two data models has its own namespaces.
+/// The collections by data model and namespace; each model has its own namespaces.
 type Names = BTreeMap<(Model, Namespace), Arc<Collection>>;
 
 /// All collections by name. Changed when commits are published, read everywhere.
@@ -39,10 +39,10 @@ impl Drop for Coming {
 }
 
 impl CollectionMap {
-    /// Announces a collection in a database. Names of document databases that differ only in ASCII
-    /// case are equal for some file systems and for MongoDB, so a second such name is refused with
-    /// the existing one; where an older data directory has both, both stay usable. Check and
-    /// announcement are atomic, so concurrent commits cannot introduce two.
+    /// Announces a collection in a database. In the document model, a database whose name differs
+    /// from an existing one only in ASCII case is refused with the existing name: some file systems
+    /// and MongoDB treat such names as equal. Where an older data directory has both, both stay
+    /// usable. Check and announcement are atomic, so concurrent commits cannot introduce two.
     pub(crate) fn announce(
         self: &Arc<Self>,
         model: Model,

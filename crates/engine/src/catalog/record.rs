@@ -184,7 +184,8 @@ pub struct ItemSettings {
     pub changed: u64,
     /// Second of the last change of the container's definition.
     pub changed_ts: i64,
-    /// Second of the last change of its default TTL, in which documents may have expired by it.
+    /// Second of the last change of the default TTL. Documents may have expired in it by the
+    /// change.
     pub ruled_ts: i64,
     /// Settings of the container's feed of all versions and expirations, if it has one.
     pub feed: Option<FeedSettings>,
@@ -203,7 +204,7 @@ pub struct FeedSettings {
 }
 
 impl FeedSettings {
-    /// Returns the second from which on events are retained at an instant.
+    /// Returns the oldest second whose events are still retained at the instant `at`.
     pub(crate) fn kept_from(&self, at: Instant) -> i64 {
         at.seconds().saturating_sub(self.retention_s)
     }

@@ -26,8 +26,8 @@ pub struct CopyComparison {
     pub differences: Differences,
 }
 
-/// Compares a copy with another of the same moment. `at` is an instant of database time that no
-/// owner had passed.
+/// Compares two copies of a store, both of the same moment. Rows that have expired at `at` may be
+/// missing from either; no owner's clock may have passed that instant.
 pub async fn compare_copies<A: Store, B: Store>(
     copy: &A,
     other: &B,

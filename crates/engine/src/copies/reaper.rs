@@ -47,7 +47,8 @@ impl CopyReaper {
     }
 
     /// Reads the floors that the owner has committed and compacts the collections whose floors
-    /// changed. Returns their number. After an error or cancellation the next call continues.
+    /// changed. Returns the number of collections compacted. After an error or cancellation the
+    /// next call continues.
     pub async fn look<S: Store>(&mut self, store: &S) -> Result<usize, Error> {
         let found = committed_floors(store).await?;
         let before = self.compacted.as_ref();

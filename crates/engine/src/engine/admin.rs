@@ -54,8 +54,8 @@ impl<S: Store> Engine<S> {
         }
     }
 
-    /// Changes a collection's record in one commit; the change takes effect when it is visible.
-    /// `edit` receives the state and may decide that nothing has to change.
+    /// Changes a collection's record in one commit. The change takes effect once new views see the
+    /// commit. `edit` receives the collection's current state and may leave the record unchanged.
     pub(crate) async fn change_record<T>(
         &self,
         collection: &Arc<Collection>,

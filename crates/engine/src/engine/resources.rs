@@ -81,8 +81,8 @@ impl<S: Store> Engine<S> {
         Ok(changed.iter().filter_map(|(_, now)| now.clone()).collect())
     }
 
-    /// Updates the cache on publication, even if the caller was cancelled. Holds the lock until
-    /// then, since the next change reads the cache.
+    /// Returns the fence of a change, which updates the cache on publication even if the caller was
+    /// cancelled. It holds the lock until then, since the next change reads the cache.
     fn fence_of(&self, changed: Arc<OnceLock<Changed>>, one: OwnedMutexGuard<()>) -> PublishedHook {
         let held = Arc::clone(&self.inner.resources.held);
         let changes = Arc::clone(&self.inner.resources.changes);

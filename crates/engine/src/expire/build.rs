@@ -99,7 +99,8 @@ impl<S: Store> Engine<S> {
     }
 }
 
-/// Adds documents to the sums but not to the totals, which already include them.
+/// Returns the commit that adds documents to the buckets but not to the totals, which already
+/// include them.
 fn backfill_commit(state: Arc<CollectionState>, counted: Vec<Counted>) -> Commit {
     Commit::new(Vec::new(), move |_| {
         let mut out = Vec::new();

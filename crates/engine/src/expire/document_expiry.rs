@@ -188,7 +188,7 @@ impl<S: Store> LiveView<S> {
     }
 
     /// Returns when and why the document of a row expires; `None` for a row without a header or id,
-    /// which no live row is.
+    /// which cannot be live.
     fn expiry_of(&self, row: &Row, id_field: &str) -> Option<DocumentExpiry> {
         let record = &self.state.record;
         let header = row.header()?;

@@ -77,7 +77,7 @@ impl<'s> CountBy<'s> {
     }
 }
 
-/// Returns the last second that lies completely at or before a date, in milliseconds.
+/// Returns the last second that lies completely at or before `date_ms`.
 ///
 /// Expiry by date is exact to the millisecond while buckets hold whole seconds, so rows of the
 /// incomplete second are checked individually.
@@ -100,8 +100,8 @@ impl<S: Store> LiveView<S> {
         Ok(live.first().copied().unwrap_or_default())
     }
 
-    /// Halts if sums include documents that expired within the last moments; unlike reading a row,
-    /// reading a sum does not detect this.
+    /// Halts with [`Halt::LookAgain`] if a commit in flight may have extended documents that the
+    /// counters show as expired. Unlike reading a row, reading a sum does not detect this.
     pub(crate) async fn check_sums(&self) -> Result<(), Halt> {
         let settings = &self.state.record.settings;
         if let CountBy::Classes | CountBy::Date(_) =
@@ -115,8 +115,9 @@ impl<S: Store> LiveView<S> {
         Ok(())
     }
 
-    /// Returns what would be live under these settings at each of the ascending instants, none
-    /// before the view's. If headers must be scanned, one scan serves all instants.
+    /// Returns the number and size of the documents that would be live under these settings at each
+    /// instant. The instants ascend, and none precedes the view's. If row headers must be scanned,
+    /// one scan serves all instants.
     pub(crate) async fn live_at_each(
         &self,
         settings: &Settings,
@@ -137,8 +138,8 @@ impl<S: Store> LiveView<S> {
         Ok(live)
     }
 
-    /// Returns what would be live at an instant according to the counters; `None` if they do not
-    /// apply.
+    /// Returns the amount that would be live at an instant, from the counters; `None` if the
+    /// counters do not apply to these settings.
     async fn counted_live_at(
         &self,
         settings: &Settings,
@@ -175,7 +176,8 @@ impl<S: Store> LiveView<S> {
         Ok(None)
     }
 
-    /// Computes the same from headers: a document is live at all instants before its expiry.
+    /// Returns the amount that would be live at each instant, from a scan of all row headers: a
+    /// document is live at all instants before its expiry.
     async fn walked_live_at_each(
         &self,
         settings: &Settings,
@@ -261,8 +263,8 @@ impl<S: Store> LiveView<S> {
         Ok(amount)
     }
 
-    /// Returns the counted amount that has expired by these floors, to whole seconds: by class, or
-    /// by the dates of an index.
+    /// Returns the amount in all buckets that have expired by these floors, by class or by the
+    /// dates of an index. A bucket counts only when its whole second has expired.
     pub(crate) async fn expired_amount(&self, floors: &Floors) -> Result<Amount, Halt> {
         let mut amount = Amount::default();
         for (of, second) in expired_buckets(floors) {
@@ -320,8 +322,8 @@ impl<S: Store> LiveView<S> {
     }
 }
 
-/// Returns the buckets that count documents expired by these floors, and the second up to which
-/// they have.
+/// Returns each kind of buckets whose documents can expire by these floors, with the second up to
+/// which they have expired.
 pub(crate) fn expired_buckets(floors: &Floors) -> impl Iterator<Item = (Buckets, i64)> + '_ {
     let classes = [(Buckets::Class(0), floors.inherit_s), (Buckets::Class(2), floors.explicit_s)];
     let dates = floors.dates.iter().map(|floor| {

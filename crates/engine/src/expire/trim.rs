@@ -147,7 +147,8 @@ impl<S: Store> Engine<S> {
     }
 }
 
-/// Returns whether sums up to a second are trimmed, and into which class's totals they are folded.
+/// Returns how the buckets up to a second are trimmed: `None` if they are not, otherwise the class
+/// whose totals are reduced by their amount, or `Some(None)` if only the buckets are cleared.
 fn class_to_fold(way: CountBy<'_>, of: Buckets, second: i64, now: &Floors) -> Option<Option<u8>> {
     match (way, of) {
         // The totals of the class lose what its buckets lose.
@@ -165,7 +166,7 @@ fn class_to_fold(way: CountBy<'_>, of: Buckets, second: i64, now: &Floors) -> Op
 }
 
 /// Returns the mutations that clear a page of buckets on all levels and in a class's totals, and
-/// the amount.
+/// the amount by which the totals are reduced.
 fn trim_mutations(
     record: &Record,
     of: Buckets,
@@ -192,8 +193,8 @@ fn trim_mutations(
 }
 
 impl<S: Store> LiveView<S> {
-    /// Returns approximately how many seconds ago the earliest document expired that is still
-    /// counted; reaping uncounts them.
+    /// Returns approximately how many seconds ago the earliest expired document expired that the
+    /// counters still include. Reaping removes documents from the counters.
     pub(crate) async fn oldest_expired_s(&self) -> Result<i64, Halt> {
         let settings = &self.state.record.settings;
         let mut oldest = 0;
@@ -211,8 +212,8 @@ impl<S: Store> LiveView<S> {
     }
 }
 
-/// Returns how long ago documents of this second expired, by the current rule, or at least since
-/// the last change.
+/// Returns how many seconds ago the documents in this second's bucket expired by the current rule,
+/// or how many seconds before the last change they had expired by a former one, whichever is more.
 fn expired_for_s(settings: &Settings, of: Buckets, second: i64, now_s: i64) -> i64 {
     let since = |after_s: i64| now_s.saturating_sub(second.saturating_add(after_s));
     match of {

@@ -1,12 +1,14 @@
-//! The part of a condition and an order that a container's policy allows indexes to serve, whether
-//! or not the paths are indexed at present. Charging for items and naming indexes to clients depend
-//! only on this, so neither changes when an index is added or dropped.
+//! The part of a condition and of an order that a container's policy allows indexes to serve,
+//! whether or not these indexes exist at present. The items that a scan charges and the indexes
+//! that are named to clients depend only on this part, so neither changes when an index is added or
+//! dropped.
 //!
 //! ```text
-//!  policy /*, without /c     a = 1 and (b = 2 or c = 3) and d > 4
-//!    allowed   a = 1 and d > 4        decides which items count
-//!    read      a                      the most selective part, which is looked up first
-//!    missing   a                      unless it is kept; d if a is kept but not selective
+//!  policy: /* without /c       condition: a = 1 and (b = 2 or c = 3) and d > 4
+//!    allowed   a = 1 and d > 4   only items that meet this are charged
+//!    read      a                 path of the most selective part; its index is read first
+//!    missing   a                 an index is requested for a if a has none,
+//!                                and for d if the index of a matches too many items
 //! ```
 
 use std::borrow::Cow;
@@ -16,7 +18,8 @@ use select::sarg::{PathStep, PathSteps, Sarg, ValueTest};
 use super::scan::{IndexUse, Scan};
 use crate::catalog::Record;
 
-/// Returns the part of a condition that indexes may serve; the rest is replaced by "all".
+/// Returns the part of a condition that indexes may serve; other tests are replaced by
+/// [`Sarg::All`].
 pub(super) fn allowed_part<'a>(record: &Record, sarg: &'a Sarg) -> Cow<'a, Sarg> {
     match sarg {
         Sarg::All | Sarg::Never => Cow::Borrowed(sarg),
@@ -88,8 +91,8 @@ pub(super) fn missing_paths(record: &Record, sarg: &Sarg, wide: &[PathSteps]) ->
     wanted.into_iter().filter(|path| record.is_unkept(path)).cloned().collect()
 }
 
-/// Returns the order path of a scan over a whole container and the condition on it, if scanning
-/// along that path is best: not if another condition is more selective.
+/// For a scan of a whole container in the order of one path: returns that path and the condition on
+/// it, if scanning the path's index is best. Returns `None` if another condition is more selective.
 pub(super) fn order_path<'a>(
     record: &Record,
     scan: &'a Scan,

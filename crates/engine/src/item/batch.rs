@@ -352,7 +352,7 @@ fn merge_commits(commits: Vec<Commit>) -> Commit {
     Commit { conditions, write, fence, frees }
 }
 
-/// Numbers the events, all of which were recorded as the first of the commit.
+/// Numbers the events of a commit consecutively; each was recorded with position 0.
 fn number_events(out: &mut [Mutation], stamp: u64) {
     let first = keys::event(stamp, 0);
     let mut positions = 0_u32..;

@@ -118,7 +118,7 @@ impl<S: Store> LiveView<S> {
     }
 
     /// Emits items after a position in the order of their creation or the reverse. Returns whether
-    /// more are wanted at the end.
+    /// the sink accepts more items after the last one.
     pub(super) async fn scan_births(
         &self,
         source: BirthSource<'_>,

@@ -92,7 +92,7 @@ pub(super) fn plan_index_order<'a>(
 }
 
 impl IndexOrderScan<'_> {
-    /// Skips all entries before a position, which is complete or a prefix.
+    /// Skips all entries before a position; `place` is a whole position or a prefix of one.
     fn seek_to(&mut self, place: &[u8]) {
         // Positions of a descending order are bitwise inverted, so that tokens sort as bytes.
         let turned: Vec<u8>;
@@ -127,7 +127,7 @@ impl IndexOrderScan<'_> {
         }
     }
 
-    /// Returns the prefix of a position that is also a prefix of its entry's key.
+    /// Returns the part of a position with which the key of its entry also starts.
     fn known_prefix<'b>(&self, place: &'b [u8]) -> &'b [u8] {
         let kept = KEPT_PATH_COMPONENT_BYTES;
         if place.first().is_some_and(|class| self.inner.contains(class)) {
@@ -138,8 +138,9 @@ impl IndexOrderScan<'_> {
         if whole { place } else { place.get(..kept).unwrap_or(place) }
     }
 
-    /// Returns the prefix shared by entries that the index does not order; `None` for a component
-    /// that is ordered by its entry.
+    /// Returns the prefix of a component up to which the index orders it: entries with equal
+    /// prefixes must be sorted here. Returns `None` for a component that the index orders as a
+    /// whole.
     fn alike_prefix<'b>(&self, component: &'b [u8]) -> Option<&'b [u8]> {
         if self.inner.contains(component.first()?) {
             return component.get(..1);

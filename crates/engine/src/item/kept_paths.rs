@@ -97,8 +97,9 @@ impl<S: Store> Engine<S> {
         .await
     }
 
-    /// Records, once a day, which paths of all containers were used, and drops indexes that queries
-    /// requested and none has used for `unused_days`; `None` keeps them.
+    /// Records once a day, for all containers, which indexed paths were used. Drops indexes that
+    /// queries requested and that no query has used for `unused_days`; drops none if that is
+    /// `None`.
     pub async fn tend_paths(&self, unused_days: Option<u32>) -> Result<(), Error> {
         let now_s = self.now().await?.ms.div_euclid(1000);
         let unused_s = unused_days.map(|days| i64::from(days.max(1)).saturating_mul(DAY_S));
@@ -167,7 +168,7 @@ impl<S: Store> Engine<S> {
     }
 }
 
-/// Creates the index of a path, whose id and start are determined by a commit.
+/// Creates the index of a path, dated by this stamp; its id is set when it is added to the record.
 fn path_index(path: &PathSteps, why: KeptFor, stamp: Stamp) -> IndexSpec {
     let now_s = stamp.at_ms.div_euclid(1000);
     IndexSpec::over_path(KeptPath { steps: path.clone(), why, since_s: now_s, used_s: now_s })
@@ -179,8 +180,8 @@ fn kept_for_queries(record: &Record) -> impl Iterator<Item = (u32, &KeptPath)> {
     kept.filter(|(_, kept)| kept.why == KeptFor::Query)
 }
 
-/// Adds indexes for the paths that the policy names, and reclassifies others as requested by
-/// queries; `ready` if there is nothing to build.
+/// Adds indexes for the paths that the policy names, and marks the indexes of paths that it no
+/// longer names as requested by queries. `ready` says that no entries have to be built.
 pub(super) fn keep_named_paths(record: &mut Record, stamp: Stamp, ready: bool) {
     let policy = record.indexes.iter().find_map(|index| match &index.shape {
         IndexShape::Allowed(policy) => Some(policy.clone()),

@@ -113,7 +113,8 @@ pub trait ItemSink: Send {
     /// Receives the next item.
     fn item(&mut self, item: &Item) -> Result<Flow, Error>;
 
-    /// Passes an item that an index would have excluded. A sink that stops here continues after it.
+    /// Receives an item that an index would have excluded and that is therefore not emitted. A sink
+    /// that stops here continues after this item.
     fn pass_over(&mut self, _item: &Item) -> Result<Flow, Error> {
         Ok(Flow::More)
     }
@@ -184,8 +185,8 @@ impl Default for Scanned {
 pub struct ScanBasis {
     /// Settings and indexes of the collection at the scan.
     state: Arc<CollectionState>,
-    /// All commits that change items with stamps up to this were covered, and none had a newer
-    /// stamp.
+    /// Newest stamp of a commit that changes items. The scan covered that commit and all earlier
+    /// ones.
     begun: u64,
     /// Earliest expiry of the items.
     until: Instant,

@@ -66,7 +66,7 @@ pub struct Cursor<S: Store> {
     pub(super) with_second: bool,
     /// Number of views opened so far, which identifies the current view; 0 before the first.
     pub(super) view: u64,
-    /// Number of the first batch's view, since which stages may hold rows.
+    /// Number of the first batch's view. Stages hold no rows of earlier views.
     pub(super) first_view: u64,
 }
 

@@ -91,8 +91,8 @@ impl<S: Store> Cursor<S> {
         }
     }
 
-    /// Returns what remains of a document in these views; `None` if it has expired since it was
-    /// read.
+    /// Rechecks a document in these views. Returns it without joined documents that have expired,
+    /// or `None` if the document itself has expired since it was read.
     async fn check_again(
         &mut self,
         views: &Views<S>,

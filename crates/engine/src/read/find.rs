@@ -34,7 +34,7 @@ impl Find {
 pub struct IndexTraits {
     /// Whether live documents must not share a value.
     pub unique: bool,
-    /// Whether documents without any of its fields are left out.
+    /// Whether the index omits documents that have none of its fields.
     pub sparse: bool,
     /// Whether the index covers only documents that match its own filter.
     pub partial: bool,

@@ -89,7 +89,7 @@ pub(crate) struct Finder {
     seen: Option<SeenRows>,
     /// Sorts rows whose keys are truncated; `None` if the query has no order.
     long_keys: Option<Box<LongKeys>>,
-    /// The index used and where to count that, until its use was counted.
+    /// The index whose use must still be counted, and the set that counts it; `None` once counted.
     uncounted: Option<(Arc<UsedIndexes>, u32)>,
     /// Description and statistics of the plan.
     explain: Explain,
@@ -233,8 +233,8 @@ impl Finder {
         Ok(self.filter.is_always() || self.filter.matches(row.document(), context)?)
     }
 
-    /// Takes matching rows read ahead, until `wanted` or until a yield is due. Does not await,
-    /// which keeps the cost per row minimal.
+    /// Takes matching rows that were read ahead, until `wanted` are taken or a yield is due. Does
+    /// not await, which keeps the cost per row minimal.
     fn take_rows_ahead(
         &mut self,
         context: &Context,

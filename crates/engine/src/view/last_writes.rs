@@ -61,7 +61,7 @@ impl LastWrites {
         }
     }
 
-    /// Returns a commit since which the row was certainly not written.
+    /// Returns the `seq` of a commit after which the row was certainly not written.
     pub(super) fn newest_of(&self, hash: RowHash) -> u64 {
         self.slot(hash).written.load(Ordering::Acquire)
     }

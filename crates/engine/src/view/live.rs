@@ -206,7 +206,8 @@ impl<S: Store> LiveView<S> {
         Ok(Row { key: Bytes::copy_from_slice(&row.key), ..row })
     }
 
-    /// Returns the row of a live entry for short use: its key shares the entry's bytes.
+    /// Returns the row of a live entry. Keep it only briefly: its key shares the entry's bytes, and
+    /// so keeps the block that contains them in memory.
     pub(crate) async fn passing_row_of(&self, entry: &Entry) -> Result<Row, Halt> {
         let row = self.row_under(&entry.row_key, || entry.row_key.clone()).await?;
         // A different stamp means damage, since every write rewrites all entries.

@@ -104,7 +104,7 @@ struct KeptRows {
     writes: LastWrites,
 }
 
-/// The slot for a row that was not found, returned if it may be cached.
+/// Permission to cache a row that was not found, with the hash of the row.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Vacancy(RowHash);
 
@@ -129,8 +129,8 @@ impl RowCache {
         self.kept.as_ref().map(|kept| &kept.writes)
     }
 
-    /// Returns the cached row for a view. Otherwise returns where it may be cached after reading
-    /// it, or `None` if it may not.
+    /// Returns the cached row if the view may use it. Otherwise returns the permission to cache the
+    /// row once it was read, or `None` if it may not be cached.
     pub(super) fn find(
         &self,
         reader: Reader,

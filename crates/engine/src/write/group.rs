@@ -44,7 +44,7 @@ use crate::{
 /// A group of statements that are committed together.
 pub struct WriteGroup<'e, S: Store> {
     engine: &'e Engine<S>,
-    /// Maximum number of writing statements.
+    /// Maximum number of writing statements in the group.
     most: usize,
     /// The writes to each collection involved.
     parts: Vec<Part<S>>,
@@ -248,8 +248,8 @@ impl<S: Store> WriteGroup<'_, S> {
     }
 }
 
-/// Returns a draft that fits. A statement that would have to wait ([`Halt`]) does not fit; it waits
-/// when run alone.
+/// Returns a draft that fits. A statement that would have to wait ([`Halt`]) does not fit; it is
+/// run alone and waits then.
 fn fitting<T>(drafted: Result<Option<T>, Halt>) -> Result<Option<T>, Error> {
     match drafted {
         Ok(drafted) => Ok(drafted),

@@ -41,8 +41,8 @@ pub struct NewDocument {
     pub document: DocBuf,
     /// The document's requested lifetime.
     pub lifetime: Lifetime,
-    /// Second of an earlier write, since 1970, from which its lifetime counts. A document that has
-    /// expired by that is never visible.
+    /// Second since 1970 of an earlier write from which the document's lifetime counts; `None` for
+    /// a new document. A document whose lifetime has ended already is never visible.
     pub since: Option<i64>,
 }
 

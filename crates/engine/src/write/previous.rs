@@ -14,7 +14,7 @@ pub(crate) struct Previous {
     pub(super) counted: Counted,
     /// Keys of the replaced version's index entries.
     pub(super) entries: Vec<Bytes>,
-    /// Keys in unique indexes that are being built, which another row may have, too.
+    /// Keys in unique indexes that are being built; another row may have the same keys.
     pub(super) unsure: Vec<Bytes>,
     /// Whether the replacement is the same document and keeps its creation stamp.
     pub(super) same: bool,

@@ -45,8 +45,8 @@ pub struct Receipt {
 pub struct ReceiptPut {
     /// Id of the receipt.
     pub id: Value,
-    /// Version that the stored receipt must have; `None` if it must be absent, as one is that has
-    /// expired.
+    /// Version that the stored receipt must have; `None` if none may exist. An expired receipt
+    /// counts as absent.
     pub over: Option<u64>,
     /// New content, including the id; `None` changes nothing.
     pub body: Option<DocBuf>,

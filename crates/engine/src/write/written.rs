@@ -115,8 +115,9 @@ impl WrittenDocuments {
         self.documents.get(at)
     }
 
-    /// Returns the only document that the filter can match, if the filter selects it by `_id` and an
-    /// update wrote it alone so that it matches.
+    /// Returns the only document that the filter can match. Requires that the filter selects by
+    /// `_id`, that the document's new version matches, and that an update wrote it alone; otherwise
+    /// returns `None`.
     pub(super) fn rewritable(&mut self, filter: &Filter, context: &Context) -> Option<Rewritten> {
         let id = Path::new("_id");
         if !equalities_of(filter).iter().any(|(path, _)| **path == id) {

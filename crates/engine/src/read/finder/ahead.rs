@@ -42,8 +42,9 @@ impl Finder {
         }
     }
 
-    /// Returns the state before the next page; `None` after all ranges. It is a copy that the
-    /// caller stores when the page was read, so a failed read does not move the scan.
+    /// Returns the iterator for the next page, in the next range if the current one has ended;
+    /// `None` after all ranges. The caller stores it once the page was read, so that a failed read
+    /// does not move the scan.
     pub(super) fn begin_page(&mut self, wanted: usize) -> Option<Pages> {
         loop {
             let pages = match &self.progress {

@@ -99,7 +99,8 @@ impl LongKeys {
     }
 
     /// Returns the length of the run's prefix in a key; `None` if no relevant component is
-    /// truncated. A component fixed by the range is equal in all its keys.
+    /// truncated. A component fixed by the range is not relevant, since all keys of the range have
+    /// it.
     fn run_prefix(&self, key: &[u8], range_start: &[u8]) -> Option<usize> {
         // Fast path for short keys.
         if key.len() <= self.before + KEPT_KEY_COMPONENT_BYTES {
