@@ -35,7 +35,8 @@ pub struct InFlight {
     batch: AtomicU64,
     /// Number of batches that are visible or refused; batches finish in order.
     finished: AtomicU64,
-    /// The latest stamp's instant: a view must not open at an earlier instant than it sees.
+    /// Instant of the latest stamp. A view that may see this commit must not have an earlier
+    /// instant.
     newest_ms: AtomicI64,
     /// Notified each time a batch finishes.
     progress: Notify,

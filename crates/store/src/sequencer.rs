@@ -159,7 +159,7 @@ impl Sequencer {
     }
 
     /// Orders commits like `order_commits`, but stops once they write `limit_bytes` bytes. `before`
-    /// is the outcome of the commit that precedes them, ordered in an earlier batch.
+    /// is the outcome of the preceding commit of the same call, if an earlier batch has ordered it.
     pub fn order_within(
         &mut self,
         commits: Vec<Commit>,
