@@ -23,7 +23,7 @@ use crate::{
     messages::{Batch, CommitterMessage},
 };
 
-/// Size at which a group accepts no more batches, so that its trees are written while the next
+/// Size at which a group accepts no more batches, so that it is applied to its trees while the next
 /// group is synced.
 const GROUP_BYTES: usize = 4 * 1024 * 1024;
 

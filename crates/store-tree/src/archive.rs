@@ -289,7 +289,8 @@ pub(crate) fn entries_of(mut rest: Bytes) -> Result<Vec<journal::EncodedEntry>, 
     Ok(all)
 }
 
-/// Encodes and concatenates entries of the journal up to `until`.
+/// Encodes and concatenates entries of the journal up to number `until`. Also returns the number of
+/// the last one, 0 if there is none.
 pub(crate) fn encoded(entries: Vec<Entry>, until: u64) -> Result<(Bytes, u64), Error> {
     let (mut out, mut last) = (BytesMut::new(), 0);
     for entry in entries.into_iter().filter(|entry| entry.n <= until) {

@@ -42,7 +42,8 @@ pub(crate) struct Committer {
     /// Assigns stamps and checks conditions.
     sequencer: Sequencer,
     entries: EntryMaker,
-    /// Number that increases after a failed batch, on which later entries would depend.
+    /// Epoch of new entries. Increased after a failed batch, since the later entries of its epoch
+    /// depend on that batch.
     epoch: u64,
     /// Whether commits are accepted, instead of following another node's entries.
     leads: bool,

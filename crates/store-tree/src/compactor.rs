@@ -32,8 +32,8 @@ const TABLE_BYTES_IN_A_BURST: u64 = 4 * TABLE_BYTES;
 /// Number of first-level tables that are merged even if an open view is older than one of them.
 /// Replaced versions are then kept.
 const TABLES_FOR_OLD_VIEWS: usize = 16;
-/// Number of first-level tables that start a compaction of large rows, if an open view is older
-/// than one of them and otherwise: a compaction has a block of each table in memory.
+/// Number of first-level tables that start a compaction in a tree with large rows, whether or not
+/// an older view is open: a compaction has a block of each table in memory.
 const LARGE_TABLES_FOR_OLD_VIEWS: usize = 6;
 const LARGE_TABLES: u8 = 3;
 /// Size of replaced versions up to which a compaction is not worthwhile.
@@ -162,8 +162,9 @@ fn newest_bytes(place: &Place) -> u64 {
     place.tree.current_version().level(0).map_or(0, |level| level.size())
 }
 
-/// Compacts a whole tree if much of it may be versions that no view reads, because no other
-/// compaction may reach them in a tree at rest. Returns whether there are none or few.
+/// Compacts a whole tree at rest if a large part of it may be versions that no view reads. Without
+/// writes, no other compaction might reach them. Returns whether nothing is left to do: few such
+/// versions remain, or the tree is too large.
 fn sweep_where_due(inner: &OpenStore, place: &Place, at_rest: bool) -> Result<bool, Error> {
     let (superseded, all) = (place.superseded_bytes(), place.tree.disk_space());
     if superseded < FEW_BYTES || superseded < all / SWEPT_SHARE || LARGEST_SWEEP < all {

@@ -238,7 +238,7 @@ impl EntryMaker {
 }
 
 /// Appends a mutation, replacing a previous one of the same key, since both would get the same
-/// number.
+/// sequence number.
 fn push_mutation(run: &mut Run, key: Bytes, value: Option<Bytes>) {
     let mutation = Mutation { space: run.place.number, key, value };
     match run.mutations.last_mut() {

@@ -162,8 +162,8 @@ impl Generation {
         Ok(Self { inner, sender, threads })
     }
 
-    /// Returns whether the current thread is one of the store's threads, which must not join
-    /// itself.
+    /// Returns whether the current thread is one of the store's own; such a thread must not wait
+    /// for the threads to end.
     pub(crate) fn is_on_own_thread(&self) -> bool {
         let this = std::thread::current().id();
         self.threads.lock().iter().any(|thread| thread.thread().id() == this)

@@ -55,7 +55,7 @@ pub(crate) struct Applied {
 pub(crate) struct OpenStore {
     /// `None` once this opening was stopped and another may take the journal.
     pub(crate) journal: Mutex<Option<Arc<dyn Journal>>>,
-    /// Read-locked by other threads than the store's own while they work on the trees.
+    /// Threads other than the store's own hold a read lock while they work on the trees.
     pub(crate) working: RwLock<()>,
     pub(crate) trees: Trees,
     /// The tree that maps trees to spaces.

@@ -46,7 +46,7 @@ pub(crate) struct OldestView {
     pub(crate) number: u64,
     /// When the view was superseded: monotonic clock, nanoseconds.
     pub(crate) superseded_ns: u64,
-    /// Bytes of tables, written since then, that contain all versions of keys.
+    /// Bytes of tables that were written since then with all versions of keys.
     pub(crate) kept: u64,
 }
 
@@ -57,7 +57,7 @@ impl Pins {
         Pin { pins: Arc::clone(self), at }
     }
 
-    /// Records that a view newer than that with this number was published.
+    /// Records that a view newer than the one with number `at` was published.
     pub(crate) fn note_superseded(&self, at: u64, at_ns: u64) {
         let kept = self.kept.load(Ordering::SeqCst);
         if let Some(pinned) = self.open.lock().get_mut(&at) {

@@ -70,8 +70,8 @@ pub(crate) struct Published {
 }
 
 impl Published {
-    /// Creates the first view: of all entries below the counter, the sequence number of the next
-    /// entry to apply.
+    /// Creates the first view, of all entries applied so far. The counter holds the sequence number
+    /// of the next entry to apply.
     pub(crate) fn new(
         places: PlaceMap,
         counter: &SequenceNumberCounter,
@@ -171,7 +171,8 @@ fn new_view(counter: &SequenceNumberCounter, places: &Arc<PlaceMap>, pins: &Arc<
     View { number, places: Arc::clone(places), pin: pins.pin(number) }
 }
 
-/// Returns the number for the entry after one with this number, and beyond the counter.
+/// Returns the sequence number for the entry after the one with number `under`; it is also beyond
+/// the counter.
 pub(crate) fn number_after(under: u64, counter: &SequenceNumberCounter) -> u64 {
     (under.max(counter.get()) / APART + 1) * APART
 }

@@ -18,7 +18,7 @@ use crate::laws::{copy_of_one_moment, options};
 pub(crate) enum Directory {
     /// It is unchanged.
     Copied,
-    /// It is as it was at the previous crash, or empty.
+    /// Its contents are those of the previous crash, or it is empty.
     Old,
     /// It is lost with its machine.
     Lost,
