@@ -48,7 +48,8 @@ impl BaseDue {
         self.bytes += bytes;
     }
 
-    /// Requests a base that contains this entry; `done` receives its position.
+    /// Requests a base that contains this entry; `done` receives the number of the base's last
+    /// entry.
     pub(crate) fn want(&mut self, entry: u64, done: oneshot::Sender<u64>) {
         self.wanted.push((entry, done));
     }
@@ -93,8 +94,8 @@ impl BaseDue {
     }
 }
 
-/// Writes the data read from a tree to the ledger and publishes the base. Returns it if it was
-/// published.
+/// Writes the data read from a tree to the ledger and publishes the base. Returns the base if it
+/// was published.
 pub(crate) async fn put<L: Ledger>(
     ledger: Arc<L>,
     shard: u32,

@@ -32,7 +32,8 @@ use crate::{
 
 /// Maximum number of entries passed to the tree at once.
 const AT_ONCE: usize = 64;
-/// Maximum number of retries of a failed tree that are skipped; one is possible per second.
+/// Maximum number of possible retries of a failed tree, one per second, that are skipped between
+/// two attempts.
 const PAUSE_MAX: u32 = 60;
 
 /// A task for the thread that feeds a shard's tree.

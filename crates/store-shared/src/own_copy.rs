@@ -131,7 +131,8 @@ impl OwnCopy {
         !self.tree.last_entry().is_ok_and(|last| last <= noted)
     }
 
-    /// Syncs the local journal, then saves the position. Skipped while the store is being reopened.
+    /// Syncs the local journal, then saves the position in the cluster's journal up to which this
+    /// copy is durable. Does not save it while the store is being reopened.
     pub(crate) fn note_place(&mut self) -> Result<(), Error> {
         let noted = self.book.newest();
         if self.tree.sync_journal()? {
@@ -167,7 +168,7 @@ impl OwnCopy {
         self.tree.load_base(base.pieces)
     }
 
-    /// Returns the position once the tree was rebuilt from a base; `None` before.
+    /// Returns the position after the base once the tree was rebuilt from it; `None` before.
     pub(crate) fn loaded(&mut self, base: &BaseRecord) -> Result<Option<Place>, Error> {
         if let Some(error) = self.tree.opening_failure().filter(is_damage) {
             return Err(error);

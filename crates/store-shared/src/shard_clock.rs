@@ -22,7 +22,7 @@ use crate::node_clock::NodeClock;
 /// A boot id that no machine has, so that the boot clock in the checkpoint is ignored.
 const NO_BOOT: BootId = [0xff; 16];
 
-/// Maximum usual delay between the creation of a checkpoint and its first sighting.
+/// Maximum usual delay between the creation of a checkpoint and its first reading by another node.
 const LOOK_MS: i64 = 1_000;
 
 /// Creates the source of a clock's readings; called once per clock.
@@ -157,9 +157,9 @@ impl ShardClock {
     }
 }
 
-/// Returns a lower bound that compensates for the delay between creation and first sighting of a
-/// checkpoint: the wall clock, if it is ahead by no more than that delay. Otherwise each owner's
-/// clock would lag a little more than the preceding one.
+/// Returns a lower bound that compensates for the delay between the creation of a checkpoint and
+/// its first reading by this node: the wall clock, if it is ahead by no more than that delay.
+/// Otherwise each owner's clock would lag a little more than the preceding one.
 fn wall_before_look(seen: &Checkpoint, source: &dyn ClockSource) -> i64 {
     let elapsed_ms = source.boot_ns().saturating_sub(seen.boot_ns) / 1_000_000;
     let now_ms = seen.ms.saturating_add(elapsed_ms);
@@ -168,7 +168,7 @@ fn wall_before_look(seen: &Checkpoint, source: &dyn ClockSource) -> i64 {
     if is_near { wall_ms } else { i64::MIN }
 }
 
-/// Returns the instant at which a manual clock continues: the later one of the bound in the shard
+/// Returns the instant at which a manual clock continues: the later of the lower bound in the shard
 /// record and the last checkpoint that a heartbeat carried.
 fn least_or(least: Option<Checkpoint>, of_beat: Option<(Checkpoint, i64)>) -> i64 {
     let beat = of_beat.map(|(beat, _)| beat);
