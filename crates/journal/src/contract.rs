@@ -104,8 +104,8 @@ pub trait Journal: Send + Sync + 'static {
     fn group_bytes_max(&self) -> usize;
 
     /// Returns whether entries are never applied again once the journal's user has dropped them
-    /// with [`cut`](Self::cut). If others apply them too, or the user may have to reapply all of
-    /// them, data that the user has since removed may still exist elsewhere.
+    /// with [`cut`](Self::cut). If other users apply them too, or this user may have to reapply all
+    /// of them, data that the user has since removed may still exist elsewhere.
     fn has_one_user(&self) -> bool;
 }
 

@@ -63,7 +63,7 @@ impl GroupHead {
         Some(head)
     }
 
-    /// Returns the head's bytes that its checksum covers, besides the entries.
+    /// Returns the 40 bytes of the head that its checksum covers, besides the entries.
     fn covered(&self) -> [u8; 40] {
         let mut out = [0; 40];
         let (numbers, rest) = out.split_at_mut(32);
@@ -108,7 +108,8 @@ impl GroupHead {
         (head.first <= head.last).then_some(head)
     }
 
-    /// Returns whether these bytes match the head's length and checksum.
+    /// Returns whether these bytes are the group's entries: length and checksum agree with the
+    /// head.
     pub(crate) fn covers(&self, entries: &[u8]) -> bool {
         usize::try_from(self.length) == Ok(entries.len())
             && crc32c::crc32c_append(crc32c::crc32c(&self.covered()), entries) == self.checksum

@@ -193,7 +193,8 @@ impl Journal for LocalJournal {
     }
 }
 
-/// Refuses a journal that has lost entries, unless the loss is accepted or they exist elsewhere.
+/// Refuses a journal that has lost entries, unless an operator accepts the loss or the entries
+/// exist elsewhere.
 fn check_losses(findings: &Findings, options: &JournalOptions) -> Result<(), Error> {
     let last = findings.live.last().map_or(options.empty_after, |live| live.end.n);
     let missing = || {

@@ -75,7 +75,8 @@ impl Log {
         self.segments.back().map_or(self.empty_after, |newest| newest.end.n)
     }
 
-    /// Returns the number of the first entry held, or of the next one if it is empty.
+    /// Returns the number of the first entry held, or of the next one to be appended if the journal
+    /// is empty.
     pub(crate) fn first(&self) -> u64 {
         self.segments.front().map_or(self.empty_after + 1, |oldest| oldest.header.first)
     }

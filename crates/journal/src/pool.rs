@@ -40,7 +40,8 @@ pub(crate) struct Pool {
     state: Mutex<PoolState>,
     /// Signalled when there may be a segment to create, and on close.
     wake: Condvar,
-    /// Held while a segment is created: a taker that waits for it then finds that segment.
+    /// Held while a segment is created. A thread that needs a segment waits here and then finds the
+    /// new one.
     making: Mutex<()>,
     closed: AtomicBool,
 }
@@ -50,7 +51,7 @@ struct PoolState {
     spare: Vec<Arc<Segment>>,
     /// A number larger than that of every file created so far.
     next_number: u64,
-    /// Whether creating a file has failed, so that the thread waits until a segment is taken.
+    /// Whether creating a file has failed. The thread then waits until a segment is taken.
     gave_up: bool,
 }
 

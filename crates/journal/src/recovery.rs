@@ -30,7 +30,7 @@ use crate::{
 pub(crate) struct FoundSegment {
     pub(crate) segment: Arc<Segment>,
     pub(crate) header: SegmentHeader,
-    /// Whether the two copies of the segment's header differ, or one is unreadable.
+    /// Whether the two copies of the segment's header differ, or one of them is unreadable.
     pub(crate) uneven: bool,
 }
 
@@ -135,7 +135,7 @@ impl Findings {
     }
 }
 
-/// Follows the groups of a segment; returns false if some are lost.
+/// Follows the groups of a segment; returns false if groups are lost.
 fn follow_groups(live: &mut LiveSegment, next: Option<&SegmentHeader>) -> std::io::Result<bool> {
     let segment = Arc::clone(&live.segment);
     let end = next.map_or(segment.bytes, |next| next.before_end.min(segment.bytes));

@@ -96,7 +96,7 @@ impl Segment {
         self.file.sync()
     }
 
-    /// Reads both copies. One that belongs to another segment counts as damaged.
+    /// Reads both copies of the header. A copy that belongs to another segment counts as damaged.
     pub(crate) fn read_header(&self) -> io::Result<HeaderCopies> {
         let mut copies = [Err(HeaderFault::Damaged), Err(HeaderFault::Damaged)];
         for (index, copy) in copies.iter_mut().enumerate() {

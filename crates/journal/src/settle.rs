@@ -12,8 +12,8 @@ use crate::{
     segment_header::SegmentHeader,
 };
 
-/// Makes the findings durable; returns the segments that do not belong to the journal. With
-/// `kept_after`, the groups after that entry were kept without a sync and are written again.
+/// Makes the findings durable; returns the segments that do not belong to the journal, for reuse.
+/// With `kept_after`, the groups after that entry were kept without a sync and are written again.
 pub(crate) fn settle(
     disk: &dyn Disk,
     findings: &mut Findings,

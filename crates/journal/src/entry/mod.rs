@@ -37,8 +37,8 @@ pub struct Mutation {
     pub value: Option<Bytes>,
 }
 
-/// A batch of commits, applied completely or not at all. Entries may be applied again, as long as
-/// this continues in order up to the last one.
+/// A batch of commits, applied completely or not at all. A user may apply entries again, if it then
+/// also applies all later ones in order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
     /// The dense entry number, starting at 1.

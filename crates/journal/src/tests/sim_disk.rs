@@ -41,7 +41,7 @@ struct State {
     names: Names,
     durable_names: Names,
     changes: Vec<NameChange>,
-    /// Number of calls so far; then the call that fails, with its error number.
+    /// Number of calls so far, and the call that fails with its error number.
     calls: u64,
     fails: Option<(u64, i32)>,
     /// Every call after that one fails too.
