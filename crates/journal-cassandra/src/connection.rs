@@ -30,8 +30,8 @@ use crate::{
 
 /// Minimum delay without a reply after which a request is also sent to another coordinator.
 const LATE: Duration = Duration::from_millis(100);
-/// The delay before a second coordinator is tried, for lightweight transactions and serial reads,
-/// which take several rounds, and for reads of up to a few megabytes.
+/// As `LATE`, for requests that take longer: lightweight transactions and serial reads, which take
+/// several rounds, and reads of up to a few megabytes.
 const LATE_LONG: Duration = Duration::from_millis(300);
 /// Maximum number of coordinators to which a request is sent.
 const ATTEMPTS: usize = 3;
@@ -62,8 +62,8 @@ impl Connection {
         self.race(statement, (ATTEMPTS, late(statement)), execute, |_| true).await
     }
 
-    /// Reads a page of a statement's rows, starting at this paging state; returns it with the next
-    /// state.
+    /// Reads a page of a statement's rows, starting at this paging state. Returns the page and the
+    /// paging state of the next one.
     pub(crate) async fn page(
         &self,
         statement: &PreparedStatement,

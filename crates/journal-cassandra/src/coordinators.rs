@@ -25,7 +25,7 @@ const SMOOTHING: u32 = 8;
 struct Known {
     /// Time of the last response.
     heard_at: Instant,
-    /// If the node is being avoided: when that ends, and for how long it was set.
+    /// While the node is avoided: when the avoidance ends, and for how long it was set.
     avoided: Option<(Instant, Duration)>,
 }
 

@@ -95,7 +95,8 @@ impl Page {
         Self { parts: Vec::new(), bytes: 0, limit }
     }
 
-    /// Adds a part; returns false for a part of a further entry once the limit is reached.
+    /// Adds a part. Returns false, without adding it, once the limit is reached and the part
+    /// belongs to a further entry.
     fn takes(&mut self, part: EntryPart) -> bool {
         let another = self.parts.last().is_none_or(|last| last.n != part.n);
         if another && !self.parts.is_empty() && self.bytes >= self.limit {

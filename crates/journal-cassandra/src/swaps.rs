@@ -106,8 +106,8 @@ async fn send(
     connection.swap(statement, values, may_repeat(request), was_applied).await
 }
 
-/// Returns whether a repeated attempt that is refused because the first was applied can be
-/// recognized as such. For requests that create a record, only the reply distinguishes this.
+/// Returns whether the record shows that an earlier attempt was applied if a repeated one is
+/// refused. For a request that creates a record it does not.
 fn may_repeat(request: &Request) -> bool {
     !matches!(
         request,
