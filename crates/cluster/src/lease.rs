@@ -89,8 +89,8 @@ impl Lease {
         self.incarnation
     }
 
-    /// Returns whether this incarnation was this node, so that it has ended unless it is the
-    /// current one.
+    /// Returns whether this node had this incarnation since its machine was booted. If so, and it
+    /// is not the current one, it has ended.
     pub(crate) fn was(&self, incarnation: u64) -> bool {
         self.own.contains(&incarnation)
     }

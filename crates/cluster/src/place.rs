@@ -75,8 +75,8 @@ impl Epochs {
         tree.epoch <= self.opened && end.is_none_or(|(_, end)| tree.n <= *end)
     }
 
-    /// Returns whether an operator has accepted the loss of entries after this position or a later
-    /// one.
+    /// Returns whether an operator has accepted the loss of entries after this position, or after a
+    /// later one: a tree at this position may then contain lost entries.
     pub(crate) fn is_cut_behind(&self, tree: Place) -> bool {
         self.ends.iter().any(|(epoch, end)| *epoch == 0 && tree.n <= *end)
     }

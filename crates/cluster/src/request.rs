@@ -73,7 +73,8 @@ pub enum Request {
         node: Uuid,
         /// Expected incarnation.
         incarnation: u64,
-        /// Expected heartbeat, which has been the same for the lease and the margin.
+        /// Expected heartbeat. The sender has seen it unchanged for the duration of the lease and
+        /// the margin.
         beat: u64,
     },
     /// Removes a dead node from all listings: fences it and clears its metadata
@@ -121,8 +122,8 @@ pub enum Request {
         /// Lower bound of the clock in the new term.
         clock: Bytes,
     },
-    /// Rewrites an unchanged claim if it is this one and the phase is sealing. Once this is
-    /// acknowledged, a quorum has the claim.
+    /// Rewrites the record unchanged if it has this claim and is in phase sealing. Once the request
+    /// is acknowledged, a quorum has the claim.
     Confirm {
         /// The shard.
         shard: u32,
@@ -130,7 +131,7 @@ pub enum Request {
         claim: Uuid,
     },
     /// Opens a claimed shard: sets the ends, sets `opened` to the claimed epoch and the phase to
-    /// open, if the claim is this one and the phase is sealing.
+    /// open, if the record has this claim and is in phase sealing.
     Open {
         /// The shard.
         shard: u32,
@@ -142,8 +143,8 @@ pub enum Request {
         /// claimed one.
         ends: Vec<(u64, u64)>,
     },
-    /// Releases a shard: stores the final clock and sets phase released if the claim is this one
-    /// and the phase is open.
+    /// Releases a shard: stores the final clock and sets phase released, if the record has this
+    /// claim and is in phase open.
     Release {
         /// The shard.
         shard: u32,

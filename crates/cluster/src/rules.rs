@@ -3,7 +3,7 @@
 
 macro_rules! rules {
     ($($(#[doc = $doc:literal])* $rule:ident,)*) => {
-        /// The rules that are in force.
+        /// The protocol rules that are in effect; a test can disable each of them.
         #[cfg(test)]
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub(crate) struct Rules {

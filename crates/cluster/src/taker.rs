@@ -282,7 +282,7 @@ impl Taker {
         })
     }
 
-    /// Returns whether the claim is in force and its epoch not open yet.
+    /// Returns whether the record has this taker's claim and the claimed epoch is not open yet.
     fn is_mine(&self, shard: &ShardRecord) -> bool {
         (shard.epoch, shard.claim) == (self.epoch(), self.claim) && shard.phase == Phase::Sealing
     }

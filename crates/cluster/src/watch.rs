@@ -38,8 +38,8 @@ pub(crate) struct Seen {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct CheckpointSeen {
     at: u64,
-    /// Whether the checkpoint appeared while this node was watching the other one, so that it is
-    /// recent.
+    /// Whether the checkpoint appeared while this node was watching the node that made it, so that
+    /// it is recent.
     renewed: bool,
 }
 
@@ -195,8 +195,8 @@ impl Watch {
         last.filter(|(term, ..)| term.epoch == shard.epoch).cloned()
     }
 
-    /// Returns whether and why a node with this lease, which does not own the shard, may claim it
-    /// now.
+    /// Returns why a node with this lease, which does not own the shard, may claim the shard now;
+    /// `None` if it may not.
     pub(crate) fn free(&self, shard: &ShardRecord, lease: &Lease, now: u64) -> Option<Free> {
         let incarnation = lease.incarnation();
         if shard.phase == Phase::Released {
