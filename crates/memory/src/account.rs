@@ -188,8 +188,9 @@ impl Account {
         left < self.limit() / RESERVE || self.whole_account().is_some_and(Self::is_scarce)
     }
 
-    /// Returns whether a large holder would get this many bytes now, or never will, so that waiting
-    /// is useless. Like a request, it rechecks the process's memory and asks for relief first.
+    /// Returns whether a large holder would get this many bytes now. Also returns true if it could
+    /// never get them, since waiting would be useless then. Like a request, it rechecks the
+    /// process's memory and asks for relief first.
     pub fn has_room(&self, bytes: usize) -> bool {
         if self.limit() - self.limit() / RESERVE < bytes {
             return true;
@@ -263,7 +264,8 @@ impl Account {
         Err(Short)
     }
 
-    /// Takes bytes without asking for relief; if false, nothing was taken.
+    /// Takes bytes without asking for relief. Returns false, and takes nothing, if they are not
+    /// available.
     pub(crate) fn try_take(&self, bytes: usize, held: usize) -> bool {
         let is_small = self.is_small(bytes, held);
         if !self.add_bytes(bytes, is_small) {
