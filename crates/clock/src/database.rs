@@ -40,8 +40,8 @@ use crate::{
 /// Longest time between two clock readings that are still treated as simultaneous.
 const TOGETHER: Duration = Duration::from_millis(100);
 
-/// The rate of a manual clock, parts per million: which stops it, since it advances only on
-/// request.
+/// The rate of a manual clock, in parts per million. The clock stands still, since it advances only
+/// on request.
 pub(crate) const STANDS_STILL: i64 = -1_000_000;
 
 /// How a clock advances.

@@ -51,7 +51,8 @@ fn within_boot(last: &Checkpoint, wall: i64, boot_ns: i64, lease_ms: i64) -> (i6
     }
 }
 
-/// Returns the line before the first checkpoint is durable: no instant of it may be used.
+/// Returns the line for the time before the first checkpoint is durable, during which no instant
+/// may be used.
 fn first_line(mode: ClockMode, start_ms: i64, boot_ns: i64, is_leased: bool) -> Line {
     Line {
         base_ms: start_ms,

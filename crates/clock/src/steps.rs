@@ -9,7 +9,7 @@ pub const MAX_STEP_MS: i64 = 60_000;
 pub const STEP_WINDOW_MS: i64 = 600_000;
 /// How long rows that a jump made expire are kept unless an operator accepts it, milliseconds.
 pub(crate) const ACCEPT_AFTER_MS: i64 = 24 * 3_600_000;
-/// Difference up to which slewing corrects the clock, in milliseconds.
+/// Difference up to which the clock is corrected by slewing, in milliseconds.
 const SLEW_MS: i64 = 500;
 /// Fastest slew, parts per million.
 pub(crate) const MAX_SLEW_PPM: i64 = 500;
@@ -81,8 +81,8 @@ impl WallSteps {
         }
     }
 
-    /// Records a durable forward move of database time. A step counts only from here, so one that
-    /// could not be written is decided again.
+    /// Records a durable forward move of database time. A step counts as adopted only from here on,
+    /// so a step whose checkpoint was not written is decided again.
     pub(crate) fn note_adopted(&mut self, size_ms: i64, boot_ms: i64) {
         if (1..=MAX_STEP_MS).contains(&size_ms) {
             self.adopted.push((boot_ms, size_ms));
