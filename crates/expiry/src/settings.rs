@@ -37,7 +37,7 @@ pub enum ExpiryRule {
 pub struct Settings {
     /// The default in effect.
     pub default: DefaultTtl,
-    /// Second up to which documents of class inherit had been written and have expired permanently.
+    /// Documents of class inherit that were written up to this second have permanently expired.
     pub inherit_floor: i64,
     /// Documents of class explicit with a deadline up to this second have permanently expired.
     pub explicit_floor: i64,
