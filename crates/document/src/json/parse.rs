@@ -92,7 +92,7 @@ pub fn parse_document(text: &[u8], depth: usize) -> Result<Document, Invalid> {
 /// a set, since the search would be quadratic.
 const FEW_NAMES: usize = 16;
 
-/// Deserializes one value, which may have the remaining number of nesting levels.
+/// Deserializes one value. Holds the number of nesting levels that the value may still have.
 #[derive(Clone, Copy)]
 struct Seed {
     depth: usize,
