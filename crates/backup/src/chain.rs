@@ -18,9 +18,9 @@ pub struct Link {
 }
 
 impl Link {
-    /// Returns the instant before which a chain that ends with this backup has everything that was
-    /// acknowledged: later commits were stamped no earlier than its last entry, and became visible
-    /// after it had started. Its clock at the end is later, since more was written meanwhile.
+    /// Returns the instant up to which a chain that ends with this backup has every acknowledged
+    /// commit. Commits after the last entry have later stamps, and became visible after the backup
+    /// had started. The backup's clock is later, since more was written meanwhile.
     fn complete_ms(&self) -> i64 {
         self.header.last_stamp.at_ms.max(self.header.began_ms)
     }

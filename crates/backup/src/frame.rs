@@ -4,7 +4,8 @@
 //!  kind u8 | packed length u32 | plain length u32 | CRC-32C u32 of it all | payload, zstd
 //! ```
 //!
-//! Numbers are little-endian. Buffers grow as data arrive; a length field alone reserves no memory.
+//! Numbers are little-endian. The checksum covers the kind, both lengths and the compressed
+//! payload. Buffers grow as data arrive; a length field alone reserves no memory.
 
 use std::io::{Read, Write};
 
@@ -250,8 +251,8 @@ impl<R: Read> FrameReader<R> {
         self.next_packed_in(&mut |_| {})
     }
 
-    /// Reads the next frame as `next_packed` does; it passes its compressed plus uncompressed
-    /// size before memory is reserved.
+    /// Reads the next frame as `next_packed` does; it passes the frame's compressed plus
+    /// uncompressed size to `admit` before it reserves memory.
     fn next_packed_in(&mut self, admit: &mut dyn FnMut(u64)) -> Result<Option<Packed>, Error> {
         let Some(head) = self.read_head()? else { return Ok(None) };
         let decoded = Head::decode(&head)?;
@@ -316,8 +317,8 @@ impl<R: Read> FrameReader<R> {
         self.next_frame_in(&mut |_| {})
     }
 
-    /// Reads the next frame as `next_frame` does; it passes its size to `admit` before memory is
-    /// reserved.
+    /// Reads the next frame as `next_frame` does; it passes the frame's compressed plus
+    /// uncompressed size to `admit` before it reserves memory.
     pub(crate) fn next_frame_in(
         &mut self,
         admit: &mut dyn FnMut(u64),
