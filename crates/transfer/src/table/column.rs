@@ -143,7 +143,7 @@ impl Columns {
         Ok(document)
     }
 
-    /// Returns the value of a column; `None` if it is omitted.
+    /// Returns the value of a column; `None` if the document gets no such field.
     fn value_at(&self, at: usize, texts: &csv::ByteRecord) -> Result<Option<Value>, String> {
         let Some((column, text)) = self.columns.get(at).zip(texts.get(at)) else { return Ok(None) };
         let name = &column.name;
