@@ -1,7 +1,7 @@
 //! The slow operations of the last day. Unlike log lines they contain the texts of queries with
-//! values, so only users who may read the documents may see them; the texts are kept for an hour
-//! and in memory only. Uses no clock and no files: the server saves and restores the rest over a
-//! restart (`after`, `put_before`).
+//! values, so only users who may read the documents may see them. The texts are kept in memory
+//! only, and for an hour instead of a day. Uses no clock and no files: the server saves and
+//! restores everything but the texts over a restart (`after`, `put_before`).
 
 use std::{
     borrow::Cow,
@@ -16,7 +16,8 @@ use crate::Operation;
 
 /// Maximum number of operations kept.
 pub const MOST_SLOW: usize = 200;
-/// Time for which an operation and the text of its query are kept.
+/// Time for which an operation is kept, in milliseconds; the text of its query is kept for an hour
+/// only.
 const TOLD_MS: i64 = 24 * 60 * 60 * 1000;
 const QUERY_TOLD_MS: i64 = 60 * 60 * 1000;
 /// Maximum length of a query's text, in bytes; longer ones are not kept.
