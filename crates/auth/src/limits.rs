@@ -28,7 +28,7 @@ pub const BACKOFF_BURST: u32 = 10;
 pub const BACKOFF_PLACE: Duration = Duration::from_secs(3);
 /// Maximum delay of an attempt because of wrong passwords.
 pub const BACKOFF_MOST: Duration = Duration::from_secs(60);
-/// Factor by which the limit of one sender for all users together is higher.
+/// Factor by which a sender's limit for all users together exceeds its limit for one user.
 pub const SPRAY_FACTOR: u32 = 10;
 /// Maximum size of a SCRAM message in bytes.
 pub const MAX_SCRAM_BYTES: usize = 4096;

@@ -52,7 +52,8 @@ impl Mechanism {
         }
     }
 
-    /// Returns the length of a new salt in bytes: with PBKDF2's counter it is that of a hash.
+    /// Returns the length of a new salt in bytes: with PBKDF2's counter appended, it has the length
+    /// of a hash.
     pub fn salt_bytes(self) -> usize {
         self.hash_bytes() - 4
     }
