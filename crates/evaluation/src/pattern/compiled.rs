@@ -129,7 +129,7 @@ impl Pattern {
     }
 
     /// Returns whether a text matches. Work beyond that of reading the text is reported to `count`,
-    /// which may fail to end it.
+    /// which may fail in order to end the match.
     pub fn is_match(&self, text: &str, count: Count<'_>) -> Result<bool, Error> {
         match &self.looking {
             Some(looking) => looking.is_match(text, count),

@@ -26,8 +26,8 @@ const CACHES: (usize, usize) = (64 << 10, 2 << 20);
 const REST_BYTES: usize = 1 << 20;
 
 thread_local! {
-    /// Memory of the patterns so far of the program that this thread is parsing; `None` outside of
-    /// parsing.
+    /// Memory of the patterns compiled so far for the program that this thread is parsing; `None`
+    /// outside of parsing.
     static PROGRAM: Cell<Option<usize>> = const { Cell::new(None) };
 }
 

@@ -98,8 +98,9 @@ impl<'a> Rewrite<'a> {
         Ok((self.text.out, self.aheads.unwrap_or_default()))
     }
 
-    /// Writes `$` or `\Z`: the end of the text, or the position before a final line break. With
-    /// look-aheads it becomes one, so that the line break is not part of the match.
+    /// Writes `$` or `\Z`: the end of the text, or the position before a final line break. If
+    /// look-aheads are allowed, it is written as one, so that the line break is not part of the
+    /// match.
     fn end(&mut self) -> Result<(), Error> {
         let is_last = self.aheads.is_none() && self.is_at_end();
         match self.aheads {

@@ -35,7 +35,7 @@ const COUNTED: usize = 1 << 16;
 /// Units of work charged for one matching step.
 const STEP_WORK: usize = 4;
 
-/// Counts work. Fails if there was too much of it or the operation must end.
+/// Counts work. Fails if the total exceeds its limit, or if the operation must end.
 pub(super) type Count<'a> = &'a dyn Fn(usize) -> Result<(), Error>;
 
 /// A compiled pattern with look-ahead.
