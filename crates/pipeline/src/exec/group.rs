@@ -161,8 +161,8 @@ impl Grouping {
         written + self.reading.as_ref().map_or(0, Reading::memory_bytes)
     }
 
-    /// Spills some groups after a failed reservation. If that is not possible, returns the failure
-    /// as the stage's.
+    /// Spills some groups after a failed reservation. If that is not possible, returns `error` as a
+    /// failure of this stage.
     fn make_room(&mut self, error: Error, context: &Context) -> Result<(), Error> {
         if self.can_write(context) {
             return self.write_half(context);
@@ -256,8 +256,8 @@ impl Grouping {
         if bytes == 0 { Ok(()) } else { self.grow_by(bytes, context) }
     }
 
-    /// Ends the current input: returns the groups in memory next, and queues the spilled
-    /// partitions.
+    /// Ends the current input. The groups in memory become the next results, and the spilled
+    /// partitions are queued to be processed after them.
     fn settle_groups(&mut self) -> Result<(), Error> {
         // The index is no longer needed.
         self.index.clear();

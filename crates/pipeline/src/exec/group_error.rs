@@ -1,4 +1,5 @@
-//! Errors of expressions inside `$group`, where MongoDB's other engine has other error numbers.
+//! Errors of expressions inside `$group`. MongoDB evaluates them in another engine, which has error
+//! numbers of its own.
 
 use evaluation::Error;
 
@@ -11,8 +12,8 @@ const NUMBERS: [(i32, &str, i32); 3] = [
     (40_066, "$switch could not find", 4_934_200),
 ];
 
-/// Converts an expression's error to that inside a group. A constant expression fails before
-/// execution, with the usual number.
+/// Converts an error of an expression to the one that MongoDB returns for it inside a group. A
+/// constant expression fails before execution, with the usual number.
 pub(super) fn in_group(error: Error, of: &Expr) -> Error {
     if !of.any_part(&|part| matches!(part, Expr::Root | Expr::Field(_) | Expr::Variable(..))) {
         return error;

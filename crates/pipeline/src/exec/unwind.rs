@@ -60,7 +60,8 @@ impl Unwinding {
     }
 
     /// Returns the row of the next element; `None` after the last one, or if the element's row is
-    /// dropped. A row without an array, or with an empty one, has one turn without an element.
+    /// dropped. A row without an array, or with an empty one, is processed once, without an
+    /// element.
     fn next_element(
         &self,
         apart: &mut Apart,

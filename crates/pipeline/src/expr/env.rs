@@ -30,7 +30,7 @@ pub struct Env<'a> {
     /// The context of the operation.
     pub context: &'a Context,
     scope: Option<&'a VariableScope<'a>>,
-    /// Bytes held by the evaluation around the expression, which reduce what it may use itself.
+    /// Bytes held by the evaluation around the expression; the expression may use that much less.
     held: usize,
     /// The product of the numbers of iterations of all enclosing `$map`, `$filter` and `$reduce`.
     iterations: u64,

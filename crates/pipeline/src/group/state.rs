@@ -18,7 +18,8 @@ use crate::accumulate::{
 };
 
 /// The state of one computed field of a group. There is a variant for each kind of state; several
-/// accumulators may share one. The accumulator's table row creates the initial state.
+/// accumulators may share one. The initial state is created by the accumulator's entry in the table
+/// of accumulators (`table.rs`).
 #[derive(Debug)]
 pub enum GroupState {
     /// `$sum`: a sum per number type.
@@ -57,8 +58,8 @@ pub enum GroupState {
 
 impl GroupState {
     /// Adds the value of a row, which may be missing; returns the growth in bytes. Not called for
-    /// counts and `$top`, which need the whole row. Fails only for accumulators that refuse values
-    /// of other types.
+    /// counts, which need no value, and for `$top`, which needs the whole row. Fails only for
+    /// accumulators that refuse values of other types.
     pub(super) fn take_value(&mut self, got: Evaluated<'_>) -> Result<usize, Error> {
         let weigh = |value: &Value| evaluation::memory_of(value.as_ref());
         match self {

@@ -1,5 +1,5 @@
-//! The table of accumulators, and the fields that groups compute with them. A table row describes
-//! the arguments of an accumulator and creates the state of a new group.
+//! The table of accumulators, and the fields that groups compute with them. An entry of the table
+//! describes the arguments of an accumulator and creates the state of a new group.
 //!
 //! ```text
 //! {n: {$firstN: {input: "$x", n: 2}}}

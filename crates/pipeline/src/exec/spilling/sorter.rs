@@ -239,7 +239,7 @@ impl Sorter {
     }
 
     /// Spills the entries in memory after a failed reservation. If that is not possible, returns
-    /// the failure as the stage's.
+    /// `error` as a failure of the stage.
     fn make_room(&mut self, error: Error, context: &Context) -> Result<(), Error> {
         // At the limit of the stage even little is spilled: another part of a `$facet` may hold the
         // rest.

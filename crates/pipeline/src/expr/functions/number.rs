@@ -31,7 +31,8 @@ pub(crate) fn is_int(value: ValueRef<'_>) -> bool {
     matches!(value, ValueRef::Int32(_))
 }
 
-/// Returns a number that is an integer of 32 bits, including whole doubles and decimals.
+/// Returns the value as a 32-bit integer, also from a whole double or decimal; `None` if it is not
+/// a whole number that fits.
 pub(crate) fn int32_of(value: ValueRef<'_>) -> Option<i32> {
     i32::try_from(Number::of(value)?.to_i64_exact()?).ok()
 }
