@@ -28,7 +28,8 @@ impl Ahead {
         Flow::Enough
     }
 
-    /// Counts a row. Returns `Enough` once the question is decided or the maximum was read.
+    /// Counts a row read after the page. Returns `Enough` once it is known whether a next page
+    /// exists, or the maximum number of rows was read.
     pub(super) fn count_row(&mut self) -> Flow {
         self.rows += 1;
         // The row that filled the page is counted as the first one.
