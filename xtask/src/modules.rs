@@ -156,7 +156,8 @@ fn without_tests(stream: TokenStream) -> TokenStream {
     out.into_iter().collect()
 }
 
-/// Returns the position of the item after an attribute `#[cfg(test)]` at this position.
+/// Returns the index of the token after an attribute `#[cfg(test)]` that starts at this index;
+/// `None` if there is no such attribute.
 fn behind_cfg_test(tokens: &[TokenTree], at: usize) -> Option<usize> {
     let [TokenTree::Punct(hash), TokenTree::Group(attribute)] = tokens.get(at..at + 2)? else {
         return None;

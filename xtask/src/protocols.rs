@@ -1,6 +1,7 @@
 //! Which protocol each crate may refer to: none, MongoDB's, the NoSQL API's, or both. The check
 //! reads words in identifiers, and marks in string literals such as operators, option names,
-//! headers and codes. Comments are exempt, and so are tests.
+//! headers and codes. A mark is foreign to a crate that may not refer to its protocol. Comments and
+//! tests are exempt.
 
 use std::{collections::BTreeSet, path::Path};
 
@@ -103,7 +104,8 @@ const NOSQL_MARKS: &[&str] = &["x-ms-", "_attachments", "_etag", "_rid", "_self"
 /// is an error number of a protocol.
 const NUMBERED: &[&str] = &["fail", "mismatch"];
 
-/// Returns a message for each foreign mark that is not an exception, and for each unused exception.
+/// Returns a message for each foreign mark in a crate's files that is not an exception, and for
+/// each unused exception.
 pub fn violations(root: &Path) -> Vec<String> {
     let mut found = Vec::new();
     let mut needed = BTreeSet::new();
@@ -135,7 +137,8 @@ pub fn violations(root: &Path) -> Vec<String> {
     found
 }
 
-/// Returns the foreign marks in a file, each once, for a crate with these permissions.
+/// Returns the words and marks in a file that belong to a protocol to which its crate may not
+/// refer, without duplicates.
 fn foreign_marks(stream: TokenStream, speech: Speech) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     let (mongo, nosql) = match speech {
