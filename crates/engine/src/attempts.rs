@@ -23,17 +23,17 @@ impl Attempts {
         Self { left: MAX_ATTEMPTS, contention }
     }
 
-    /// Attempts of a read.
+    /// Creates a counter for the attempts of a read.
     pub(crate) fn to_read() -> Self {
         Self::new("too many concurrent changes to the data being read")
     }
 
-    /// Attempts to write documents.
+    /// Creates a counter for attempts to write documents.
     pub(crate) fn to_write() -> Self {
         Self::new("too many concurrent writes to the same document")
     }
 
-    /// Attempts to change a collection's record or name.
+    /// Creates a counter for attempts to change a collection's record or name.
     pub(crate) fn to_change() -> Self {
         Self::new("too many concurrent changes to a collection's settings")
     }

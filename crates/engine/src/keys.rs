@@ -213,7 +213,7 @@ pub(crate) fn index_of(entry: &[u8]) -> Option<u32> {
     Some(u32::from_be_bytes(*entry.first_chunk()?))
 }
 
-/// Code of a class in counter keys.
+/// Returns the code of an expiry class in counter keys.
 pub(crate) fn class_code(class: Class) -> u8 {
     match class {
         Class::Inherit => 0,

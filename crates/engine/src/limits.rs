@@ -54,9 +54,8 @@ pub const RECEIPT_SECONDS: i64 = 30 * 60;
 pub const COMMITS_AT_ONCE: usize = 1_000;
 /// Maximum candidates from indexes before a scan reads the rows instead.
 pub const MAX_CANDIDATES: usize = 20_000;
-/// Number of items a query examines for lack of an index before the path gets one. That takes a
-/// millisecond or two, below which the cost would not be noticed, and every index slows down all
-/// writes.
+/// Number of items a query examines for lack of an index before the path gets one. Examining them
+/// takes a millisecond or two, which is hardly noticed, while every index slows down all writes.
 pub const WANTED_AFTER: u64 = 1_000;
 /// Maximum paths of a container indexed for queries, besides those its policy names: as many as a
 /// large item has, so that queries cannot make writes slower than indexing everything would.

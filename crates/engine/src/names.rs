@@ -15,7 +15,7 @@ pub enum Model {
 }
 
 impl Model {
-    /// Code in keys and catalog records; never changes.
+    /// Returns the model's code in keys and catalog records, which never changes.
     pub(crate) fn code(self) -> u8 {
         match self {
             Self::Documents => b'd',

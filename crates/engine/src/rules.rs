@@ -4,7 +4,7 @@
 
 macro_rules! rules {
     ($($(#[doc = $doc:literal])* $rule:ident,)*) => {
-        /// Which rules are enabled.
+        /// The rules of views and of the commit order; tests disable one at a time.
         #[cfg(feature = "switchable-rules")]
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub struct Rules {

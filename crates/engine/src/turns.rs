@@ -62,7 +62,8 @@ impl Turns {
         u32::try_from(self.permits.available_permits()).is_ok_and(|left| left < self.total)
     }
 
-    /// Waits for this many bytes of memory, or for all if there are fewer; see [`wait`](Self::wait).
+    /// Waits for this many bytes of memory, or for all of it if there is less; see
+    /// [`wait`](Self::wait).
     pub(crate) async fn wait_for_memory(
         &self,
         bytes: usize,
@@ -71,8 +72,8 @@ impl Turns {
         self.wait(permits_for(bytes), context).await
     }
 
-    /// Waits for this many permits, or for all if there are fewer. Whenever a permit is returned,
-    /// checks whether the operation was cancelled or has timed out.
+    /// Waits for this many permits, or for all permits if there are fewer in total. Whenever a
+    /// permit is returned, checks whether the operation was cancelled or has timed out.
     ///
     /// # Errors
     ///

@@ -33,7 +33,7 @@ use super::{
 const POINTS: usize = 1_000;
 /// Score of a range.
 const SPANS: usize = 500;
-/// Score of a missing value, which often selects most documents.
+/// Score of the test that a value is missing, which most documents often meet.
 pub(super) const MISSING: usize = 300;
 /// Score of a negated condition; less than the score of yielding the sort order.
 const NEGATED: usize = 40;
@@ -94,7 +94,7 @@ fn has_position(path: &str) -> bool {
     path.split('.').any(|part| part.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
-/// Returns the remainder of `path` below `at`, unless a part of it is a number.
+/// Returns the remainder of `path` below `at`; `None` if it has a numeric part.
 fn path_below<'p>(path: &'p str, at: &str) -> Option<&'p str> {
     path.strip_prefix(at)?.strip_prefix('.').filter(|rest| !has_position(rest))
 }
@@ -212,7 +212,8 @@ impl Field<'_> {
         }
     }
 
-    /// Returns the complement of the bounds of a test, if those are exact.
+    /// Returns the complement of the bounds that a test implies; `None` unless these bounds are
+    /// exact.
     fn without(self, test: &PathTest) -> Option<PathBounds> {
         let bounds = complement_bounds(bounds_of_test(test, self.descending)?)?;
         Some(PathBounds { bounds, score: NEGATED })

@@ -30,8 +30,8 @@ pub(crate) enum Residual {
     Nothing,
 }
 
-/// Returns the residual of the conjuncts, given the paths that the access path's ranges bound and a
-/// filter that all its rows meet (that of a partial index).
+/// Returns the residual of the conjuncts, given the paths that the ranges of the access path bound
+/// and, for a partial index, the filter that all of its rows meet.
 pub(super) fn residual_of(
     parts: &[&Filter],
     ranged: &[&str],
@@ -49,8 +49,8 @@ pub(super) fn residual_of(
     }
 }
 
-/// Returns whether the ranges of these paths select exactly what meets a conjunct: an exact test,
-/// or a disjunction of exact tests of one path, whose ranges are united.
+/// Returns whether the ranges of these paths select exactly the rows that meet a conjunct: an exact
+/// test, or a disjunction of exact tests of one path, whose ranges are united.
 fn is_said_by_range(part: &Filter, ranged: &[&str]) -> bool {
     match part {
         Filter::Path(path, test) => ranged.contains(&path.as_str()) && is_exact(test),

@@ -150,7 +150,7 @@ impl Collection {
         });
     }
 
-    /// Sets the stamp of the last change to the one that was found in the store.
+    /// Sets the stamp of the last change, which was found in the store.
     pub(crate) fn recovered_last_change(&self, stamp: u64) {
         self.note_change(stamp);
         self.knows_last_change.store(true, Atomic::SeqCst);

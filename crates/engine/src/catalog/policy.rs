@@ -35,8 +35,8 @@ impl Policy {
         best.is_some_and(|rule| rule.included)
     }
 
-    /// Returns whether anything at or below a path may be included, by a rule for it or a deeper
-    /// one.
+    /// Returns whether anything at or below a path may be included, by a rule for this path or for
+    /// a deeper one.
     pub(crate) fn may_cover_below<P>(&self, path: &[P]) -> bool
     where
         PathStep: PartialEq<P>,
@@ -101,7 +101,8 @@ fn rule_from(value: Value) -> Option<PolicyRule> {
 }
 
 impl PolicyRule {
-    /// Returns whether the rule applies to this path, exactly or as one below the rule's path.
+    /// Returns whether the rule applies to this path: the rule's own path or, if `below` is set,
+    /// any path below it.
     fn fits_path<P>(&self, path: &[P]) -> bool
     where
         PathStep: PartialEq<P>,

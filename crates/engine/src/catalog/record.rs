@@ -29,7 +29,8 @@ pub enum IndexShape {
         /// Whether uniqueness applies within a logical partition.
         scoped: bool,
     },
-    /// When each item with a deadline expires, by its class; expirations are published from it.
+    /// Each item that may expire, by class and by the second of its write or deadline; expirations
+    /// are published from this index.
     Timeline,
 }
 
@@ -51,7 +52,7 @@ pub struct KeptPath {
     pub why: KeptFor,
     /// Second since which the path is indexed, for reports.
     pub since_s: i64,
-    /// Second of a recent use of the index, at most a day before the last one.
+    /// Second of a recent use of the index, at most a day before the last use.
     pub used_s: i64,
 }
 
@@ -127,12 +128,12 @@ impl IndexSpec {
 /// counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CounterState {
-    /// No counters by class are maintained; those of date indexes are complete.
+    /// No counters by class are maintained; the counters of date indexes are complete.
     Off,
     /// Writers maintain the counts; rows written before are being added. The number identifies the
     /// build.
     Building(u64),
-    /// The counts are complete; the number is that of their build.
+    /// The counts are complete; the number identifies their build.
     Ready(u64),
 }
 
@@ -184,8 +185,8 @@ pub struct ItemSettings {
     pub changed: u64,
     /// Second of the last change of the container's definition.
     pub changed_ts: i64,
-    /// Second of the last change of the default TTL. Documents may have expired in it by the
-    /// change.
+    /// Second of the last change of the default TTL. Documents that expired by the change itself
+    /// expired in this second.
     pub ruled_ts: i64,
     /// Settings of the container's feed of all versions and expirations, if it has one.
     pub feed: Option<FeedSettings>,

@@ -78,7 +78,7 @@ impl CopyReaper {
     }
 }
 
-/// Entries are dropped before rows, as on the owner.
+/// Compacts a collection of a copy; entries are dropped before rows, as on the owner.
 async fn compact<S: Store>(store: &S, id: u32) -> Result<(), Error> {
     store.reap_space(Space::Index(id)).await?;
     store.reap_space(Space::Rows(id)).await?;

@@ -262,8 +262,8 @@ impl<S: Store> Engine<S> {
         Ok(())
     }
 
-    /// Deletes the data of a dropped collection. The marker is removed last: by it a start
-    /// distinguishes a dropped collection from one whose record was lost.
+    /// Deletes the data of a dropped collection. The marker is removed last: it lets a start
+    /// distinguish a dropped collection from one whose record was lost.
     pub(crate) async fn free_dropped(&self, id: u32) -> Result<(), Error> {
         self.inner.store().drop_space(Space::Rows(id))?;
         self.inner.store().drop_space(Space::Index(id))?;
@@ -274,8 +274,8 @@ impl<S: Store> Engine<S> {
         Ok(())
     }
 
-    /// Renames a collection; with `replace`, drops an existing one of the new name in the same
-    /// commit.
+    /// Renames a collection. With `replace`, an existing collection of the new name is dropped in
+    /// the same commit.
     pub async fn rename_collection(
         &self,
         model: Model,

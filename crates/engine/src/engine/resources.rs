@@ -135,7 +135,8 @@ fn beginning_with<'a>(
     from.take_while(move |(key, _)| key.starts_with(prefix))
 }
 
-/// Returns what each key holds after these changes; fails if one of them is not allowed.
+/// Returns the draft of each key's new record, `None` for a removed one. Fails if one of the
+/// changes is not allowed.
 fn plan(
     held: &ByKey,
     changes: Vec<ResourceChange>,

@@ -45,8 +45,8 @@ impl<S: Store> Engine<S> {
     }
 
     /// Starts the backfill of counters that a change has enabled. Called when the change is
-    /// published, before any later commit is ordered: the existing rows are exactly those not yet
-    /// counted.
+    /// published, before any later commit is ordered: the rows that exist then are exactly the rows
+    /// that no writer has counted.
     pub(crate) fn begin_counters(
         &self,
         collection: &Arc<Collection>,

@@ -9,8 +9,8 @@ use store::Store;
 use crate::engine::Engine;
 
 impl<S: Store> Engine<S> {
-    /// Locks the clock for a relative move: what the caller reads from it stays current until it
-    /// has moved the clock, so that two concurrent moves by a minute add up to two minutes.
+    /// Locks the clock for a relative move: the time that the caller reads stays current until the
+    /// caller has moved the clock, so that two concurrent moves by a minute add up to two minutes.
     pub async fn clock_turn(&self) -> impl Drop + '_ {
         self.inner.clock_turns.lock().await
     }

@@ -126,7 +126,7 @@ pub struct ForecastOfAll {
 }
 
 impl<S: Store> Engine<S> {
-    /// Returns what expires in a collection in each step from now on.
+    /// Returns the amount that expires in a collection in each step from now on.
     pub async fn expiry_series(
         &self,
         collection: &Arc<Collection>,
@@ -323,7 +323,8 @@ fn by_horizon(deaths: &[Amount]) -> HorizonAmounts {
     HorizonAmounts { hour: up_to(0), day: up_to(1), week: up_to(2) }
 }
 
-/// Converts the amounts that expire until each instant to those between consecutive instants.
+/// Converts the amounts that expire until each instant to the amounts that expire between
+/// consecutive instants.
 fn step_differences(up_to: &[Amount]) -> Vec<Amount> {
     let before = std::iter::once(Amount::default()).chain(up_to.iter().copied());
     up_to.iter().zip(before).map(|(end, start)| end.minus(start)).collect()

@@ -64,8 +64,9 @@ pub(super) fn would_forget(record: &Record, allowed: &ReapFloors) -> bool {
 }
 
 impl<S: Store> Engine<S> {
-    /// Removes what a compaction under `allowed` has made unnecessary. Documents expired by a
-    /// removed rule are still in the totals and perhaps in buckets, so the counters are rebuilt.
+    /// Removes the rules and index ids that a compaction under `allowed` has made unnecessary.
+    /// Documents expired by a removed rule are still in the totals and perhaps in buckets, so the
+    /// counters are rebuilt.
     pub(super) async fn forget_retired(
         &self,
         collection: &Arc<Collection>,

@@ -53,10 +53,11 @@ const CLASSES: [u8; 3] = [0, 1, 2];
 pub(crate) enum CountBy<'s> {
     /// No document expires, so that all documents are live.
     None,
-    /// Documents expire by class: live documents are the totals minus those in expired buckets.
+    /// Documents expire by class: live documents are the totals minus the documents in expired
+    /// buckets.
     Classes,
     /// Documents expire by one date index: live documents are the totals minus the buckets of
-    /// expired dates and minus those that have expired within the last, incomplete second.
+    /// expired dates and minus the documents that have expired within the last, incomplete second.
     Date(&'s DateRule),
     /// Several rules apply, or counters cannot be used, so that the headers of all rows are read.
     Several,

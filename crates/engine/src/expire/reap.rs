@@ -170,8 +170,8 @@ impl<S: Store> Engine<S> {
         Ok(())
     }
 
-    /// Removes from the record what a compaction has made unnecessary, once the store reports that
-    /// all data was filtered.
+    /// Removes from the record the rules and index ids that a compaction has made unnecessary, once
+    /// the store reports that all data was filtered.
     async fn forget_if_filtered(&self, collection: &Arc<Collection>) -> Result<(), Error> {
         let compacted = {
             let all = self.inner.reaper.lock();
@@ -353,7 +353,8 @@ impl Estimate {
 }
 
 impl<S: Store> LiveView<S> {
-    /// Returns the floors of this view, limited by the clock, and an estimate by them.
+    /// Returns the floors of this view, limited by the clock, and an estimate of the amounts that
+    /// have expired by these floors.
     async fn read_sample(
         &self,
         until: Instant,

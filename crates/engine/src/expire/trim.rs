@@ -27,10 +27,10 @@ use crate::{
 };
 
 impl<S: Store> Engine<S> {
-    /// Subtracts what has expired by these floors and was compacted away, from buckets and totals
-    /// in one commit, so that they keep cancelling out. Returns how much was subtracted from the
-    /// totals. Where several rules apply, the totals stay: they are not used before the counters
-    /// are rebuilt.
+    /// Subtracts the documents that expired by these floors and were compacted away from buckets
+    /// and totals, in one commit, so that the difference of the two does not change. Returns the
+    /// amount subtracted from the totals. Where several rules apply, the totals are left unchanged:
+    /// they are not used before the counters are rebuilt.
     ///
     /// # Errors
     ///

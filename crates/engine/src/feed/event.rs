@@ -31,7 +31,7 @@ pub enum EventKind {
 }
 
 impl EventKind {
-    /// Code in stored events, which never changes.
+    /// Returns the kind's code in stored events, which never changes.
     fn code(self) -> i32 {
         match self {
             Self::Create => 1,

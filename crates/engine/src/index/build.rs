@@ -58,8 +58,8 @@ fn unbuilt_indexes<'a>(
 
 impl<S: Store> Engine<S> {
     /// Completes builds of indexes and counters that an earlier run interrupted, and replaces
-    /// indexes with keys of earlier versions. Queries do not use them until then, so nothing waits
-    /// for this.
+    /// indexes with keys of earlier versions. Queries do not use incomplete indexes and counters,
+    /// so nothing waits for this.
     pub async fn resume_builds(&self) -> Result<(), Error> {
         for collection in self.inner.map().all_collections().values() {
             self.replace_old_indexes(collection).await?;

@@ -38,7 +38,8 @@ pub(super) fn allowed_part<'a>(record: &Record, sarg: &'a Sarg) -> Cow<'a, Sarg>
     }
 }
 
-/// Returns the parts of a conjunction, those first whose kind usually matches fewest items.
+/// Returns the parts of a conjunction, sorted by how many items their kinds usually match, fewest
+/// first.
 pub(super) fn by_width(parts: &[Sarg]) -> Vec<&Sarg> {
     let mut parts: Vec<&Sarg> = parts.iter().collect();
     parts.sort_by_key(|part| usual_width(part));

@@ -158,7 +158,8 @@ fn replace_definition(
     set_feed(record, wanted.retention_s, stamp, false);
 }
 
-/// Replaces the indexes by the wanted ones; those still wanted or allowed are unchanged.
+/// Replaces the indexes by the wanted ones. Existing indexes that are wanted, or whose path the
+/// policy allows, are unchanged.
 fn replace_indexes(record: &mut Record, wanted: &[IndexSpec], stamp: Stamp) {
     let policy = wanted.iter().find_map(IndexSpec::policy);
     let allows = |held: &KeptPath| policy.is_some_and(|policy| policy.covers_path(&held.steps));
@@ -180,8 +181,8 @@ fn replace_indexes(record: &mut Record, wanted: &[IndexSpec], stamp: Stamp) {
     keep_named_paths(record, stamp, false);
 }
 
-/// Returns whether an index is the wanted one. An index of all paths of a policy, from an earlier
-/// version, counts as the policy.
+/// Returns whether an existing index has the wanted definition. An index of all paths of a policy,
+/// as earlier versions created it, counts as the index of that policy.
 fn is_same(held: &IndexSpec, spec: &IndexSpec) -> bool {
     let same_policy = spec.policy().is_some() && held.policy() == spec.policy();
     held.key == spec.key && held.unique == spec.unique && (same_policy || held.shape == spec.shape)

@@ -55,7 +55,8 @@ pub(super) struct IndexOrderScan<'a> {
     inner: [u8; 2],
     /// Whether the items without a value follow after those with one.
     without: bool,
-    /// Of the items without a value, only those before this position in creation order.
+    /// If set, only those items without a value are emitted that precede this position in creation
+    /// order.
     without_before: Option<Vec<u8>>,
 }
 

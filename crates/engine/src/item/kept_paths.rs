@@ -47,8 +47,8 @@ pub struct PathStatus {
     pub progress: PathProgress,
     /// Second in which the path was added to the index, if known.
     pub since_s: Option<i64>,
-    /// Second of a recent use, at most a day before the last one, if the index is dropped when
-    /// unused.
+    /// Second of a recent use, at most a day before the last use; `None` for an index that is not
+    /// dropped when unused.
     pub used_s: Option<i64>,
     /// Number of uses of the index since the server started.
     pub uses: IndexUsage,

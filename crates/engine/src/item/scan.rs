@@ -58,9 +58,9 @@ pub struct Scan {
     /// The requested order: property paths with directions (true: descending). It is used only if
     /// an index yields it.
     pub order: Vec<(Vec<String>, bool)>,
-    /// Position in that order from which to start, in full or as a prefix: the encoded values
-    /// (bitwise inverted for a descending path), then the item's creation stamp (inverted if the
-    /// first path is descending).
+    /// Position in `order` from which to start, in full or as a prefix: the encoded values (bitwise
+    /// inverted for a descending path), then the item's creation stamp (inverted if the first path
+    /// is descending).
     pub seek: Option<Vec<u8>>,
     /// Whether the scan must not use an index.
     pub no_index: bool,

@@ -49,7 +49,7 @@ pub struct Cursor<S: Store> {
     pub(super) others: Vec<Namespace>,
     /// Filter, order and hint from which the finder is planned.
     pub(super) find: Find,
-    /// The stages of the query; `work` holds those that the plan still needs.
+    /// All stages of the query; `work` holds the stages that the plan still needs.
     pub(super) asked: Vec<Stage>,
     /// Work budget, time limit and memory of the operation.
     pub(super) context: Arc<Context>,
@@ -84,7 +84,8 @@ pub(super) struct Running {
     pub(super) stages: Arc<[Stage]>,
     /// Executes the stages.
     pub(super) exec: Exec,
-    /// The count in progress if rows are only counted; `stages` are those after the count.
+    /// The count in progress if rows are only counted; `stages` then are the stages after the
+    /// count.
     pub(super) counting: Option<Counting>,
     /// Whether the stages have received the last row.
     pub(super) input_ended: bool,
@@ -234,7 +235,7 @@ impl<S: Store> Cursor<S> {
         }
     }
 
-    /// Releases what can be read again, and accounts for the memory held between batches.
+    /// Releases rows that can be read again, and accounts for the memory held between batches.
     fn pause_between_batches(&mut self) -> Result<(), Error> {
         self.finder.iter_mut().for_each(Finder::forget_read_ahead);
         self.context.holding.release_expression();
@@ -266,8 +267,8 @@ impl<S: Store> Cursor<S> {
     }
 }
 
-/// Moves a leading skip stage into the finder if rows can be skipped by keys. Adjacent limits
-/// become a limit on what remains.
+/// Moves a leading skip stage into the finder if rows can be skipped by keys. A limit next to it
+/// becomes a limit on the remaining rows.
 fn skip_by_keys(finder: &mut Finder, stages: &mut Vec<Stage>) {
     let (rows, limit, taken) = match stages.as_slice() {
         [Stage::Skip(rows), ..] => (*rows, None, 1),

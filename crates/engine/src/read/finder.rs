@@ -62,7 +62,8 @@ enum Candidate {
 enum Progress {
     /// No page was read yet.
     NotBegun,
-    /// Some pages were read; the range ends when those and the rows read ahead are used up.
+    /// Some pages were read. The range ends when no page is left and the rows read ahead are used
+    /// up.
     Walking(Pages),
 }
 

@@ -49,7 +49,8 @@ impl LastWrites {
         &self.slots[hash.0 as usize & (SLOTS - 1)]
     }
 
-    /// Records what a commit writes. Called where commits are ordered, before any view can see it.
+    /// Records the rows that a commit writes. Called where commits are ordered, before any view can
+    /// see it.
     pub(super) fn note_commit(&self, mutations: &[Mutation], seq: u64) {
         for mutation in mutations {
             if let (Space::Rows(collection), key) = mutation.space_and_key() {

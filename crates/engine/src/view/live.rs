@@ -65,8 +65,8 @@ pub struct LiveView<S: Store> {
 }
 
 impl<S: Store> LiveView<S> {
-    /// Waits for the commits that were in flight, so that a new view can decide what this one could
-    /// not.
+    /// Waits for the commits that were in flight, so that a new view can decide which documents
+    /// have expired.
     pub(crate) async fn wait_for_in_flight(&self, factory: &ViewFactory<S>) {
         if let Some(batch) = self.in_flight {
             factory.store.in_flight().wait_until_finished(batch).await;

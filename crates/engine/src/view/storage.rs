@@ -113,7 +113,8 @@ impl<S: Store> Storage<S> {
         self.store.drop_space(space)
     }
 
-    /// Returns all existing spaces, including those of dropped collections until deleted.
+    /// Returns all existing spaces, including spaces of dropped collections that are not deleted
+    /// yet.
     pub(crate) fn all_spaces(&self) -> Vec<Space> {
         self.store.all_spaces()
     }
@@ -128,7 +129,7 @@ impl<S: Store> Storage<S> {
         self.store.reap_space(space).await
     }
 
-    /// Returns the commit up to which a space is free of what the predicate drops; see
+    /// Returns the `seq` up to which a space contains no data that the drop predicate selects; see
     /// [`Store::filtered_through`].
     pub(crate) fn filtered_through(&self, space: Space) -> u64 {
         self.store.filtered_through(space)

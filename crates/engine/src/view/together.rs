@@ -52,8 +52,8 @@ impl<S: Store> Views<S> {
         }
     }
 
-    /// Waits until new views can decide what these could not. All were opened together, so waiting
-    /// for one suffices.
+    /// Waits for the commits that were in flight, so that new views can decide which documents have
+    /// expired. All views were opened together, so waiting for one suffices.
     pub(crate) async fn wait_for_in_flight(&self, factory: &ViewFactory<S>) {
         let mut all =
             self.main.iter().chain(self.others.iter().filter_map(|(_, view)| view.as_ref()));
@@ -63,7 +63,7 @@ impl<S: Store> Views<S> {
     }
 }
 
-/// Opens a view of a collection together with those of others, given by name.
+/// Opens views at one instant: of a collection, and of other collections given by name.
 ///
 /// # Errors
 ///

@@ -218,8 +218,8 @@ impl<'a, S: Store> WriteDraft<'a, S> {
         keys
     }
 
-    /// Returns the commit that writes `body` under `row_key`, replacing `previous`, which may have
-    /// another key that is then free.
+    /// Returns the commit that writes `body` under `row_key` and replaces `previous`. If `previous`
+    /// has another key, that key becomes free.
     pub(crate) async fn put_document(
         &self,
         row_key: Bytes,

@@ -49,7 +49,7 @@ pub struct WriteGroup<'e, S: Store> {
     /// The writes to each collection involved.
     parts: Vec<Part<S>>,
     writes: Vec<StatementWrite>,
-    /// Positions of statements whose write replaces that of an earlier statement.
+    /// Positions of statements whose write replaces the write of an earlier statement.
     rewrites: Vec<usize>,
     /// Effects of all statements by position, including those that write nothing.
     effects: Vec<(usize, StatementEffect)>,
@@ -63,7 +63,7 @@ impl<S: Store> std::fmt::Debug for WriteGroup<'_, S> {
     }
 }
 
-/// The commit of one statement before it is merged into that of the group.
+/// The commit of one statement before it is merged into the group's commit.
 struct StatementWrite {
     /// Position of the statement in the caller's numbering.
     at: usize,
@@ -94,9 +94,9 @@ impl<S: Store> WriteGroup<'_, S> {
         positions
     }
 
-    /// Adds an update at position `at`, which must exceed all earlier ones. Returns what the update
-    /// does once the group is committed, or `None` if it cannot be added: the group is then
-    /// unchanged, and the statement belongs in the next group or, if this one is empty, runs
+    /// Adds an update at position `at`, which must exceed all earlier ones. Returns the effect that
+    /// the update has once the group is committed, or `None` if it cannot be added: the group is
+    /// then unchanged, and the statement belongs in the next group or, if this one is empty, runs
     /// through [`Engine::update`].
     ///
     /// # Errors

@@ -41,9 +41,9 @@ pub(super) struct Drafted {
     pub(super) documents: Vec<WrittenDocument>,
     /// Unique keys that the statement takes or releases.
     pub(super) unique: HashSet<Bytes>,
-    /// Whether it is an update.
+    /// Whether the statement is an update.
     pub(super) is_update: bool,
-    /// The document whose write it replaces.
+    /// The document whose earlier write the statement replaces.
     pub(super) rewritten: Option<Rewritten>,
 }
 
@@ -215,8 +215,8 @@ impl<S: Store> Part<S> {
         Ok(true)
     }
 
-    /// Returns the rows of a statement; `None` if they depend on what the group writes or are too
-    /// many.
+    /// Returns the rows of a statement; `None` if they depend on writes of the group, or if they
+    /// are too many.
     async fn find_rows(
         &mut self,
         engine: &Engine<S>,

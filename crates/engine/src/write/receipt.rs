@@ -61,9 +61,9 @@ pub enum Effect<'a> {
     Inserted(&'a [usize]),
     /// A document is edited.
     Edited {
-        /// The document before.
+        /// The document before the edit.
         before: &'a Bytes,
-        /// The document after.
+        /// The document after the edit.
         after: &'a Bytes,
     },
     /// An upsert inserts a document.
@@ -75,7 +75,7 @@ pub enum Effect<'a> {
     },
     /// A document is deleted.
     Removed {
-        /// The document before.
+        /// The document before the deletion.
         before: &'a Bytes,
     },
     /// The statements at these positions of a command have these effects.

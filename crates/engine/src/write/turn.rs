@@ -67,8 +67,8 @@ impl<'a> WriterTurns<'a> {
     /// Starts another attempt, after a wait for its memory and its turn.
     ///
     /// A turn is needed if the first document in sort order must be found by a full scan, and an
-    /// earlier attempt has lost or a turn is held, so that later writers do not overtake waiting
-    /// ones. It is kept until the operation ends.
+    /// earlier attempt was refused or another writer holds a turn; so later writers do not overtake
+    /// waiting ones. The turn is kept until the operation ends.
     ///
     /// # Errors
     ///
@@ -93,7 +93,7 @@ impl<'a> WriterTurns<'a> {
         Ok(())
     }
 
-    /// Waits for memory before the next batch of rows, if an earlier one contained large rows.
+    /// Waits for memory before the next batch of rows, if an earlier batch contained large rows.
     pub(super) async fn begin_batch(&mut self) -> Result<(), Error> {
         if self.lacks_memory() {
             self.wait_for_memory().await?;
@@ -134,8 +134,8 @@ impl<'a> WriterTurns<'a> {
         self.covered() < self.largest
     }
 
-    /// Waits for memory for a row of the largest size met. Memory held for smaller ones is returned
-    /// first, since writers that hold some and wait for more could wait for each other.
+    /// Waits for memory for a row of the largest size met. Memory held for smaller rows is returned
+    /// first, since two writers that hold memory and wait for more could wait for each other.
     async fn wait_for_memory(&mut self) -> Result<(), Error> {
         self.memory = None;
         let bytes = self.largest.saturating_mul(ROW_COPIES);

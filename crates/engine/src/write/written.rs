@@ -17,7 +17,8 @@ use crate::{
     row::Row,
 };
 
-/// Maximum sets of paths (shapes); statements with further ones are compared with all documents.
+/// Maximum number of shapes (sets of paths). A statement with a further set is compared with all
+/// documents.
 const MAX_SHAPES: usize = 8;
 /// Maximum documents to compare; with more, a match is assumed.
 const MAX_COMPARED: usize = 64;

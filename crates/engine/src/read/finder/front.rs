@@ -90,7 +90,8 @@ impl Finder {
         }
     }
 
-    /// Skips the next candidate, which must be read ahead and match; false if there is none.
+    /// Skips the next candidate without reading its row; the candidate must be read ahead and
+    /// match. Returns false if there is no candidate.
     pub(super) fn pass_front(&mut self) -> bool {
         if self.next_long().is_some() {
             return true;

@@ -116,7 +116,8 @@ impl Finder {
         self.chosen.sorted
     }
 
-    /// Plans to skip this many leading rows by their keys; false if rows must be read for that.
+    /// Plans to skip this many leading rows by their keys; returns false if rows must be read to
+    /// skip them.
     pub(crate) fn plan_skip(&mut self, rows: u64) -> bool {
         if self.by_keys {
             self.to_skip = rows;

@@ -11,7 +11,7 @@ use crate::{error::Error, limits::SEEN_BYTES};
 #[derive(Debug, Default)]
 pub(super) struct SeenRows {
     keys: HashSet<Box<[u8]>>,
-    /// Memory reserved for the keys, once there are any keys.
+    /// Memory reserved for the keys; `None` while the set is empty.
     held: Option<Share>,
 }
 
