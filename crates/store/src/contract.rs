@@ -173,7 +173,8 @@ pub trait Store: Send + Sync + 'static {
     /// Returns the engine's capabilities.
     fn capabilities(&self) -> Capabilities;
 
-    /// Takes a snapshot of what is published. Read [`published`](Self::published) before it.
+    /// Takes a snapshot of all published commits. To get a `seq` that the snapshot includes, read
+    /// [`published`](Self::published) before it.
     fn snapshot(&self) -> Self::Snapshot;
 
     /// Returns the newest `seq` up to which every commit is visible.
@@ -221,8 +222,8 @@ pub trait Store: Send + Sync + 'static {
     /// Returns whether the store accepts commits.
     fn health(&self) -> Health;
 
-    /// Accepts commits again after [`Anew`](Health::Anew), once the caller has re-read what it
-    /// caches.
+    /// Accepts commits again after [`Anew`](Health::Anew), once the caller has re-read its cached
+    /// state.
     fn resume_commits(&self);
 
     /// Closes the store after flushing everything, so that a start has nothing to replay.

@@ -103,8 +103,8 @@ fn weight_of_key(key: &Bytes, versions: &Versions) -> usize {
     if versions.is_empty() { 0 } else { KEY + key.len() + values.sum::<usize>() }
 }
 
-/// Keeps the newest version and those that an open snapshot reads. Versions between two snapshots
-/// are removed, so that a frequently written key does not grow while a snapshot is open.
+/// Keeps the newest version and the versions that open snapshots read. Versions between two
+/// snapshots are removed, so that a frequently written key does not grow while a snapshot is open.
 fn forget_unread(versions: &mut Versions, open: &BTreeMap<u64, usize>) {
     let mut at = 0;
     while let Some([(seq, _), (next, _)]) = versions.get(at..at + 2) {

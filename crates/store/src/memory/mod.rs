@@ -111,7 +111,8 @@ impl MemoryStore {
         Self { shared: Arc::new(shared) }
     }
 
-    /// Returns a new store with what a restart would find: everything published, nothing else.
+    /// Returns a new store with the data that a restart would find: all published commits and
+    /// nothing else.
     pub fn reopen(&self, time: Arc<dyn Timepiece>) -> Self {
         let seq = self.published();
         let data = self.shared.data.lock();
@@ -135,7 +136,7 @@ impl MemoryStore {
     }
 
     /// Fails if the store is over its limit. Commits that pass the check concurrently may exceed
-    /// the limit by at most what operations may hold in memory.
+    /// the limit by at most the memory that operations may hold.
     fn check_limit(&self, frees: bool) -> Result<(), Error> {
         let mut data = self.shared.data.lock();
         if self.shared.limit <= data.bytes {
