@@ -27,11 +27,11 @@ use crate::{
 
 /// Directory of the archive within the store's directory.
 pub(crate) const ARCHIVE: &str = "archive";
-/// Amount of journal that is written to one file.
+/// Bytes of the journal that are written to one file.
 const FILE_BYTES: u64 = 8 << 20;
-/// Amount of entries read at once.
+/// Bytes of entries read at once.
 const PART_BYTES: usize = 2 << 20;
-/// Maximum amount of journal that waits to be archived.
+/// Maximum bytes of the journal that wait to be archived.
 const BEHIND_BYTES: u64 = 256 << 20;
 
 /// The archived range of entries.
@@ -49,7 +49,7 @@ struct State {
 #[derive(Debug)]
 pub(crate) struct Archive {
     folder: PathBuf,
-    /// Maximum size of all files.
+    /// Maximum total size of the archive's files in bytes.
     limit: u64,
     state: Mutex<State>,
     /// Cloned by readers; files are kept while any clone exists.
@@ -179,7 +179,8 @@ impl Archive {
         self.state.lock().last + 1
     }
 
-    /// Copies entries up to the last applied one if due; returns true if there may be more.
+    /// Copies entries up to the last applied one if due; returns true if more entries may have to
+    /// be copied.
     pub(crate) fn copy(&self, journal: &dyn Journal, applied: (u64, Stamp)) -> Result<bool, Error> {
         let (last, before) = {
             let state = self.state.lock();

@@ -22,7 +22,7 @@ pub(crate) fn archive_until_closed(inner: &OpenStore) {
     }
 }
 
-/// Copies entries into at most one file; returns whether there may be more.
+/// Copies entries into at most one file; returns whether more entries may have to be copied.
 fn copy_once(inner: &OpenStore) -> bool {
     let Some(archive) = &inner.archive else { return false };
     if inner.stop_reason().is_some() {

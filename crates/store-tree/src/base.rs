@@ -134,7 +134,7 @@ impl BaseReader {
         rows
     }
 
-    /// Returns rows after this key of the tree at index `at` and of the following ones.
+    /// Returns rows of the tree at index `at` after this key, then rows of the following trees.
     fn rows(
         &mut self,
         mut at: usize,
@@ -203,7 +203,7 @@ pub(crate) fn pieces(directory: &Path) -> Option<u32> {
     std::fs::read_to_string(directory.join(wiping::BASE).join(COMPLETE)).ok()?.parse().ok()
 }
 
-/// Loads a base whose pieces were all stored, if there is one.
+/// Loads the stored base if all of its pieces exist.
 pub(crate) fn load(
     options: &TreeOptions,
     journal: &dyn OpenJournal,

@@ -123,7 +123,8 @@ impl Committer {
         let _ = self.appender.send(Batch { epoch: self.epoch, ..batch });
     }
 
-    /// Waits until all batches passed on are visible or have failed; returns the last one's result.
+    /// Waits until all batches passed on are visible or have failed; returns the result of the last
+    /// batch.
     fn drain(&mut self, batch: Batch) -> Result<(), Error> {
         let (done, wait) = mpsc::channel();
         self.enqueue(Batch { done: Some(done), ..batch });

@@ -27,7 +27,7 @@ const TABLES_IN_A_BURST: u8 = 12;
 /// Target size of a table in a tree that is no longer written.
 const TABLE_BYTES: u64 = 64 * 1024 * 1024;
 /// Target size of a table during a burst. The second level holds this much before it is merged with
-/// the next, which can also wait.
+/// the next level; that merge can wait, too.
 const TABLE_BYTES_IN_A_BURST: u64 = 4 * TABLE_BYTES;
 /// Number of first-level tables that are merged even if an open view is older than one of them.
 /// Replaced versions are then kept.
@@ -176,8 +176,8 @@ fn sweep_where_due(inner: &OpenStore, place: &Place, at_rest: bool) -> Result<bo
     Ok(place.superseded_bytes() == 0)
 }
 
-/// Merges tables of a tree; returns false if the merge was stopped for using too much memory, in
-/// which case the next one writes smaller tables (see `outputs.rs`).
+/// Merges tables of a tree; returns false if the merge was stopped for using too much memory. The
+/// next merge then writes smaller tables (see `outputs.rs`).
 fn merge(
     inner: &OpenStore,
     place: &Place,

@@ -95,7 +95,7 @@ impl EntryReader {
         Err(refused("the archive of the journal was discarded meanwhile: take a full backup"))
     }
 
-    /// Returns the entries of a file that are wanted: after the last one read, and up to `until`.
+    /// Returns the wanted entries of a file: after the last entry read, up to number `until`.
     fn wanted_of(&self, parts: Vec<Bytes>) -> Result<Bytes, Error> {
         let mut out = BytesMut::new();
         for part in parts {

@@ -48,8 +48,8 @@ impl TreeStore {
         ask_committer(&live, CommitterMessage::Lead)
     }
 
-    /// Stops accepting commits: waiting and later ones fail with `Moved`. Returns when everything
-    /// in progress is visible or has failed.
+    /// Stops accepting commits: waiting and later commits fail with `Moved`. Returns when
+    /// everything in progress is visible or has failed.
     pub fn leave(&self) -> Result<(), Error> {
         let live = self.shared.open_generation()?;
         ask_committer(&live, CommitterMessage::Leave)

@@ -213,8 +213,8 @@ fn open_archive(
     }
 }
 
-/// Appends the first entry, which creates the initial spaces. Due to it, a store that lost
-/// everything differs from a new one.
+/// Appends the first entry, which creates the initial spaces. The entry distinguishes a store that
+/// lost everything from a new one.
 fn begin(journal: &dyn Journal, trees: &Trees, accept_loss: bool) -> Result<(), Error> {
     if !trees.numbers()?.is_empty() && !accept_loss {
         return Err(Error::new(Kind::Corrupt, "the journal is missing"));

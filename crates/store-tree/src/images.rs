@@ -24,8 +24,8 @@ impl Images {
         BaseReader::new(&live.inner, &self.0.lasting.predicate)
     }
 
-    /// Returns a reader of the entries after this one, which must have this stamp, up to what is
-    /// visible now.
+    /// Returns a reader of the entries after this one, which must have this stamp, up to the last
+    /// entry that is visible now.
     pub fn entries_after(&self, entry: u64, stamp: Stamp) -> Result<EntryReader, Error> {
         EntryReader::new(&self.0.open_generation()?.inner, entry, stamp)
     }

@@ -162,7 +162,7 @@ impl OpenStore {
         floors.min().map_or(next, |floor| floor.min(next))
     }
 
-    /// Flushes and releases the memtables of a tree; returns whether there were any.
+    /// Flushes and releases the memtables of a tree; returns whether the tree had any.
     pub(crate) fn flush_place(&self, place: &Arc<Place>) -> Result<bool, Error> {
         if place.buffer().floor().is_none() || place.is_dropped() {
             return Ok(false);

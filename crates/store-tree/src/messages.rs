@@ -27,7 +27,7 @@ pub(crate) type DoneSender = mpsc::Sender<Result<(), Error>>;
 
 /// A message to the committer.
 pub(crate) enum CommitterMessage {
-    /// Commit these.
+    /// Execute these commits.
     Commit(CommitRequest),
     /// Create a space.
     MakeSpace(Space, DoneSender),

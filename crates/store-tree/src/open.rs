@@ -63,10 +63,9 @@ impl TreeStore {
         Self::open_on(options, Arc::new(options.journal_folder()), time, true)
     }
 
-    /// Opens a store on another journal. The directory contains a copy of what the journal
-    /// describes and may be empty, in which case everything is replayed. Unless it `leads`, the
-    /// store accepts no commits and follows the entries that other owners append; see
-    /// [`follow`](Self::follow).
+    /// Opens a store on another journal. The directory contains a copy of the journal's data and
+    /// may be empty, in which case everything is replayed. Unless it `leads`, the store accepts no
+    /// commits and follows the entries that other owners append; see [`follow`](Self::follow).
     pub fn open_on(
         options: &TreeOptions,
         journal: Arc<dyn OpenJournal>,

@@ -46,7 +46,7 @@ const INDEX_PART: u64 = 4 * 1024;
 /// Size of a block's index entry, besides its key.
 const INDEX_ENTRY: u64 = 56;
 
-/// The table size limit of a tree, and what is known of its rows.
+/// The table size limit of a tree, and the size of its rows as far as known.
 pub(crate) struct Outputs {
     folder: PathBuf,
     inputs: Arc<Inputs>,

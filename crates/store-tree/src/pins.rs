@@ -86,7 +86,7 @@ impl Pins {
         Some(OldestView { number: *number, superseded_ns: at_ns, kept })
     }
 
-    /// Ends the views of this number, which is not the newest, and all older ones.
+    /// Ends the views of this number, which is not the newest, and all older views.
     pub(crate) fn end(&self, number: u64) {
         // Under the lock, so that these views fail before a newer oldest number is returned.
         let _open = self.open.lock();

@@ -88,8 +88,8 @@ pub(crate) struct Place {
     inputs: Arc<Inputs>,
     /// Limits the size of tables that a compaction writes.
     pub(crate) outputs: Arc<Outputs>,
-    /// Bytes written to tables with replaced versions since the last compaction that dropped all of
-    /// those.
+    /// Bytes written to tables with replaced versions since the last compaction that dropped all
+    /// replaced versions.
     superseded: AtomicU64,
     dropped: AtomicBool,
     graveyard: Graveyard,
@@ -156,9 +156,10 @@ impl Place {
 
     /// Flushes all memtables. On failure they stay in memory for the next flush.
     ///
-    /// `prepare` is called once it is fixed what is written. It syncs the journal up to there, so
-    /// that no table is ahead of it, and returns the oldest view's number; with 0 all versions of a
-    /// key are written. Returns the bytes of tables written with all versions.
+    /// `prepare` is called once the entries to write are fixed. It syncs the journal up to the last
+    /// of them, so that no table is ahead of the journal, and returns the oldest view's number;
+    /// with 0 all versions of a key are written. Returns the bytes of the new tables if all
+    /// versions were written, otherwise 0.
     pub(crate) fn flush(&self, prepare: impl FnOnce() -> Result<u64, Error>) -> Result<u64, Error> {
         let lock = self.tree.get_flush_lock();
         let (newest, bytes) = {
@@ -215,8 +216,8 @@ impl Place {
         self.compacting.lock()
     }
 
-    /// Fixes what a compaction may choose from: no flush adds tables before it has chosen or the
-    /// returned value is dropped. The caller holds the guard of
+    /// Fixes the tables from which a compaction may choose: no flush adds tables before the
+    /// compaction has chosen or the returned value is dropped. The caller holds the guard of
     /// [`begin_compaction`](Self::begin_compaction).
     pub(crate) fn settle_inputs(&self) -> Chosen<'_> {
         self.inputs.settle()
@@ -240,8 +241,8 @@ impl Place {
         let _ = self.superseded.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less);
     }
 
-    /// Returns an upper bound of the bytes of tables that are replaced versions: at most what was
-    /// written while older views were open. Counted from 0 at a start.
+    /// Returns an upper bound of the bytes of replaced versions in tables: the bytes written while
+    /// older views were open. Counted from 0 at a start.
     pub(crate) fn superseded_bytes(&self) -> u64 {
         self.superseded.load(Ordering::Relaxed).min(self.tree.disk_space())
     }

@@ -153,7 +153,7 @@ impl Published {
         self.pins.note_kept(bytes);
     }
 
-    /// Ends a view that is not the newest, and all older ones: their reads fail.
+    /// Ends a view that is not the newest, and all older views: their reads fail.
     pub(crate) fn end_view(&self, view: &OldestView) {
         self.pins.end(view.number);
     }

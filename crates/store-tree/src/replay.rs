@@ -73,7 +73,7 @@ impl Replayed {
         Ok(Self { directory: Arc::new(directory), places, next: listed.next, missing })
     }
 
-    /// Applies all entries after this number; returns the last one, if any.
+    /// Applies all entries after this number; returns the last entry, if any.
     pub(crate) fn apply_journal(
         &mut self,
         journal: &dyn Journal,
