@@ -19,7 +19,8 @@ use crate::{
 
 /// Ticks of the driver between attempts to make a base, about 10 s.
 const PAUSE_LOOKS: u32 = 2_000;
-/// Number of consecutive empty segments after which an epoch is taken to have no further ones.
+/// Number of consecutive empty segments after which an epoch is assumed to have no further
+/// segments.
 const EMPTY_MAX: u64 = 2;
 
 /// Shard and outcome of an attempt to make a base.

@@ -23,7 +23,7 @@ const TICK: Duration = Duration::from_millis(5);
 const PATIENCE: Duration = Duration::from_secs(2);
 /// Ticks between updates of the published view, if nothing else causes one.
 const LOOKS_BETWEEN_VIEWS: u32 = 50;
-/// Ticks between saves of the position.
+/// Ticks between saves of the position that each local copy has reached.
 const LOOKS_BETWEEN_NOTES: u32 = 200;
 
 /// Reads the boot clock in nanoseconds.

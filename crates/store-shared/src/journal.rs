@@ -30,8 +30,8 @@ impl PlaceBook {
         Self(Mutex::new(Places { newest, before: VecDeque::new() }))
     }
 
-    /// Records a position; older ones than the newest are ignored. `n` is the last entry of the
-    /// local journal before it, where known.
+    /// Records a position, unless a newer one was recorded. `n` is the last entry of the local
+    /// journal before the position, where known.
     pub(crate) fn note(&self, noted: Noted) {
         let mut places = self.0.lock();
         let newest = places.newest;

@@ -17,7 +17,7 @@ pub trait NodeClock: Send + Sync {
     /// Returns a checkpoint for a heartbeat that is sent now.
     fn checkpoint(&self) -> Bytes;
 
-    /// Returns whether there is a checkpoint that no heartbeat carries yet.
+    /// Returns whether the clock has a checkpoint that no heartbeat carries yet.
     fn has_news(&self) -> bool;
 
     /// Notes that the last heartbeat with a checkpoint was applied.

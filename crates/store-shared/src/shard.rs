@@ -130,7 +130,8 @@ impl SharedShard {
         self.wipes.load(Ordering::Relaxed)
     }
 
-    /// Returns how far the tree is behind what the node has read of the cluster's journal.
+    /// Returns the number and size of the entries that the node has read from the cluster's journal
+    /// and not applied to the tree yet.
     pub fn backlog(&self) -> Backlog {
         self.outstanding.backlog()
     }
