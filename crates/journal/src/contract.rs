@@ -66,8 +66,8 @@ pub trait Journal: Send + Sync + 'static {
     }
 
     /// Appends a group that is durable elsewhere without syncing it: it becomes durable here with
-    /// the next [`sync`](Self::sync). A crash of the machine before that may lose it and everything
-    /// after it. By default this is the same as [`append`](Self::append).
+    /// the next [`sync`](Self::sync). A crash of the machine before that may lose the group and
+    /// everything after it. By default this is the same as [`append`](Self::append).
     fn keep(&self, group: &[EncodedEntry]) -> Result<u64, AppendFailure> {
         self.append(group)
     }
@@ -84,8 +84,8 @@ pub trait Journal: Send + Sync + 'static {
 
     /// Drops entries numbered below `before`, as far as it can; the last group is always kept.
     /// `floors` are opaque bytes of the user, at most
-    /// [`FLOORS_BYTES_MAX`](crate::FLOORS_BYTES_MAX), stored from now on. A crash may lose them, in
-    /// which case the previous ones reappear.
+    /// [`FLOORS_BYTES_MAX`](crate::FLOORS_BYTES_MAX), stored from now on. A crash may lose the new
+    /// floors, in which case the previous ones reappear.
     fn cut(&self, before: u64, floors: &[u8]) -> Result<(), Error>;
 
     /// Returns the number of the last entry.

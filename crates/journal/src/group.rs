@@ -86,7 +86,7 @@ impl GroupHead {
         out
     }
 
-    /// Decodes a head of this segment; returns `None` if the bytes are not one.
+    /// Decodes a head of this segment; returns `None` if the bytes are not a head of this segment.
     pub(crate) fn decode(bytes: &[u8], segment: SegmentId) -> Option<Self> {
         let word = |at: usize| Some(u32::from_le_bytes(bytes.get(at..at + 4)?.try_into().ok()?));
         let number = |at: usize| Some(u64::from_le_bytes(bytes.get(at..at + 8)?.try_into().ok()?));

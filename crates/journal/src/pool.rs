@@ -26,7 +26,7 @@ use crate::{disk::Disk, segment::Segment};
 
 /// Time since the last segment was taken after which surplus segments are deleted.
 const REST: Duration = Duration::from_secs(5);
-/// Surplus segments are kept if the device has space for this many more.
+/// Surplus segments are kept if the device has free space for this many further segments.
 const PLENTY: u64 = 64;
 
 /// The pool of unused segments, which are created ahead of their use.

@@ -149,7 +149,7 @@ impl Writer {
         Err(Error::new(Kind::Unavailable, text))
     }
 
-    /// Stops all writing with this error; what was written is unknown.
+    /// Stops all writing with this error, because the contents of the disk are unknown.
     fn stop(&mut self, context: &str, error: &io::Error) -> Error {
         // Not `Full` even on a full disk: `Full` would mean that nothing was written.
         let error = Error::new(Kind::Unavailable, from_io(context, error).message);

@@ -77,8 +77,8 @@ pub struct EncodedEntry {
 }
 
 impl EncodedEntry {
-    /// Splits concatenated entries into the first and the rest. Fails with `Corrupt` if there is
-    /// none; only the length and number are read, nothing is checked.
+    /// Splits concatenated entries into the first and the rest. Fails with `Corrupt` if there is no
+    /// entry; only the length and number are read, nothing is checked.
     pub fn first_of(bytes: &Bytes) -> Result<(Self, Bytes), Error> {
         let damaged = || Error::new(Kind::Corrupt, "an entry of the journal is damaged");
         let length = length_at(bytes, 0).ok_or_else(damaged)?;
