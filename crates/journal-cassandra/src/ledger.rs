@@ -76,8 +76,8 @@ impl CassandraLedger {
 
     /// Reads all node records. For a full-table read, Cassandra selects the fastest replicas and
     /// waits if one of them is silent, whereas a read of a single row is then sent to another
-    /// replica. So if the list is late, the known records are read one by one. A new one appears in
-    /// the next list.
+    /// replica. So if the list is late, the known records are read one by one. A new record appears
+    /// in the next list.
     async fn nodes(&self) -> Result<Reply, Unanswered> {
         let mut list = pin!(self.list_nodes());
         let known: Vec<Uuid> = self.nodes.lock().iter().copied().collect();

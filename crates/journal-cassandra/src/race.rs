@@ -22,7 +22,7 @@ pub(crate) struct Pace {
 /// Runs attempts until a reply `settles` the request. A failed attempt is followed by the next one
 /// immediately. A reply that does not settle it ends further attempts, and is returned once the
 /// pending ones have completed or another delay has passed: a lightweight transaction may be
-/// refused only because an earlier attempt was applied, whose own reply says so.
+/// refused only because an earlier attempt was applied, and only the reply to that attempt says so.
 ///
 /// `delayed` is called each time a delay passes without a reply.
 pub(crate) async fn race<T, A>(

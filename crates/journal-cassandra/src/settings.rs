@@ -13,7 +13,7 @@ pub(crate) struct Facts {
     pub(crate) system_tables: Vec<String>,
     /// Replication of the keyspace.
     pub(crate) replication: BTreeMap<String, String>,
-    /// Address and settings of each node that responded; unset ones are empty.
+    /// Address and settings of each node that responded; unset settings are empty.
     pub(crate) settings: Vec<(String, BTreeMap<String, String>)>,
 }
 
