@@ -36,7 +36,7 @@ pub(crate) enum FollowerFact {
     /// stops reading; reported once.
     Astray(Error),
     /// The journal cannot be followed from this tree: it is damaged, or the tree belongs to another
-    /// one.
+    /// journal.
     Damaged(Error),
 }
 
@@ -317,7 +317,7 @@ impl Follower {
 
     /// Returns the base to load, unless it was already reported. A base is loaded if the tree is
     /// empty, since that is faster than the journal, or if an entry that the tree needs was
-    /// deleted. Two bases are kept, and the journal has all entries after the older one.
+    /// deleted. Two bases are kept, and the journal has all entries after the older base.
     fn missed_base(&self) -> Option<BaseRecord> {
         let record = self.shard.as_ref().filter(|_| !self.loads)?;
         let (bases, newest) = (&record.bases, record.newest_base()?);

@@ -117,9 +117,9 @@ impl Member {
         self.with(shard, |seat, _| seat.hand_over());
     }
 
-    /// Suspends a shard whose tree cannot continue. An owner releases the shard once what it has
-    /// appended is committed. Until then the lease is not renewed, so that other nodes can take the
-    /// shard over even if the release fails.
+    /// Suspends a shard whose tree cannot continue. An owner releases the shard once all entries
+    /// that it has appended are committed. Until then the lease is not renewed, so that other nodes
+    /// can take the shard over even if the release fails.
     pub fn stand_down(&mut self, shard: u32, now: u64, host: &mut dyn Host) {
         self.with(shard, |seat, common| seat.stand_down(now, common, host));
     }

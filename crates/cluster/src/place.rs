@@ -89,7 +89,8 @@ impl Epochs {
 
 impl ShardRecord {
     /// Returns the newest base that is part of the history. An owner that was cut off for long may
-    /// still publish a base after an operator has accepted the loss of what it contains.
+    /// still publish a base after an operator has accepted the loss of entries that the base
+    /// contains.
     pub fn newest_base(&self) -> Option<&BaseRecord> {
         self.bases.iter().rfind(|base| self.admits(Place::of(base)))
     }

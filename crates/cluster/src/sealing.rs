@@ -23,7 +23,7 @@ pub(crate) enum Reading {
     Done,
     /// A committed entry cannot be read.
     Missing(MissingEntry),
-    /// The journal is damaged, or the tree belongs to another one.
+    /// The journal is damaged, or the tree belongs to another journal.
     Damaged(Error),
 }
 
@@ -174,7 +174,7 @@ impl Sealing {
             && self.committed <= self.cursor.n
     }
 
-    /// Returns whether an entry was found after a missing one.
+    /// Returns whether an entry was found after a missing entry.
     pub(crate) fn meets_gap(&self) -> bool {
         self.gap
     }

@@ -39,7 +39,7 @@ pub(crate) enum TakerFact {
     GaveUp,
     /// A committed entry is missing; the shard stays closed until an operator accepts the loss.
     Missing(MissingEntry),
-    /// The journal is damaged, or the tree belongs to another one.
+    /// The journal is damaged, or the tree belongs to another journal.
     Damaged(Error),
 }
 

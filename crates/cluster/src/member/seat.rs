@@ -154,8 +154,8 @@ impl Seat {
         }
     }
 
-    /// Suspends the seat because its tree cannot continue. An owner releases the shard once what it
-    /// has appended is committed.
+    /// Suspends the seat because its tree cannot continue. An owner releases the shard once all
+    /// entries that it has appended are committed.
     pub(super) fn stand_down(&mut self, now: u64, common: &mut Common, host: &mut dyn Host) {
         self.stands_down = true;
         match &mut self.part {

@@ -100,7 +100,7 @@ pub(super) enum Trouble {
     CutSwaps,
     ReplicaDown,
     HandOver,
-    /// The tree rejects entries for a while, and may then have lost its last ones.
+    /// The tree rejects entries for a while, and may then have lost the last entries that it had.
     TreeFails,
 }
 
