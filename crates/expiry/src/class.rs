@@ -17,7 +17,7 @@ use document::{Number, ValueRef};
 pub enum Lifetime {
     /// No valid `ttl`: the collection's default applies.
     Inherit,
-    /// `ttl` = -1.
+    /// `ttl` is -1: the document never expires.
     Never,
     /// `ttl` is this many seconds.
     After(i64),

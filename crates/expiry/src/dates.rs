@@ -3,8 +3,8 @@
 
 use clock::Instant;
 
-/// Rows that had expired by a date index when its rule was changed: those with a smaller stamp and
-/// a date up to the floor.
+/// Rows that had expired by a date index when its rule was changed: the rows with a smaller stamp
+/// and a date up to the floor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FloorPair {
     /// Stamp of the change; the floor applies only to rows with smaller stamps.

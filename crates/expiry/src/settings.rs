@@ -98,7 +98,8 @@ impl Settings {
         self.dates.iter().filter(|rule| rule.after_s.is_some() || !rule.pairs.is_empty())
     }
 
-    /// Returns what has expired at an instant and so must stay expired under later settings.
+    /// Returns the floors at an instant: all that has expired by then and must stay expired under
+    /// later settings.
     pub fn floors_at(&self, at: Instant) -> Floors {
         let now_s = at.seconds();
         // The stored floor preserves what earlier defaults expired.
