@@ -67,7 +67,7 @@ pub fn validate_but_text(bytes: &[u8], most: usize) -> Result<Checked, Invalid> 
 }
 
 /// Checks that `bytes` is exactly one well-formed document of at most `max_depth` levels. It is
-/// used for documents that are to be stored, whose limit is lower than that of the wire.
+/// used for documents that are to be stored, whose limit is lower than the wire's.
 pub fn validate_depth(bytes: &[u8], max_depth: usize) -> Result<(), Invalid> {
     check_bytes(bytes, max_depth, 0).map(|_| ())
 }
