@@ -136,7 +136,8 @@ impl<R: Read> Reader<R> {
     }
 }
 
-/// Reads a stream's header; returns the bytes consumed for that, to be read again.
+/// Reads a stream's header. Also returns the bytes that were consumed, so that the stream can be
+/// read from its start.
 pub fn read_header(input: impl Read) -> Result<(std::io::Cursor<Vec<u8>>, Header), Error> {
     let mut kept = Kept { input, bytes: Vec::new() };
     let reader = Reader::open(&mut kept)?;
