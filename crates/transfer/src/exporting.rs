@@ -175,7 +175,7 @@ impl<'a> Target<'a> {
         Ok(file)
     }
 
-    /// Fails if the file does not start with what earlier runs have written.
+    /// Fails if the file does not start with the content that earlier runs have written.
     fn check_content(&self, file: &File, path: &Path, state: &ExportState) -> Result<(), String> {
         let wrong = |why: &dyn std::fmt::Display| {
             format!(

@@ -68,8 +68,8 @@ pub(crate) struct ImportState {
     pub(crate) random: [u8; 5],
     /// Whether nothing after the offset was sent: the run ended there and was not killed.
     pub(crate) is_settled: bool,
-    /// Whether a refusal ended the import, so that the text at the offset may be edited before it
-    /// is resumed.
+    /// Whether a refusal ended the import, so that the text at the offset may be edited before the
+    /// import is resumed.
     pub(crate) is_stopped: bool,
     /// Whether the import is finished, and how many documents had expired on arrival, if known.
     pub(crate) is_finished: bool,
