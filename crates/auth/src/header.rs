@@ -67,7 +67,7 @@ impl<'a> Authorization<'a> {
         self.credential
     }
 
-    /// Returns what follows `sig=`.
+    /// Returns the text after `sig=`.
     pub fn signature(&self) -> &str {
         self.text.get(self.signature_at..).unwrap_or_default()
     }

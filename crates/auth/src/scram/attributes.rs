@@ -18,7 +18,7 @@ pub(super) fn text_of(payload: &[u8]) -> Result<&str, Malformed> {
 }
 
 /// Takes an attribute off the front of a list. Returns its value and the rest of the list, `None`
-/// at the end; `what` is the error if the attribute is a different one.
+/// at the end; `what` is the error if the list starts with a different attribute.
 pub(super) fn take<'a>(
     list: &'a str,
     prefix: &str,
