@@ -48,7 +48,8 @@ pub trait Watch: Send + Sync {
     /// Called after the evaluation has yielded to other tasks.
     fn has_rested(&self) {}
 
-    /// Returns where to record what the operation examines; `None` to record nothing.
+    /// Returns the statistics that record the keys and rows that the operation examines; `None` to
+    /// record nothing.
     fn looked(&self) -> Option<&Looked> {
         None
     }

@@ -24,7 +24,7 @@ pub struct Context {
     pub budget: Arc<Budget>,
     /// The memory that the operation holds.
     pub holding: Holding,
-    /// Where stages spill what exceeds their memory.
+    /// Where stages spill data that exceeds their memory.
     pub spill: Spill,
     /// Cache of regular expressions compiled for earlier rows.
     pub patterns: Patterns,

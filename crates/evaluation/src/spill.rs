@@ -2,7 +2,7 @@
 
 use spill::Area;
 
-/// Where stages of an operation spill what exceeds their memory.
+/// Where stages of an operation spill data that exceeds their memory.
 #[derive(Clone, Debug, Default)]
 pub enum Spill {
     /// Stages spill to temporary files in this area.

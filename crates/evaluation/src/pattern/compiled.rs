@@ -159,7 +159,8 @@ impl Pattern {
         self.guards.iter().all(|(wanted, guard)| guard.is_match(text) == *wanted)
     }
 
-    /// Returns whether look-aheads contain capture groups, which count among those of the pattern.
+    /// Returns whether look-aheads contain capture groups, which are numbered together with the
+    /// pattern's other groups.
     pub fn has_groups_ahead(&self) -> bool {
         let looking = self.looking.as_ref().is_some_and(|looking| looking.has_groups_ahead());
         looking || self.guards.iter().any(|(_, guard)| 1 < guard.captures_len())
@@ -193,8 +194,8 @@ impl Pattern {
     }
 
     /// Returns the prefix of every match of an anchored pattern: `ab` for `^ab+c` and `^abc?`. An
-    /// index scan can be limited to strings with this prefix. `None` if there is none, or if
-    /// options or alternatives make it uncertain.
+    /// index scan can be limited to strings with this prefix. `None` if there is no such prefix, or
+    /// if options or alternatives make it uncertain.
     pub fn required_prefix(&self) -> Option<String> {
         // With these options or alternatives, matches may start with other characters.
         if self.options.contains(['i', 'm', 'x']) || self.source.contains('|') {
