@@ -35,7 +35,7 @@ impl Extreme {
         evaluation::memory_of(value).saturating_sub(before)
     }
 
-    /// Returns the value; null if there was none.
+    /// Returns the least or greatest value; null if no value was added.
     pub fn into_extreme(self) -> Value {
         self.held.unwrap_or(Value::Null)
     }

@@ -105,8 +105,8 @@ impl JoinedArrays {
 }
 
 /// Merges the fields of an object into another (`$mergeObjects`); later values replace earlier ones
-/// in place. Null and missing change nothing. Returns the bytes added, which overestimates for
-/// replaced fields.
+/// in place. Null and missing change nothing. Returns the bytes added; the number is too high if
+/// fields were replaced.
 pub(crate) fn merge_fields(merged: &mut Document, got: &Evaluated<'_>) -> Result<usize, Error> {
     match got.value() {
         None => Ok(0),

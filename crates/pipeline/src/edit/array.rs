@@ -102,8 +102,8 @@ fn by_fields(parts: &[SortPart], a: &Value, b: &Value) -> Ordering {
     orders.find(|order| order.is_ne()).unwrap_or(Ordering::Equal)
 }
 
-/// Appends the values that do not exist yet, in the order given and each once; returns whether
-/// there were any. The new values are sorted once and looked up, so that a long array is scanned
+/// Appends the values that the array lacks, in the order given and each once; returns whether any
+/// was appended. The new values are sorted once and looked up, so that a long array is scanned
 /// once.
 pub(super) fn add_to_set(values: &mut Vec<Value>, new: &[Value]) -> bool {
     let mut missing: Vec<(usize, &Value)> = new.iter().enumerate().collect();
@@ -126,8 +126,8 @@ pub(super) fn add_to_set(values: &mut Vec<Value>, new: &[Value]) -> bool {
 }
 
 impl Pull {
-    /// Removes elements; returns whether there were any. After an error the array is empty, since
-    /// the caller discards the edit then.
+    /// Removes the elements that the operand selects; returns whether any was removed. After an
+    /// error the array is empty, since the caller discards the edit then.
     pub(super) fn pull_from(
         &self,
         values: &mut Vec<Value>,
@@ -167,8 +167,8 @@ impl Pull {
     }
 }
 
-/// Removes all elements equal to one of these; returns whether there were any. The unwanted values
-/// are sorted and looked up, since both lists may be long.
+/// Removes all elements equal to one of the unwanted values; returns whether any was removed. The
+/// unwanted values are sorted and looked up, since both lists may be long.
 pub(super) fn pull_all(values: &mut Vec<Value>, unwanted: &[Value]) -> bool {
     let before = values.len();
     let mut sorted: Vec<&Value> = unwanted.iter().collect();

@@ -111,13 +111,14 @@ impl Expansion<'_> {
     }
 }
 
-/// The concrete paths found so far, and the memory of those of all operators.
+/// The concrete paths of one operator found so far, and the memory of the paths of all operators.
 struct Found<'a> {
     named: &'a mut Share,
     paths: Vec<Vec<String>>,
 }
 
-/// Returns the array at a concrete path, for a positional step; fails if there is none.
+/// Returns the array at a concrete path, for a positional step; fails if the path leads to no
+/// array.
 fn array_at<'a>(root: &'a mut Value, path: &[String]) -> Result<&'a [Value], Error> {
     match place::find_place(root, path) {
         PlaceFound::Value(Value::Array(values)) => Ok(values),

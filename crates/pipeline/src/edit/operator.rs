@@ -194,7 +194,7 @@ impl Operator {
         }
     }
 
-    /// Removes the first or the last element; returns whether there was one.
+    /// Removes the first or the last element; returns whether the array had one.
     fn pop_element(&self, value: &mut Value, spot: TargetSpot<'_>) -> Result<bool, Error> {
         let values = array_of(value).map_err(|other| {
             let (path, kind) = (spot.path.join("."), other.kind().name());

@@ -65,7 +65,7 @@ pub(super) struct Grouping {
     meter: Meter,
     /// Spilled groups of the input, or of the partition that is being read.
     written: Option<Partitions>,
-    /// Partitions still to be read; those of deeper levels come last.
+    /// Partitions still to be read; partitions of deeper levels come last.
     partitions: Vec<Partition>,
     /// The partition that is being read.
     reading: Option<Reading>,
@@ -155,7 +155,7 @@ impl Grouping {
         Ok(())
     }
 
-    /// Returns the memory of file buffers, which is held in addition to that of the groups.
+    /// Returns the memory of file buffers, which is held in addition to the groups' memory.
     fn bytes_beside(&self) -> usize {
         let written = self.written.as_ref().map_or(0, Partitions::memory_bytes);
         written + self.reading.as_ref().map_or(0, Reading::memory_bytes)
@@ -268,8 +268,8 @@ impl Grouping {
         Ok(())
     }
 
-    /// Processes a record of the current partition, or opens the next one; returns false if there
-    /// is none.
+    /// Processes a record of the current partition, or opens the next one; returns false if no
+    /// partition is left.
     fn read_partition(&mut self, context: &Context) -> Result<bool, Error> {
         let Some(reading) = &mut self.reading else {
             let Some(partition) = self.partitions.pop() else { return Ok(false) };

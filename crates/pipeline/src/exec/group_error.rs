@@ -12,8 +12,8 @@ const NUMBERS: [(i32, &str, i32); 3] = [
     (40_066, "$switch could not find", 4_934_200),
 ];
 
-/// Converts an error of an expression to the one that MongoDB returns for it inside a group. A
-/// constant expression fails before execution, with the usual number.
+/// Converts an error of an expression to the error that MongoDB returns inside a group. A constant
+/// expression fails before execution, with the usual number.
 pub(super) fn in_group(error: Error, of: &Expr) -> Error {
     if !of.any_part(&|part| matches!(part, Expr::Root | Expr::Field(_) | Expr::Variable(..))) {
         return error;

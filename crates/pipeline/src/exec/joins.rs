@@ -35,7 +35,7 @@ use super::{
 use crate::expr::Expr;
 
 /// The source of a row; empty for a row that a stage made from others. It is small for a row
-/// without joins, as most are.
+/// without joins, as most rows are.
 #[derive(Clone, Debug, Default)]
 pub struct Source {
     /// The stored document from which the row starts, as an opaque key of the caller.

@@ -109,8 +109,8 @@ impl Lookup {
     }
 }
 
-/// Returns the filter of an equality join: any of the values, or null if there are none. A row
-/// without the field joins documents where it is missing or null.
+/// Returns the filter of an equality join: the path has one of the values, or null if `values` is
+/// empty. A row without the field joins documents where it is missing or null.
 fn join_filter(mut values: Vec<Value>, foreign: &Path) -> Filter {
     let test = match values.len() {
         0 => PathTest::Compare(Comparison::Eq, Value::Null),

@@ -20,8 +20,8 @@ pub(super) fn redact_document(
     redact_level(expr, document, document, context)
 }
 
-/// Returns what remains of the root or of an embedded document. `$$ROOT` is the whole row at every
-/// level.
+/// Returns the remaining part of the root or of an embedded document. `$$ROOT` is the whole row at
+/// every level.
 fn redact_level(
     expr: &Expr,
     root: DocRef<'_>,
@@ -53,8 +53,8 @@ fn redact_level(
     }
 }
 
-/// Returns what remains of a value: documents and arrays are redacted, other values kept. Pruned
-/// documents are removed from an array.
+/// Returns the remaining part of a value: documents and arrays are redacted, other values kept.
+/// Pruned documents are removed from an array.
 fn redact_value(
     expr: &Expr,
     root: DocRef<'_>,

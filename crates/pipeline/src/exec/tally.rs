@@ -76,8 +76,8 @@ impl Tally {
         Arc::clone(&self.rest)
     }
 
-    /// Returns the number of rows from which more rows do not change the result; `None` if
-    /// every row counts.
+    /// Returns the number of rows after which further rows do not change the result; `None` if
+    /// there is no such number.
     pub fn most_rows(&self) -> Option<u64> {
         self.steps.iter().rev().fold(None, |most: Option<u64>, step| match *step {
             Step::Limit(count) => Some(most.map_or(count, |most| most.min(count))),
@@ -119,7 +119,8 @@ fn is_count(field: &Field) -> bool {
     field.accumulator.shape == AccumulatorShape::Nothing && is_named(field, "$count")
 }
 
-/// Returns the constant integer by which a field grows with each row, if it is such a sum.
+/// Returns the integer constant that a field adds for each row; `None` if the field is not such a
+/// sum.
 fn summed(field: &Field) -> Option<&Value> {
     let number = field.taken.input.as_literal()?;
     let whole = matches!(number, Value::Int32(_) | Value::Int64(_));

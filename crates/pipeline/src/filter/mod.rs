@@ -58,7 +58,7 @@ impl Filter {
         matches!(self, Self::And(all) if all.iter().all(Self::is_always))
     }
 
-    /// Returns the conjunction of filters; a single one is returned itself.
+    /// Returns the conjunction of filters; a single filter is returned unchanged.
     pub fn all(mut filters: Vec<Filter>) -> Self {
         match filters.len() {
             1 => filters.pop().unwrap_or(Self::Never),

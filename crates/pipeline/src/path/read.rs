@@ -30,9 +30,10 @@ pub(crate) fn read_in_array<'a>(values: ArrayRef<'a>, path: &Path, from: usize) 
     ))
 }
 
-/// Returns the values at a path that a join compares: the elements of an array at the end; for an
-/// array on the path those of its documents and, if the part is a number, of the element at that
-/// index. Empty if the field is missing, which a join treats as null.
+/// Returns the values at a path that a join compares. An array at the end of the path contributes
+/// its elements. An array on the path contributes the values in its documents and, if the part is a
+/// number, in the element at that index. Empty if the field is missing, which a join treats as
+/// null.
 pub fn values_for_join(fields: DocRef<'_>, path: &Path) -> Vec<Value> {
     let mut found = Vec::new();
     visit_values(ValueRef::Document(fields), path, 0, &mut found);

@@ -82,9 +82,10 @@ impl<'p> PathWalk<'p> {
         }
     }
 
-    /// Visits the values of an array at the path from `part` on: those of each document in it and,
-    /// if the part is a number, of the element at that index. An array inside the array is entered
-    /// by index only. Other elements are not visited, so an array of scalars has no missing field.
+    /// Visits the values of an array at the path from `part` on: the values in each of its
+    /// documents and, if the part is a number, in the element at that index. An array inside the
+    /// array is entered by index only. Other elements are not visited, so an array of scalars has
+    /// no missing field.
     fn walk_array<'a, E>(
         &self,
         array: ArrayRef<'a>,

@@ -10,7 +10,8 @@ use crate::{
     filter::PathTest,
 };
 
-/// What a projection does with one field; the mode decides what naming a field means.
+/// The treatment of one field by a projection; the mode decides whether named fields are kept or
+/// removed.
 #[derive(Clone, Debug)]
 pub enum Item {
     /// The field is kept by an inclusion and removed by an exclusion.
@@ -75,7 +76,7 @@ impl Node {
         self.computed
     }
 
-    /// Returns what the projection does with a field.
+    /// Returns the treatment of a field; `None` if the field is not named.
     pub fn get(&self, name: &str) -> Option<&Item> {
         if self.fields.len() <= SEARCHED_IN_ORDER {
             return self.fields.iter().find(|(field, _)| field == name).map(|(_, item)| item);

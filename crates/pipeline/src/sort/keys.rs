@@ -16,9 +16,9 @@ use document::{ArrayRef, DocRef, Path, Value, ValueRef, compare};
 use super::{Sort, SortPart};
 use crate::path::array_index;
 
-/// Returns the first of a document's combinations in the sort order. The flag tells that there is
-/// none because two parts go through different arrays; then the key has each part's own first
-/// value.
+/// Returns the combination of a document's values that comes first in the sort order. The flag is
+/// true if there is no combination, because two parts go through different arrays; the key then
+/// consists of the first value of each part.
 pub(super) fn first_key(sort: &Sort, document: DocRef<'_>) -> (Vec<Value>, bool) {
     let mut found: Option<Vec<ValueRef<'_>>> = None;
     let parts = &sort.parts;
@@ -68,7 +68,7 @@ pub(super) fn plain_value<'a>(document: DocRef<'a>, path: &Path) -> Option<Value
 enum KeySpot<'a> {
     /// The path has reached a value.
     Value(ValueRef<'a>),
-    /// The path has reached an array to traverse; the number is that of the next part.
+    /// The path has reached an array to traverse; the number is the index of the next part.
     Array(ArrayRef<'a>, usize),
 }
 

@@ -106,8 +106,8 @@ fn to_object(call: &In<'_>) -> OptionalValue {
     Ok(Some(built.into_document()))
 }
 
-/// Returns name and value of a pair. All pairs must have the same form; `of_arrays` is set to that
-/// of the first one.
+/// Returns name and value of a pair. All pairs must have the same form; `of_arrays` is set to the
+/// form of the first pair.
 fn pair<'a>(
     element: ValueRef<'a>,
     of_arrays: &mut Option<bool>,

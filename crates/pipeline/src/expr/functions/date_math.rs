@@ -278,8 +278,8 @@ fn date_trunc(call: &In<'_>) -> OptionalValue {
     Ok(Some(Value::DateTime(start)))
 }
 
-/// Returns the start of the step that contains a value, with a step starting at `origin`, also for
-/// values before it. `None` if it is out of range.
+/// Returns the start of the step that contains a value. Steps extend from `origin` in both
+/// directions. `None` if it is out of range.
 fn floor_to(value: i64, origin: i64, step: i64) -> Option<i64> {
     let bins = value.checked_sub(origin)?.div_euclid(step);
     origin.checked_add(bins.checked_mul(step)?)

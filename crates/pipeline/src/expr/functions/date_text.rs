@@ -77,8 +77,8 @@ fn to_string(call: &In<'_>) -> OptionalValue {
     written_date(at.saturating_add(offset), offset, format).map(|text| Some(Value::String(text)))
 }
 
-/// Formats a date by a format such as `%Y-%m-%d`. `local` is the date in its zone, `offset` that of
-/// the zone from UTC, both in milliseconds. Invalid fields and a `%` at the end are errors.
+/// Formats a date by a format such as `%Y-%m-%d`. `local` is the date in its zone and `offset` the
+/// zone's offset from UTC, both in milliseconds. Invalid fields and a `%` at the end are errors.
 fn written_date(local: i64, offset: i64, format: &str) -> Result<String, Error> {
     let (at, days) = (DateParts::parts_of(local), local.div_euclid(DAY_MS));
     if !(0..=9999).contains(&at.year) {

@@ -46,7 +46,7 @@ impl<'a> Fields<'a> {
     }
 
     /// Sets a field; an existing name keeps its position and gets the new value. Fails if work or
-    /// memory exceeds that of one evaluation.
+    /// memory exceeds the limits of one evaluation.
     pub(super) fn insert_field(&mut self, name: &str, value: ValueRef<'_>) -> Result<(), Error> {
         let hash = if self.fields.len() < FEW { 0 } else { self.state.hash_one(name) };
         match self.place_of(name, hash) {

@@ -172,8 +172,8 @@ impl Function {
         }
     }
 
-    /// Calls the function while `held` bytes of arguments are held. Counts what it reads and
-    /// builds, and refuses a result that is too large or too deep. Reading the arguments is not
+    /// Calls the function while `held` bytes of arguments are held. Counts the bytes that it reads
+    /// and builds, and refuses a result that is too large or too deep. Reading the arguments is not
     /// bounded work, since the document was read anyway; building the result is.
     fn run_function<'e>(
         &'static self,

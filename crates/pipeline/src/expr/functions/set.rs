@@ -119,8 +119,8 @@ fn intersection(call: &In<'_>) -> OptionalValue {
     array_of(common.unwrap_or_default())
 }
 
-/// Returns an argument of a function of two sets. Null is an error; callers for which it is not
-/// check for it first.
+/// Returns an argument of a function of two sets. Null is an error; a caller that accepts null
+/// checks for it first.
 fn array_side<'a>(call: &In<'a>, index: usize, code: i32) -> Result<ArrayRef<'a>, Error> {
     call.value_at(index).as_array().ok_or_else(|| {
         let (name, kind) = (call.name, call.arg_at(index).type_name());
@@ -191,7 +191,7 @@ fn any_true(call: &In<'_>) -> OptionalValue {
     Ok(Some(Value::Bool(array_only(call, 17041)?.iter().any(ValueRef::is_truthy))))
 }
 
-/// `$allElementsTrue`: whether all elements count as true, as those of an empty array do.
+/// `$allElementsTrue`: whether all elements count as true; true for an empty array.
 fn all_true(call: &In<'_>) -> OptionalValue {
     Ok(Some(Value::Bool(array_only(call, 17040)?.iter().all(ValueRef::is_truthy))))
 }

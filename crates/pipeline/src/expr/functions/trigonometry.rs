@@ -57,8 +57,8 @@ fn plain_function(call: &In<'_>, function: fn(f64) -> f64) -> OptionalValue {
     Ok(Some(through_double(number, function)))
 }
 
-/// Applies a function with a limited domain, such as that of `$acos`. NaN is allowed; `range` is
-/// the domain in the error.
+/// Applies a function with a limited domain, such as the arc cosine. NaN is allowed; `range` is the
+/// domain in the error.
 fn bounded_function(
     call: &In<'_>,
     function: fn(f64) -> f64,
@@ -79,7 +79,7 @@ fn bounded_function(
     Ok(Some(through_double(number, function)))
 }
 
-/// Applies a function of finite numbers, such as that of `$sin`. NaN is allowed.
+/// Applies a function of finite numbers, such as the sine. NaN is allowed.
 fn finite_function(call: &In<'_>, function: fn(f64) -> f64) -> OptionalValue {
     let Some(number) = only_number(call)? else { return NULL };
     if number.to_f64().is_infinite() {
