@@ -20,9 +20,9 @@ use crate::{
 pub enum Sarg {
     /// Admits every document: nothing is implied.
     All,
-    /// Admits the documents that all of these conditions admit.
+    /// Admits no document, because the condition is never true.
     Never,
-    /// Admits the documents that all of these admit.
+    /// Admits the documents that all of these conditions admit.
     And(Vec<Sarg>),
     /// Admits the documents that at least one of these conditions admits.
     Or(Vec<Sarg>),

@@ -66,7 +66,8 @@ fn unless_integer<'a>(
     }
 }
 
-/// Returns the absolute value; that of the least integer is a double.
+/// Returns the absolute value; a double for the least integer, whose absolute value exceeds 64
+/// bits.
 fn abs<'a>(call: &Call<'_, 'a>) -> Result<Evaluated<'a>, Error> {
     match stored_integer(call).and_then(i64::checked_abs) {
         Some(value) => Ok(integer_value(value)),

@@ -6,7 +6,7 @@ use crate::aggregate::AggregateKind;
 /// An aggregate in the plan of a query.
 #[derive(Debug)]
 pub struct Aggregate {
-    /// Which aggregate function it is.
+    /// The aggregate function that is computed.
     pub kind: AggregateKind,
     /// The expression whose value is aggregated for each row.
     pub of: Expr,

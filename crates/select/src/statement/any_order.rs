@@ -46,8 +46,8 @@ impl Run {
         (usize::try_from(most).unwrap_or(usize::MAX), skip == 0)
     }
 
-    /// Returns how many results, and how many bytes of them, are kept: the page's share and that of
-    /// the results kept ahead.
+    /// Returns the maximum number and total size of the kept results: of the page, and of the
+    /// results kept ahead.
     pub(super) fn most_kept(&self) -> (usize, usize) {
         let (most, none_passed_over) = self.needed_results();
         (most, if none_passed_over { self.keep.bytes } else { usize::MAX })

@@ -91,8 +91,8 @@ impl Groups {
             && self.groups.last_key_value().is_some_and(|(last, _)| last.as_slice() < key)
     }
 
-    /// Drops the last groups beyond this number and returns whether there were any. Correct only if
-    /// the key of a group is its sort position: a later row could otherwise move a dropped group
+    /// Drops the last groups beyond this number and returns whether any was dropped. Correct only
+    /// if the key of a group is its sort position: a later row could otherwise move a dropped group
     /// before the kept ones.
     pub(super) fn shrink_to(&mut self, most: usize) -> bool {
         let forgets = most < self.groups.len();

@@ -88,8 +88,8 @@ impl Run {
         }
     }
 
-    /// Returns the page, and as its continuation the last result or, if there was none, the last
-    /// row that was passed. So even a page without results makes progress.
+    /// Returns the page. Its continuation is the last result or, without results, the last row that
+    /// was passed. So even a page without results makes progress.
     pub(super) fn sorted_page(self, all: bool) -> Page {
         let resume = if self.is_over() {
             None

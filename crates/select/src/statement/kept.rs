@@ -46,7 +46,7 @@ impl Kept {
         size.bytes
     }
 
-    /// Returns whether there is a result at this sort position. It is replaced by `value` if that
+    /// Returns whether a result has this sort position. The result is replaced by `value` if that
     /// representation takes precedence, so that the result does not depend on the order of rows.
     pub(super) fn merge_form(&mut self, place: &[u8], value: &Evaluated<'_>) -> bool {
         let Some(known) = self.results.get_mut(&(place.to_vec(), 0)) else { return false };

@@ -23,7 +23,7 @@ const VERSION: u8 = 1;
 /// Flag of a token: its sort position is not truncated.
 const WHOLE: u8 = 1;
 
-/// Where a query continues: a sort position, and how many results there were up to it.
+/// Where a query continues: a sort position, and the number of results up to it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Resume {
     /// The sort position or, if that is long, its prefix and a hash of the whole.
@@ -90,8 +90,8 @@ impl Resume {
         self.place.get(..end).unwrap_or_default()
     }
 
-    /// Returns whether a row may come after this resume position. If it is truncated, all rows with
-    /// its prefix may.
+    /// Returns whether a row may come after this resume position. If the position is truncated, all
+    /// rows with its prefix may come after it.
     pub(super) fn may_be_behind(&self, place: &[u8], ordinal: u64) -> bool {
         let known = self.known_place();
         // The rest of a truncated sort position is unknown: the gate decides by its hash.

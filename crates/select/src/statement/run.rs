@@ -136,9 +136,9 @@ impl Run {
         run
     }
 
-    /// Raises the limits of what is kept if rows come in any order, as far as there is memory. The
-    /// results after the page are returned as [`Page::rest`]. Has no effect if rows come in the
-    /// order of results.
+    /// Raises the limits of the kept results if rows come in any order, as far as memory is
+    /// available. The results after the page are returned as [`Page::rest`]. Has no effect if rows
+    /// come in the order of results.
     pub fn keep_ahead(&mut self, most: PageLimit) {
         self.keep = PageLimit {
             items: most.items.max(self.limit.items),
