@@ -8,7 +8,7 @@ use std::{
 
 use crate::tidy::Source;
 
-/// Folders and files with prose that is ours.
+/// Folders and files whose prose is counted.
 const ROOTS: &[&str] = &[
     "ARCHITECTURE.md",
     "CHANGELOG.md",
@@ -35,7 +35,7 @@ const FRAGMENT: usize = 4;
 /// A phrase, how often it may occur, and how often it does.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Count {
-    /// In lower case; or [`FRAGMENTS`].
+    /// The phrase in lower case, or [`FRAGMENTS`].
     pub phrase: String,
     /// The number in the table.
     pub allowed: usize,
