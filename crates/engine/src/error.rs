@@ -121,8 +121,8 @@ pub enum Kind {
     Full,
     /// The store has stopped.
     Unavailable,
-    /// This node no longer owns the store, or lost it while waiting for time. The new owner knows
-    /// the outcome.
+    /// This node no longer owns the store, or lost it while it waited for the clock. The new owner
+    /// knows the outcome of unacknowledged commits.
     Moved,
     /// The store was reopened during the read. Reads that can retry in a new view do
     /// ([`Halt::LookAgain`]), so few callers see this.

@@ -131,8 +131,8 @@ impl Lanes {
         self.0.state.lock()
     }
 
-    /// Runs an operation, which takes turns once it is long. Takes it by reference: moving it would
-    /// store it twice in its connection's future.
+    /// Runs an operation, which takes turns once it is long. The operation is passed by reference:
+    /// moving it would store it twice in the future of its connection.
     pub async fn run<T>(&self, operation: Pin<&mut impl Future<Output = T>>) -> T {
         self.take_turns(operation, false).await
     }

@@ -57,8 +57,8 @@ pub const MAX_CANDIDATES: usize = 20_000;
 /// Number of items a query examines for lack of an index before the path gets one. Examining them
 /// takes a millisecond or two, which is hardly noticed, while every index slows down all writes.
 pub const WANTED_AFTER: u64 = 1_000;
-/// Maximum paths of a container indexed for queries, besides those its policy names: as many as a
-/// large item has, so that queries cannot make writes slower than indexing everything would.
+/// Maximum paths of a container indexed for queries, besides those its policy names: as many paths
+/// as a large item has, so that queries cannot make writes slower than indexing everything would.
 pub const MAX_KEPT_PATHS: usize = 64;
 /// Maximum items of a container that is scanned in creation order, for which each page reads all
 /// creation stamps.

@@ -111,8 +111,8 @@ impl Reaper {
         (!self.is_paused()).then_some(pauses)
     }
 
-    /// Pauses the removal of expired data immediately, including that by running compactions, or
-    /// resumes it with the floors of the next sample.
+    /// Pauses the removal of expired data immediately, also in running compactions, or resumes it
+    /// with the floors of the next sample.
     pub(crate) fn set_paused(&self, paused: bool) {
         if paused {
             self.floored.paused.store(true, Ordering::SeqCst);

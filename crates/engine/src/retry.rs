@@ -46,7 +46,8 @@ macro_rules! read_in_view {
 pub(crate) use read_in_view;
 
 impl<S: Store> Engine<S> {
-    /// Resolves what a halted operation waits for, so that it can be retried in a new view.
+    /// Waits for or removes the cause of a halt, so that the operation can be retried in a new
+    /// view.
     pub(crate) async fn resolve(&self, view: &LiveView<S>, halt: Halt) -> Result<(), Error> {
         match halt {
             Halt::Failed(error) => Err(error),

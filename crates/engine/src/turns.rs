@@ -1,6 +1,6 @@
 //! A fair queue for a number of permits, whose waiters notice that their operation was cancelled.
 //!
-//! Two things are given out this way: the turns of a collection ([`Turns::one_at_a_time`]), and the
+//! Permits are used for two purposes: the turns of a collection ([`Turns::one_at_a_time`]), and the
 //! memory of writes of large documents. `write/turn.rs` says when a writer waits for them.
 
 use std::{pin::pin, task::Poll};

@@ -11,8 +11,9 @@
 //! ```
 //!
 //! Bounds may cover too much, since rows are checked, but never too little. With arrays, each
-//! element has an entry; a condition is met by at least one of them, a negation by none. Only then
-//! must conditions not be combined.
+//! element has an entry; a condition is met by at least one element, a negation by none. Different
+//! elements may meet different conditions, so with arrays the bounds of several conditions are not
+//! intersected.
 
 use document::{Kind, Value, ValueRef};
 use pipeline::{
@@ -115,9 +116,9 @@ impl Field<'_> {
         parts.reduce(|held, found| self.combine(held, found))
     }
 
-    /// Combines the bounds of two conditions that a document meets. A single value lies within
-    /// both, so they are intersected. Different elements of an array may meet them, so there the
-    /// more selective one is used.
+    /// Combines the bounds of two conditions that a document meets. A single value lies within both
+    /// bounds, so the bounds are intersected. Different elements of an array may meet the two
+    /// conditions, so for arrays the more selective bounds are used.
     fn combine(self, held: PathBounds, found: PathBounds) -> PathBounds {
         if self.single { intersect(held, found) } else { narrower(held, found) }
     }

@@ -65,7 +65,8 @@ impl Timepiece for EngineTime {
 }
 
 impl<S: Store> Engine<S> {
-    /// Returns database time as a store takes it; pass it to the store that the engine will use.
+    /// Returns the database clock as the type that stores take. Pass it to the store that the
+    /// engine will use.
     pub fn timepiece(clock: &Arc<Clock>) -> Arc<dyn Timepiece> {
         Arc::new(EngineTime(Arc::clone(clock)))
     }

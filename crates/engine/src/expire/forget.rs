@@ -32,7 +32,7 @@ fn is_retired(record: &Record, rule: &DateRule) -> bool {
     rule.after_s.is_none() && record.indexes.iter().all(|index| index.id != rule.index)
 }
 
-/// Returns whether these floors dropped everything that a retired rule expired.
+/// Returns whether compactions under these floors drop all rows that a retired rule has expired.
 ///
 /// A pair of a stamp and a floor covers rows older than the stamp with dates up to the floor. An
 /// unbounded floor at least as high, or a pair at least as late and as high, drops all of them.

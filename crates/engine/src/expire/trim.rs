@@ -47,8 +47,8 @@ impl<S: Store> Engine<S> {
         Ok(folded)
     }
 
-    /// Trims one page in its own view; `None` if nothing is left, or if a concurrent trim or change
-    /// of settings interfered, in which case the next compaction retries.
+    /// Trims one page in its own view. Returns `None` if nothing is left, or if a concurrent trim
+    /// or change of settings interfered; the next compaction then retries.
     async fn trim_page(
         &self,
         collection: &std::sync::Arc<Collection>,

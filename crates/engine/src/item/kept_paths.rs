@@ -221,7 +221,7 @@ fn retire(record: &mut Record, gone: &[u32], used: &[(u32, i64)]) {
     }
 }
 
-/// Returns the paths of an index and why it exists; `None` if it has no entries of values.
+/// Returns the paths of an index and why it exists; `None` for an index without entries of values.
 fn shown_paths(index: &IndexSpec) -> Option<(Vec<String>, &'static str)> {
     match &index.shape {
         IndexShape::Path(kept) => {

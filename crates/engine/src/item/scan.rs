@@ -136,7 +136,7 @@ pub struct Scanned {
     pub seq: u64,
     /// Indexes that the policy allows for the scan, whether or not they currently exist.
     pub indexes: Vec<IndexUse>,
-    /// Whether one of these indexes yields the requested order.
+    /// Whether one of `indexes` yields the requested order.
     pub ordered: bool,
     /// Number of index entries examined.
     pub entries: u64,

@@ -84,7 +84,8 @@ impl HeldBack {
         Self { document: row.document.into_bytes(), source, checked_in }
     }
 
-    /// Returns what remains of a result without the documents of these origins, which have expired.
+    /// Returns the result without the documents of these origins, which have expired; `None` if the
+    /// result itself depends on one of them.
     pub(super) fn without_expired(
         self,
         expired: &HashSet<Box<[u8]>>,
@@ -97,7 +98,8 @@ impl HeldBack {
     }
 }
 
-/// Returns the origins of documents that have expired since, including joined ones.
+/// Returns the origins of documents that have expired since they were read, including joined
+/// documents.
 pub(super) async fn expired_in<S: Store>(
     views: &Views<S>,
     held: &HeldBack,

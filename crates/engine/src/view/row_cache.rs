@@ -11,8 +11,8 @@
 //! ```
 //!
 //! Rows are not removed when the store reaps them either. The rule that expired a row may be
-//! removed later, if it was a dropped index, so a row is used only under the settings with which it
-//! was read.
+//! removed later, if it belonged to a dropped index. A row is therefore used only under the
+//! settings with which it was read.
 //!
 //! A row is cached when it is read for the second time, so that a scan over many rows copies
 //! nothing.

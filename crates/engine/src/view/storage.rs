@@ -176,7 +176,7 @@ impl<S: Store> Storage<S> {
 
 /// A view of the catalog and the counters, in which nothing expires.
 pub(crate) struct SystemView<N: Snapshot> {
-    /// A snapshot of the whole store, of which only these two spaces are read.
+    /// A snapshot of the whole store, of which only the catalog and the counters are read.
     snapshot: N,
 }
 

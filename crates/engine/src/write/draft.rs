@@ -76,7 +76,7 @@ impl DocumentEntries {
 }
 
 impl<'a, S: Store> WriteDraft<'a, S> {
-    /// Creates a draft of a write whose time is that of its commit.
+    /// Creates a draft of a write that takes its time from its commit.
     pub(crate) fn of(view: &'a LiveView<S>) -> Self {
         Self { view, since: None, at: None }
     }
