@@ -58,7 +58,8 @@ pub(crate) struct Archive {
     given_up: Mutex<Option<Error>>,
 }
 
-/// Deletes the archive of a store that no longer keeps one, because it would lack later entries.
+/// Deletes the archive of a store that no longer keeps one, because the archive would lack later
+/// entries.
 pub(crate) fn remove(directory: &Path) -> Result<(), Error> {
     match fs::remove_dir_all(directory.join(ARCHIVE)) {
         Err(error) if error.kind() != ErrorKind::NotFound => {

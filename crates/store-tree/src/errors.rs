@@ -16,8 +16,8 @@ pub(crate) fn from_io(context: &str, error: &std::io::Error) -> Error {
     Error::new(kind_of_io(error), format!("{context}: {error}"))
 }
 
-/// A full disk has its own kind; an unexpected state of a file means damage; other errors may be
-/// temporary.
+/// Returns the kind of an I/O error. A full disk has its own kind; an unexpected state of a file
+/// means damage; other errors may be temporary.
 fn kind_of_io(error: &std::io::Error) -> Kind {
     match error.kind() {
         std::io::ErrorKind::StorageFull | std::io::ErrorKind::QuotaExceeded => Kind::Full,

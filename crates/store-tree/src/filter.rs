@@ -1,7 +1,7 @@
 //! The drop predicate as a compaction filter. The verdict is always `Remove`, which leaves a
-//! tombstone, so that no older version can reappear. Every tree has a filter, because its creation
-//! signals that a compaction has chosen its tables, and because it counts the memory that the
-//! compaction holds.
+//! tombstone, so that no older version can reappear. Every tree has a filter, because the creation
+//! of a filter signals that a compaction has chosen its tables, and because the filter counts the
+//! memory that the compaction holds.
 
 use std::{panic::AssertUnwindSafe, sync::Arc};
 

@@ -27,8 +27,8 @@ struct SpaceProgress {
 pub(crate) struct FilterProgress(Mutex<HashMap<Space, SpaceProgress>>);
 
 impl FilterProgress {
-    /// Records that every table with commits up to `seq` was rewritten; these are in entries up to
-    /// `entry`.
+    /// Records that every table with commits up to `seq` was rewritten. These commits are in
+    /// journal entries up to `entry`.
     pub(crate) fn note_compacted(&self, space: Space, seq: u64, entry: u64) {
         let mut all = self.0.lock();
         let waiting = &mut all.entry(space).or_default().waiting;

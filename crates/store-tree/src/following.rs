@@ -135,7 +135,7 @@ impl TreeStore {
         base::make(options, &options.journal_folder(), &PredicateInForce::default(), pieces)
     }
 
-    /// Returns access to images of the store that does not keep it open.
+    /// Returns access to images of the store. The returned value does not keep the store open.
     pub fn images(&self) -> Images {
         Images(Arc::clone(&self.shared))
     }

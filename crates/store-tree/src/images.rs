@@ -7,7 +7,7 @@ use store::{Error, Stamp};
 
 use crate::{base::BaseReader, entry_reader::EntryReader, shared::StoreShared};
 
-/// Access to images of a store that does not keep it open.
+/// Access to images of a store, without keeping the store open.
 #[derive(Clone)]
 pub struct Images(pub(crate) Arc<StoreShared>);
 

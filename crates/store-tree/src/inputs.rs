@@ -1,7 +1,8 @@
 //! Fixes the tables that a compaction may choose before determining which versions it may drop.
 //!
-//! A compaction is given that sequence number first and chooses its tables later. A flush in
-//! between could add a table with newer versions, for which the number is wrong:
+//! A compaction first receives the sequence number below which it may drop versions, and then
+//! chooses its tables. A flush in between could add a table with newer versions, for which that
+//! number is wrong:
 //!
 //! ```text
 //!  compactor   settle ─ newest table, oldest view ─ choose ─┐ merge …
@@ -32,8 +33,8 @@ pub(crate) struct Changing<'a>(&'a Inputs);
 pub(crate) struct Chosen<'a>(&'a Inputs);
 
 impl Inputs {
-    /// Waits until no compaction is choosing its tables, and blocks other compactions from doing
-    /// so.
+    /// Waits until no compaction is choosing its tables, and keeps compactions from choosing until
+    /// the returned value is dropped.
     pub(crate) fn change(&self) -> Changing<'_> {
         self.enter(User::Flush);
         Changing(self)

@@ -24,7 +24,7 @@ pub(crate) struct Pins {
 /// The open views that have the same sequence number.
 #[derive(Default)]
 struct Pinned {
-    /// Number of these views.
+    /// Number of open views with this sequence number.
     count: usize,
     /// When a newer view was published; `None` for the newest view.
     superseded: Option<Superseded>,

@@ -141,7 +141,7 @@ impl Published {
         self.current.store(Arc::new(new));
     }
 
-    /// Returns the oldest view that is not the newest, and since when it has not been.
+    /// Returns the oldest view that is not the newest, and for how long it has not been the newest.
     pub(crate) fn old_view(&self) -> Option<(OldestView, Duration)> {
         let view = self.pins.oldest_view()?;
         let age = self.time.monotonic_ns().saturating_sub(view.superseded_ns);

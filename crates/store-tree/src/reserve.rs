@@ -1,5 +1,6 @@
-//! A file that reserves disk space for commits that free space: when others have filled the device
-//! it is truncated, and deletes can continue. It contains no data and is re-created at a start.
+//! A file that reserves disk space for commits that free space: when other programs have filled the
+//! device, the file is truncated and deletes can continue. It contains no data and is re-created at
+//! a start.
 
 use std::{
     fs::File,

@@ -1,11 +1,12 @@
 //! Free space of the device: commits are refused with a clear error before the tree runs out of
-//! space during a write. Commits that free space continue from a reserve: from what is kept free
-//! and, when others have taken that, from a file that occupies space until then.
+//! space during a write. Commits that free space may also use a reserve: free space that other
+//! commits leave and, when other programs have taken that, the space of a file that is then
+//! truncated.
 //!
 //! ```text
 //!  device:  │ used … │ free for commits │ reserve (5 %, 4 to 32 MiB) │
 //!                                       │  3/4 for deletes │ 1/4 stays free
-//!  the file has half of the reserve; it is emptied when others have filled the rest
+//!  the file has half of the reserve; it is emptied when other programs have filled the rest
 //! ```
 //!
 //! Writes are counted between two checks, ten per second: each byte takes space in the journal and,

@@ -13,7 +13,7 @@ use parking_lot::{Condvar, Mutex};
 
 /// Interval at which growing tables are checked.
 const PAUSE: Duration = Duration::from_millis(5);
-/// Number of bytes from which starting to write them back is worthwhile.
+/// Minimum number of new bytes of a table for which write-back is started.
 const WORTH_BYTES: u64 = 1024 * 1024;
 /// Maximum tables of one tree in progress: one of a flush, one of a compaction, and tables that
 /// were finished in the meantime.
