@@ -55,8 +55,8 @@ impl SharedNode {
         Self::open_on(options, |_| None, ledger)
     }
 
-    /// Like `open`, but keeps the local copy of a shard's journal where `own` says,
-    /// if it returns a journal.
+    /// Like `open`, but keeps the local copy of a shard's journal in the journal that `own` returns
+    /// for the shard, if any.
     pub fn open_on<L: Ledger>(
         options: NodeOptions,
         own: impl Fn(u32) -> Option<Arc<dyn OpenJournal>>,
