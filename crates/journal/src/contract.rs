@@ -19,8 +19,9 @@ pub enum AppendFailure {
     /// (exceeds a limit, or does not continue at the journal's end), `Unavailable` (already
     /// stopped).
     Refused(Error),
-    /// The group may or may not have been written, so its writers must not be told either. The next
-    /// opening of the journal finds out. A local journal refuses writes until then.
+    /// The group may or may not have been written, so its writers must be told neither success nor
+    /// failure. The next opening of the journal determines the outcome. A local journal refuses
+    /// writes until then.
     Unknown(Error),
 }
 

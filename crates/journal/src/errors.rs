@@ -9,8 +9,8 @@ pub(crate) fn from_io(context: &str, error: &io::Error) -> Error {
     Error::new(kind_of_io(error), format!("{context}: {error}"))
 }
 
-/// A full disk has its own kind. A file with other contents than the journal has written counts as
-/// damage. Other errors may be transient.
+/// Returns the kind of an I/O error. A full disk has its own kind. A file with other contents than
+/// the journal has written counts as damage. Other errors may be transient.
 fn kind_of_io(error: &io::Error) -> Kind {
     match error.kind() {
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Kind::Full,

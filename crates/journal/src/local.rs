@@ -24,9 +24,10 @@ use crate::{
 
 /// A journal in a folder that it locks.
 ///
-/// A failed write or sync stops it: that group is `Unknown`, later ones are `Refused`, and durable
-/// entries stay readable. Reopening the journal determines what is on disk. A full disk does not
-/// stop it: a group that needs a new segment is `Refused` with `Full` until one can be created.
+/// A failed write or sync stops the journal: that group is `Unknown`, later groups are `Refused`,
+/// and durable entries stay readable. Reopening the journal determines what is on disk. A full disk
+/// does not stop it: a group that needs a new segment is `Refused` with `Full` until one can be
+/// created.
 #[derive(Debug)]
 pub struct LocalJournal {
     writer: Mutex<Writer>,
