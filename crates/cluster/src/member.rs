@@ -124,8 +124,8 @@ impl Member {
         self.with(shard, |seat, common| seat.stand_down(now, common, host));
     }
 
-    /// Resumes a suspended shard with its tree at this position. It is followed as after a start,
-    /// once the node does not own it any more.
+    /// Resumes a suspended shard with its tree at this position. The shard is followed as after a
+    /// start, once the node does not own it any more.
     pub fn go_on(&mut self, shard: u32, tree: Place, unsure: bool) {
         self.with(shard, |seat, common| seat.go_on(tree, unsure, common));
     }

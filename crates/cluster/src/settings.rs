@@ -14,7 +14,7 @@ const MS: u64 = 1_000_000;
 pub struct Settings {
     /// Id of the cluster.
     pub cluster: Uuid,
-    /// The shard that these machines follow or own.
+    /// The shard that the node's state machines follow or own.
     pub shard: u32,
     /// Id of the node, created with its data directory.
     pub node: Uuid,

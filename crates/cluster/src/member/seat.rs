@@ -172,8 +172,8 @@ impl Seat {
         }
     }
 
-    /// Resumes with the tree at this position; it is followed as after a start, once the node does
-    /// not own the shard any more.
+    /// Resumes with the tree at this position. The shard is followed as after a start, once the
+    /// node does not own it any more.
     pub(super) fn go_on(&mut self, tree: Place, unsure: bool, common: &mut Common) {
         (self.stands_down, self.unsure) = (false, unsure);
         self.returns = Some(tree);
