@@ -108,8 +108,8 @@ impl Account {
         Self::within(None, limit, false, Some(Pressure::new(process, own)))
     }
 
-    /// Creates a sub-account for many holders with its own limit and reserve. Memory counts in
-    /// both.
+    /// Creates a sub-account for many holders with its own limit and reserve. Memory counts in this
+    /// account and in the sub-account.
     pub fn split_off(&self, limit: usize) -> Self {
         Self::within(Some(self.clone()), limit, false, None)
     }
