@@ -46,7 +46,7 @@ pub struct Operation<'a> {
     pub request: &'a str,
     /// Whether the operation came through the admin address, like the portal's requests.
     pub relayed: bool,
-    /// The client's span that it belongs to, in the form of a `traceparent` header.
+    /// The client's span that the operation belongs to, in the form of a `traceparent` header.
     pub parent: Option<&'a str>,
 }
 
