@@ -38,7 +38,7 @@ pub struct Holding(Arc<HeldShares>);
 #[derive(Debug, Default)]
 struct HeldShares {
     account: Account,
-    /// Bytes that the current expression may hold under its reservation. Saves taking the lock.
+    /// Bytes that the current expression may hold under its reservation. It saves taking the lock.
     covered: AtomicUsize,
     /// Memory reserved by expression evaluation.
     share: Mutex<Share>,
