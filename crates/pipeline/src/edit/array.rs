@@ -180,8 +180,8 @@ pub(super) fn pull_all(values: &mut Vec<Value>, unwanted: &[Value]) -> bool {
     values.len() != before
 }
 
-/// Returns the array in a value, or the value if it is none. The caller makes the error, which
-/// differs by operator.
+/// Returns the array in a value, or the value itself if it is not an array. The caller makes the
+/// error, which differs by operator.
 pub(super) fn array_of(value: &mut Value) -> Result<&mut Vec<Value>, ValueRef<'_>> {
     match value {
         Value::Array(values) => Ok(values),

@@ -39,7 +39,7 @@ pub struct GraphLookup {
     pub start: Expr,
     /// The path in a found document of the values to search for next (`connectFromField`).
     pub from: Path,
-    /// The path in a document that is compared with these values (`connectToField`).
+    /// The path in a document that is compared with the values to search for (`connectToField`).
     pub to: Path,
     /// The path that receives the array of found documents.
     pub name: Path,

@@ -58,7 +58,7 @@ pub(super) struct Grouping {
     index: HashMap<Box<[u8]>, usize, RandomState>,
     /// Groups in memory, in the order of their first rows.
     groups: Vec<HeldGroup>,
-    /// Memory of these groups, in bytes.
+    /// Memory of the groups in `groups`, in bytes.
     bytes: usize,
     /// Buffer for the encoded key of the current row.
     key: Vec<u8>,
