@@ -96,7 +96,7 @@ impl Sarg {
     }
 
     /// Merges `other` into this range if it is the opposite bound for the same path and type.
-    /// Returns whether it did.
+    /// Returns whether they were merged.
     fn intersect(&mut self, other: &Self) -> bool {
         let (Self::Test(path, ValueTest::Range { lower, upper }), Self::Test(other_path, other)) =
             (self, other)

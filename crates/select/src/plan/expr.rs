@@ -56,7 +56,7 @@ pub enum Expr {
     Conditional(Box<[Expr; 3]>),
     /// A function call. Arguments are evaluated from left to right before the call.
     Call(&'static Function, Vec<Expr>),
-    /// A subquery, and how the value of the expression results from its results.
+    /// A subquery, and how the value of the expression follows from the subquery's results.
     Subquery(Subquery, Box<Select>),
 }
 

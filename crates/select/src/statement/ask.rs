@@ -41,8 +41,8 @@ impl Select {
         plain && counts && value
     }
 
-    /// Returns where the query reads the whole document or a system property. Elsewhere the driver
-    /// may omit these properties, which saves making them for every row.
+    /// Returns which clauses read the whole document or a system property. For all others the
+    /// driver may omit these properties, which saves making them for every row.
     pub fn system_reads(&self) -> SystemReads {
         let clauses = self.clauses();
         let collects = clauses.from.iter().any(|from| matches!(from.input, Input::Collected(_)));
@@ -96,11 +96,11 @@ impl Select {
 /// Where a query reads system properties of a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SystemReads {
-    /// The query does not read them; the driver may always omit them.
+    /// No clause reads system properties; the driver may always omit them.
     Nowhere,
-    /// Only SELECT reads them.
+    /// Only SELECT reads system properties; the driver adds them to documents that make a result.
     InResults,
-    /// Other clauses read them; the driver adds them to every row.
+    /// Other clauses read system properties; the driver adds them to every row.
     Everywhere,
 }
 
