@@ -82,7 +82,7 @@ impl<S: Store> Engine<S> {
     }
 
     /// Returns the fence of a change, which updates the cache on publication even if the caller was
-    /// cancelled. It holds the lock until then, since the next change reads the cache.
+    /// cancelled. The fence holds the lock until then, since the next change reads the cache.
     fn fence_of(&self, changed: Arc<OnceLock<Changed>>, one: OwnedMutexGuard<()>) -> PublishedHook {
         let held = Arc::clone(&self.inner.resources.held);
         let changes = Arc::clone(&self.inner.resources.changes);

@@ -232,8 +232,8 @@ impl<S: Store> Engine<S> {
         Ok(Scanned { seq: view.seq, basis, ..scanned })
     }
 
-    /// Returns whether a scan would still return the same items: nothing was written, no setting
-    /// has changed and no item has expired. If so, returns the `seq` up to which this is certain.
+    /// Returns the `seq` up to which a scan certainly returns the same items; `None` if something
+    /// was written, a setting has changed or an item has expired since.
     pub async fn scan_holds(
         &self,
         collection: &Arc<Collection>,

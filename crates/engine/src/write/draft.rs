@@ -335,8 +335,9 @@ impl<'a, S: Store> WriteDraft<'a, S> {
         ))
     }
 
-    /// Returns the conditions of a write: since the view nothing has changed the row, the row it
-    /// moves from, the unique values it takes and the settings by which the replaced version lives.
+    /// Returns the conditions of a write. Since the view, nothing may have changed the row, the row
+    /// at the document's previous key, or the unique values that the write takes or frees, and the
+    /// replaced version must not have expired.
     fn put_conditions(
         &self,
         row_key: &Bytes,
@@ -359,7 +360,7 @@ impl<'a, S: Store> WriteDraft<'a, S> {
 
     /// Returns the commit that deletes a live row.
     ///
-    /// It frees space in the end and is therefore accepted on a full disk.
+    /// The deletion frees space in the end and is therefore accepted on a full disk.
     pub(crate) fn remove_document(&self, previous: Previous) -> Commit {
         let mut conditions = self.row_conditions(&previous.row.key);
         conditions.extend(self.not_newer(&previous.unsure));
