@@ -242,8 +242,8 @@ impl Archive {
         Arc::clone(&self.readers)
     }
 
-    /// Returns the stamp of an archived entry or of the one before the first; `None` if it was
-    /// deleted.
+    /// Returns the stamp of an archived entry, or of the entry before the first archived one;
+    /// `None` if the entry was deleted from the archive.
     pub(crate) fn stamp(&self, n: u64) -> Result<Option<Stamp>, Error> {
         let state = self.state.lock();
         if n == state.last {

@@ -181,7 +181,7 @@ impl OpenStore {
     }
 
     /// Flushes the memtables of a dropped tree that views still read: its memory no longer counts
-    /// for the budget but would remain as long as they are open.
+    /// for the budget but would remain as long as the views are open.
     pub(crate) fn flush_dropped(&self, place: &Arc<Place>) -> Result<(), Error> {
         if place.buffer().floor().is_some() {
             // All versions are kept: no space uses the tree any more, so it is never compacted.

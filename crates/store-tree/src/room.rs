@@ -48,7 +48,8 @@ pub(crate) struct Room {
     in_memory: AtomicU64,
     /// Whether commits that need space are refused.
     short: AtomicBool,
-    /// Checks until a refusal may end, long enough to be visible in the status.
+    /// Number of checks until a refusal may end, so that the refusal lasts long enough to be
+    /// visible in the status.
     looks_left: AtomicU32,
     /// The file that is shrunk so that deletes can be written to a full disk.
     file: Reserve,
