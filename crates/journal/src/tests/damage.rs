@@ -82,7 +82,8 @@ impl Sample {
         }
     }
 
-    /// With the watermark: finds everything, or refuses unchanged and then returns the disk.
+    /// Opens the image with the watermark of all entries. Either the journal has all entries, or
+    /// the open fails and changes nothing; then returns the disk.
     fn check_marked(&self, image: &Image, context: &str) -> Option<SimDisk> {
         let disk = SimDisk::of_image(image);
         match open(&disk, &options(self.end())) {
@@ -107,7 +108,8 @@ impl Sample {
         }
     }
 
-    /// With an accepted loss: finds a prefix of the entries, and can continue.
+    /// Opens the disk with an accepted loss: the journal has a prefix of the entries, and can
+    /// continue.
     fn check_accepted(&self, disk: &SimDisk, context: &str) {
         // Keep all files, so that nothing disappears merely because its file was deleted.
         let accepting =
