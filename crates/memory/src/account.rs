@@ -54,8 +54,8 @@ pub const SMALL: usize = 256 * 1024;
 /// 1/RESERVE of an account is reserved for small holders.
 const RESERVE: usize = 8;
 
-/// A batch or a page may take 1/ANSWER_PART of the account. It exists twice in memory, so half of
-/// the account is left when sixteen clients read batches of this size.
+/// A batch or a page may take 1/ANSWER_PART of the account. A batch exists twice in memory, so half
+/// of the account is left when sixteen clients read batches of this size.
 const ANSWER_PART: usize = 64;
 
 /// When memory is scarce, a reply may take 1/SCARCE_PART of what a small holder may: the reply
