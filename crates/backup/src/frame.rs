@@ -227,7 +227,8 @@ impl<R> std::fmt::Debug for FrameReader<R> {
 }
 
 impl<R: Read> FrameReader<R> {
-    /// Reads the line that names the format; `known` checks it.
+    /// Reads the first line, of at most `longest` bytes, which names the format. Fails if `known`
+    /// refuses the line.
     pub fn begin(
         mut input: R,
         longest: usize,
