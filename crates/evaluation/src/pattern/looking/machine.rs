@@ -27,7 +27,7 @@ pub(super) struct Stands {
 #[derive(Clone, Debug)]
 pub(super) struct Machine {
     pub(super) nfa: NFA,
-    /// For each group, the look-ahead that the group represents.
+    /// For each group, the look-ahead that the group represents; `None` for an ordinary group.
     stands: Vec<Option<Stands>>,
     /// For each state, its predecessors by transitions that consume no input.
     before: Vec<Vec<StateID>>,
