@@ -223,8 +223,8 @@ fn timestamp_of(now_ms: i64) -> Value {
     Value::Timestamp(seconds << 32 | increment)
 }
 
-/// Adds to a number or multiplies it. `name` is the operator's, for messages. Overflow of 64 bits
-/// is an error.
+/// Adds to a number or multiplies it. `name` is the name of the operator, for messages. Overflow of
+/// 64 bits is an error.
 fn modify_number(
     value: &mut Value,
     operand: &Value,

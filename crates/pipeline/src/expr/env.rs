@@ -44,7 +44,8 @@ pub(crate) struct Variable<'a> {
     pub(crate) value: Option<ValueRef<'a>>,
 }
 
-/// The variables that one form binds, and the outer ones. The scope is on the stack of that form.
+/// The variables that one form (such as `$let`) binds, and the enclosing scope. It lies on the
+/// stack frame that evaluates the form.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct VariableScope<'a> {
     /// A few variables in the order of the request, many sorted by name. Of variables with one name

@@ -39,8 +39,8 @@ const MERGE_BYTES: usize = MAX_STAGE_BYTES / 2;
 const COPIES: usize = 4;
 /// Minimum number of rows held beyond the limit before they are sorted.
 const LEAST_SPARE: usize = 16;
-/// Size in bytes whose sorting takes long without yielding. The thread's other tasks are handed
-/// over before.
+/// Bytes of rows from which a sort keeps its thread long without yielding. The thread's other tasks
+/// are handed to another thread before such a sort.
 const LONG_ORDER: usize = 4 * 1024 * 1024;
 
 /// A row and its sort key.
@@ -187,7 +187,8 @@ impl Sorter {
         Ok(())
     }
 
-    /// Returns the next entry in order; `None` before the end of the input.
+    /// Returns the next entry in order; `None` after the last entry, and before the end of the
+    /// input.
     pub(in crate::exec) fn next_entry(
         &mut self,
         context: &Context,

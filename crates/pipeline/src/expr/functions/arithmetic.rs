@@ -222,8 +222,8 @@ fn divide(call: &In<'_>) -> OptionalValue {
     }
 }
 
-/// `$mod`: the remainder, with the sign of the dividend. A divisor of zero is an error, with
-/// another number for decimals.
+/// `$mod`: the remainder, with the sign of the dividend. A divisor of zero is an error, whose
+/// number differs for decimals.
 fn modulo(call: &In<'_>) -> OptionalValue {
     let Some((a, b)) = two_numbers(call, 16611)? else { return NULL };
     let zero = || Err(invalid_request(16610, "can't $mod by zero"));

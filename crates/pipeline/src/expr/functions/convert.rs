@@ -55,9 +55,9 @@ fn shortened(call: &In<'_>, to: Type) -> OptionalValue {
     to_type(call.value_at(0), to).map(Some)
 }
 
-/// `$convert`: converts a value to another type. `onError` replaces only failures with the number
-/// [`FAILED`], not a wrong `to`. `onNull` takes precedence over everything but a wrong `to`. If
-/// `onError` or `onNull` is missing, so is the result.
+/// `$convert`: converts a value to another type. A wrong `to` is an error for any input. `onNull`
+/// replaces a null or missing input, and `onError` a failure with the number [`FAILED`]. If the
+/// replacing expression is a missing value, the result is missing too.
 fn convert_value(call: &In<'_>) -> OptionalValue {
     let (input, to) = (call.arg_at(0), call.arg_at(1));
     // Read first, since a wrong target is an error for any input.
