@@ -1,4 +1,5 @@
-//! Calls written as text, for the tables of all families. Single quotes replace double ones.
+//! Runs calls that the test tables of all function families contain as text. Single quotes in them
+//! stand for double quotes.
 
 use document::{Document, Value, ValueRef, json};
 use evaluation::{Context, Error, Evaluated, Kind, limits::MAX_WORK};

@@ -108,9 +108,9 @@ impl Run {
 }
 
 impl Clauses {
-    /// Returns the maximum number of rows to read after a full page. It is unlimited with ORDER BY:
-    /// the same page made from rows in any order knows whether there is another one, and the access
-    /// path must not show in the response.
+    /// Returns the maximum number of rows to read after a full page, to find out whether there is a
+    /// next page. It is unlimited with ORDER BY: rows in any order always answer this, and the
+    /// response must not depend on the access path.
     fn look_ahead(&self) -> usize {
         if self.order.is_empty() { LOOK_AHEAD } else { usize::MAX }
     }

@@ -13,7 +13,8 @@ pub(in super::super) const FUNCTIONS: &[Function] = &[
     row("TRIM", 1..=2, |call| trim(call, Ends::BOTH)),
 ];
 
-/// Removes white space, or the characters of the second argument, from these ends.
+/// Removes white space, or the characters of the second argument, from the ends of the first string
+/// that `ends` names.
 fn trim<'a>(call: &Call<'_, 'a>, ends: Ends) -> Result<Evaluated<'a>, Error> {
     let Some(text) = call.text_at(0) else { return UNDEFINED };
     if !call.is_given(1) {
