@@ -23,7 +23,7 @@ pub(crate) enum AnyStore {
 #[derive(Debug)]
 pub(crate) struct TermTree {
     tree: Arc<TreeStore>,
-    /// Dropped with the engine, so that the next engine is opened only after that.
+    /// Dropped with the engine, which signals that the next engine may be opened.
     _engine_gone: oneshot::Sender<()>,
 }
 

@@ -44,8 +44,9 @@ pub(crate) struct Timekeeper {
 }
 
 impl Timekeeper {
-    /// Starts the thread; without a `file`, nothing is persisted. Started before the store and the
-    /// engine are opened: that may take long and needs the clock's lease renewed.
+    /// Starts the thread; without a `file`, nothing is persisted. Call it before the store and the
+    /// engine are opened: opening may take long, and the clock's lease must be renewed during that
+    /// time.
     pub(crate) fn start(clock: Arc<Clock>, file: Option<CheckpointFile>) -> std::io::Result<Self> {
         let stop = Arc::new(AtomicBool::new(false));
         let stopped = Arc::clone(&stop);
@@ -155,8 +156,8 @@ pub(crate) fn start(
     ]
 }
 
-/// Logs a failure. If another node of the cluster now owns the data (`moved`), it is not an error:
-/// tasks of an ended term may see that before they are stopped.
+/// Logs a failure, as a debug message if another node of the cluster now owns the data (`moved`):
+/// tasks of an ended term may fail for this reason before they are stopped.
 fn note_failure(moved: bool, error: &dyn std::fmt::Display, doing: &str) {
     if moved {
         tracing::debug!(%error, "{doing}");
@@ -165,8 +166,8 @@ fn note_failure(moved: bool, error: &dyn std::fmt::Display, doing: &str) {
     }
 }
 
-/// Maintains the store until `stop`. Two concurrent loops: a tick may wait for a slow disk, which
-/// is when the health matters.
+/// Maintains the store until `stop`, in two concurrent loops: housekeeping may wait for a slow
+/// disk, and the store's health must be polled even then.
 async fn tend_store(engine: Engine<AnyStore>, stop: watch::Receiver<bool>) {
     tokio::join!(watch_store(&engine, stop.clone()), keep_store(&engine, stop));
 }

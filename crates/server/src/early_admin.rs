@@ -23,7 +23,8 @@ pub(crate) struct EarlyAdmin<E> {
 }
 
 impl<E: Entrance> EarlyAdmin<E> {
-    /// Listens on the address and accepts clients until `stopped`, with permits of its own.
+    /// Listens on the address and accepts clients until `stopped`. Its connection permits are
+    /// separate from those of the APIs.
     pub(crate) fn listen(
         bound: &mut Bound,
         stopped: &watch::Receiver<bool>,

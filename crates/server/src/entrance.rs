@@ -80,7 +80,7 @@ impl Bound {
     }
 
     /// Listens on the APIs' addresses and accepts clients until `stopped`, with one task per
-    /// address. Both share `places`.
+    /// address. Both APIs share the connection permits in `places`.
     pub(crate) fn accept<E: Entrance>(
         self,
         entrance: &Arc<E>,

@@ -64,7 +64,8 @@ enum Keeper {
     /// The switches are stored in a file of the data directory.
     Folder(PathBuf),
     /// In the cluster's data, so that the next owner reads them. The lock is held from the commit
-    /// until the switch changes, so that concurrent changes leave the same value in both.
+    /// until the switch changes, so that after concurrent changes the stored value equals the
+    /// switch.
     Cluster(Engine<AnyStore>, tokio::sync::Mutex<()>),
 }
 

@@ -22,9 +22,9 @@ pub(crate) fn give_way() {
     }
 }
 
-/// Runs a long `work` without a worker, for code that cannot call [`give_way`] in between. If
-/// `give_way` returns before another thread has started, the worker returns to this thread and its
-/// queued tasks wait for the work; here that cannot happen before the work is done.
+/// Runs a long `work` without a worker, for code that cannot call [`give_way`] in between. A call
+/// of `give_way` before the work would not suffice: if it returned before another thread has taken
+/// over the worker, the tasks queued on the worker would wait for the work.
 pub(crate) fn run_apart(work: &mut dyn FnMut()) {
     apart(work);
 }

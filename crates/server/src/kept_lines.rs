@@ -32,7 +32,7 @@ impl io::Write for KeptLines {
     }
 }
 
-/// The last lines, the oldest first, and the number of all.
+/// The last lines, the oldest first, and the number of lines written since the start.
 struct Ring {
     total: u64,
     lines: VecDeque<String>,

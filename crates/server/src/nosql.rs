@@ -36,7 +36,7 @@ fn failed(what: &str, error: impl std::fmt::Display) -> Failure {
     Failure::Failed(format!("{what}: {error}"))
 }
 
-/// Converts an error of a file in the data directory; a damaged one refuses the start.
+/// Converts an error of a file in the data directory. A damaged file refuses the start.
 fn not_kept(error: io::Error) -> Failure {
     match error.kind() {
         io::ErrorKind::InvalidData => Failure::Refused(Refused::Unusable(error.to_string())),
@@ -123,8 +123,8 @@ fn allowed_hosts(config: &Config, address: &str) -> Hosts {
     Hosts::new(&names)
 }
 
-/// Returns the account's keys from the file, or the public one. Refuses a file that other users may
-/// read.
+/// Returns the account's keys from the file, or the public key without a file. Refuses a file that
+/// other users may read.
 pub(crate) fn read_keys(file: Option<&Path>) -> Result<Keys, Failure> {
     let Some(file) = file else {
         return Keys::well_known().map_err(|error| failed("the key", error));

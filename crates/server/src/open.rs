@@ -166,8 +166,9 @@ pub(crate) fn store_options(config: &Config, plan: Plan, path: &Path) -> TreeOpt
     }
 }
 
-/// Opens the clock's checkpoints and returns the newest. It must exist if there is a store: without
-/// it time could go back and expired documents would reappear. `accept_loss` starts over instead.
+/// Opens the clock's checkpoints and returns the newest. If a store exists, a missing checkpoint is
+/// an error: time could go back, and expired documents would reappear. With `accept_loss` time then
+/// starts from the wall clock.
 fn open_clock(
     path: &Path,
     accept_loss: bool,

@@ -31,7 +31,8 @@ pub(crate) struct Pause {
 pub(crate) struct Reaping {
     /// Where the pause is stored; `None` keeps it in memory.
     folder: Option<PathBuf>,
-    /// Held while the file is changed, so that concurrent changes leave the same state in both.
+    /// Held while the file is changed, so that after concurrent changes the file agrees with the
+    /// state in memory.
     pause: Mutex<Option<Pause>>,
 }
 

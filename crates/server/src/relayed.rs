@@ -25,7 +25,7 @@ use crate::{any_store::AnyStore, background};
 /// more second to send the reply (`admin/serve.rs`).
 const STOP_TIME: Duration = Duration::from_secs(1);
 
-/// The APIs of this process; `None` if one is off, or its data are on another node.
+/// The APIs of this process. An API is `None` if it is off, or its data are on another node.
 #[derive(Clone, Default)]
 pub(crate) struct Doors {
     pub(crate) mongo: Option<Arc<mongo::Door<AnyStore>>>,
@@ -40,7 +40,8 @@ pub(crate) trait Relay: Send + Sync {
     /// Sends a request to the NoSQL API; `None` if it is off.
     fn nosql(&self, right: Right, request: Request<Bytes>) -> Elsewhere<'_, Option<Response>>;
 
-    /// Routes an authorized admin request to the owner; `here` are the routes of this process.
+    /// Routes an authorized admin request to the owner of the data it concerns; `here` has the
+    /// routes of this process.
     fn admin(&self, request: Request<Body>, here: Next) -> Elsewhere<'_, Response>;
 
     /// Runs a command on the MongoDB API; `None` if it is off.

@@ -36,8 +36,8 @@ pub(crate) fn write_text(folder: &Path, name: &str, text: &[u8]) -> io::Result<(
     whole_file::write_whole(folder, name, sealed.bytes())
 }
 
-/// Reads a text without its checksum line. A text without one is the operator's own file and is
-/// accepted. A wrong checksum or invalid UTF-8 is `InvalidData`.
+/// Reads a text without its checksum line. A text without a checksum line is the operator's own
+/// file and is accepted. A wrong checksum or invalid UTF-8 is `InvalidData`.
 pub(crate) fn read_text(path: &Path) -> io::Result<String> {
     let mut text = String::from_utf8(fs::read(path)?).map_err(|_| damaged_error(path))?;
     // The last such line: the content may contain similar lines.

@@ -38,7 +38,7 @@ pub(crate) struct Shards {
     /// Sends requests to the other shards; `None` if there are none.
     pub(crate) siblings: Option<Siblings>,
     /// Access to the server of the first shard, which stores the users of the MongoDB API; `None`
-    /// if this is it.
+    /// if this server is the first shard's.
     pub(crate) first: Option<FirstShard>,
     /// The shard's number and the number of shards, for the NoSQL API.
     pub(crate) nosql: cosmos::Shard,

@@ -36,8 +36,8 @@ struct TestClocks {
 struct BootLine {
     /// Content of the file at the last reading.
     text: String,
-    /// Reading of the machine's boot clock when `text` was last read, followed by the simulated
-    /// one.
+    /// Reading of the machine's boot clock when `text` was last read. `shown_ns` is that of the
+    /// simulated clock.
     real_ns: i64,
     shown_ns: i64,
     pace: f64,
@@ -49,8 +49,8 @@ impl BootLine {
         Self { text: String::new(), real_ns, shown_ns: real_ns, pace: 1.0, off_ms: 0 }
     }
 
-    /// Returns the simulated clock for a reading of the machine's. A changed speed continues from
-    /// the present value; a changed offset is a step.
+    /// Returns the simulated boot clock for a reading of the machine's boot clock. A changed speed
+    /// applies from the present value on; a changed offset is a step.
     fn at(&mut self, real_ns: i64, text: String) -> i64 {
         let passed = real_ns.saturating_sub(self.real_ns) as f64 * self.pace;
         let shown_ns = self.shown_ns.saturating_add(passed as i64);

@@ -80,7 +80,7 @@ pub fn verify(data_dir: &Path) -> Result<Vec<Difference>, Failure> {
     })
 }
 
-/// Returns damage that walking rows would not find: in parts of tables that only other reads use,
+/// Returns damage that walking rows would not find: in parts of tables that the walk does not read,
 /// and in the files of the NoSQL API.
 fn damage_beside_store(data_dir: &Path) -> Result<Option<Difference>, Failure> {
     let tables = match store_tree::damaged_tables(&data_dir.join("store")) {

@@ -18,7 +18,8 @@ use crate::{
     ready::{Ready, is_reached},
 };
 
-/// Below this, a server runs out of descriptors for connections before it runs out of memory.
+/// Number of file descriptors below which a server runs out of descriptors for connections before
+/// it runs out of memory.
 const FEW_DESCRIPTORS: u64 = 8192;
 /// Free percentage of a device below which too little is left for compaction and growth.
 const LITTLE_ROOM: u64 = 10;

@@ -76,7 +76,8 @@ fn amount_json(amount: Amount) -> Value {
     json!({ "documents": amount.documents, "bytes": amount.bytes })
 }
 
-/// Returns the amounts that expire within an hour, a day and a week; each includes the previous.
+/// Returns the documents and bytes that expire within an hour, a day and a week. Each period
+/// includes the shorter ones.
 fn within_json(within: &HorizonAmounts) -> Value {
     json!({
         "hour": amount_json(within.hour),
@@ -85,7 +86,8 @@ fn within_json(within: &HorizonAmounts) -> Value {
     })
 }
 
-/// Returns the amount expired but not removed yet, with the age of the oldest in seconds.
+/// Returns the documents and bytes that have expired and are not removed yet, with the age of the
+/// oldest in seconds.
 fn unreaped_json(unreaped: Unreaped) -> Value {
     let mut shown = amount_json(unreaped.amount);
     shown["oldest_dead_seconds"] = json!(unreaped.oldest_expired_seconds);
@@ -107,8 +109,8 @@ fn series_json(series: &Series, steps: SeriesSteps) -> Value {
     })
 }
 
-/// Handles `GET .../expiry/series?step=seconds&steps=n`: the amount of one collection that expires
-/// in each step.
+/// Handles `GET .../expiry/series?step=seconds&steps=n`: the documents and bytes of one collection
+/// that expire in each step.
 pub(crate) async fn get_series(
     State(shared): State<Shared>,
     Path((database, collection)): Path<(String, String)>,
@@ -122,7 +124,7 @@ pub(crate) async fn get_series(
 }
 
 /// Handles `GET /_ebb/expiry/series?step=seconds&steps=n`: the series over all collections, with
-/// the amounts that are live and not yet removed.
+/// the documents and bytes that are live, and those expired but not removed yet.
 pub(crate) async fn get_all_series(
     State(shared): State<Shared>,
     asked: std::result::Result<Query<Asked>, QueryRejection>,

@@ -14,7 +14,8 @@ enum Effect {
     Public,
     /// Reads, with a key.
     Reads,
-    /// Changes nothing itself although its method could; the API behind it does the authorization.
+    /// Passes the request to an API, which authorizes it. The route itself changes nothing,
+    /// although its method may be one for changes.
     Asks,
     /// Changes something or occupies a shared resource: requires a read-write key, and rejects
     /// requests from pages of other sites.

@@ -41,7 +41,7 @@ const BUFFERED: u64 = 16 << 20;
 /// Additional time limit per chunk accepted beyond [`BUFFERED`]: a client that forwards the backup
 /// in large parts reads in bursts.
 const EARNED: Duration = Duration::from_secs(1);
-/// Upper bound of the additional time that a client has earned by reading.
+/// Maximum additional time that a client can earn by reading.
 const MAX_EARNED: Duration = Duration::from_secs(50);
 
 /// Computes how long the next chunk may wait from what the client has accepted so far.

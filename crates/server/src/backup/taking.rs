@@ -63,13 +63,14 @@ fn refused(why: &str) -> Failure {
 pub(crate) struct Taking {
     header: Header,
     pieces: Pieces,
-    /// Keeps reaping from removing data while they are read, and feed events consistent with rows.
+    /// Prevents reaping from removing data while they are read, and keeps feed events consistent
+    /// with rows.
     _hold: Option<ReapHold>,
 }
 
 impl Taking {
-    /// Starts a backup of the data visible now. `now` must have been read before, so that
-    /// everything acknowledged earlier is included; `hold` must have been taken before.
+    /// Starts a backup of the data visible now. The caller has read `now` and taken `hold` before
+    /// this call, so that everything acknowledged earlier is included.
     pub(crate) fn begin(
         images: &Images,
         wanted: Wanted,

@@ -25,8 +25,8 @@ pub(crate) struct Counted {
     pub(super) took: Distribution,
 }
 
-/// The counters read. [`super::sample::Sample`] documents the fields; fields that cover an interval
-/// there are totals since the start here.
+/// The counters read. [`super::sample::Sample`] documents the fields; its fields that cover an
+/// interval are totals since the start of the server here.
 #[derive(Debug, Default)]
 pub(crate) struct Gathered {
     pub(super) operations: Vec<Counted>,

@@ -36,7 +36,8 @@ pub(crate) struct Figures {
 
 struct Held {
     ring: Ring,
-    /// Counters at the end of the last sample, with the monotonic time; `None` before the first.
+    /// Counters at the end of the last sample, with the monotonic time of that end; `None` before
+    /// the first sample.
     last: Option<(Gathered, Duration)>,
     /// Whether this run has added a sample.
     has_begun: bool,
@@ -53,7 +54,7 @@ impl Figures {
         }
     }
 
-    /// Returns the samples, oldest first, and one for the time since the last of them ended.
+    /// Returns the samples, oldest first, followed by one for the time since the last sample ended.
     pub(crate) fn samples(&self, gathered: &Gathered) -> Vec<Sample> {
         let (held, now) = (self.held.lock(), monotonic_time());
         let current = held.since_last(gathered, now);

@@ -1,4 +1,4 @@
-//! A ring buffer of the newest samples; drops the oldest when full.
+//! A ring buffer of the newest samples. When it is full, a new sample replaces the oldest.
 
 use std::collections::VecDeque;
 

@@ -74,7 +74,8 @@ pub(crate) struct Operations {
 }
 
 impl Sample {
-    /// Computes the sample between two readings; counters that were reset count from 0.
+    /// Computes the sample between two readings of the counters. A counter that was reset in
+    /// between counts from 0.
     pub(super) fn between(
         before: &Gathered,
         after: &Gathered,
@@ -135,9 +136,9 @@ fn operations_between(before: &[Counted], after: &[Counted]) -> Vec<Operations> 
     all
 }
 
-/// Approximates a percentile: measurements are assumed to be spread evenly within a bucket, and
-/// none to exceed what the sum allows, so that a single slow one in a wide bucket is not reported
-/// as slower than it was.
+/// Approximates a percentile, in nanoseconds. Measurements are assumed to be spread evenly within a
+/// bucket, and to be no greater than the sum of all allows, so that one slow operation in a wide
+/// bucket is not reported as slower than it was.
 fn quantile(of: &Distribution, hundredths: u64) -> u64 {
     let wanted = (of.measurement_count() * hundredths).div_ceil(100).max(1);
     let most = greatest(of);
@@ -153,8 +154,8 @@ fn quantile(of: &Distribution, hundredths: u64) -> u64 {
     most.max(lower)
 }
 
-/// Returns an upper bound on any measurement: what is left of the sum if all others are as small as
-/// their buckets allow.
+/// Returns an upper bound on any single measurement: the sum of all, less the smallest values that
+/// the buckets allow for the others.
 fn greatest(of: &Distribution) -> u64 {
     let lowers = std::iter::once(0).chain(of.bounds.iter().copied());
     let filled: Vec<_> = of.counts.iter().zip(lowers).filter(|(count, _)| 0 < **count).collect();

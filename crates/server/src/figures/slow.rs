@@ -17,7 +17,8 @@ pub(super) struct KeptSlow {
 }
 
 impl KeptSlow {
-    /// Opens the file, and loads what an earlier process left, to be there for the first request.
+    /// Opens the file, and loads the operations of an earlier process, so that the first request
+    /// returns them.
     pub(super) fn open(folder: &Path, all: &Arc<SlowOperations>) -> Self {
         let file = LineFile::new(folder, "slow-");
         all.put_before(file.read(MOST_SLOW));

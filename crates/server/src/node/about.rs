@@ -12,8 +12,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::{checkpoint::boot_id, data_dir::DataDir};
 
-/// Bytes of the location. An earlier incarnation with the same location is this node, in the same
-/// boot of its machine, in this directory and not in a copy of it.
+/// Length of the location in bytes. An earlier incarnation with the same location ran in the same
+/// boot of this machine and on this directory, not on a copy.
 pub(crate) const PLACE_BYTES: usize = 64;
 
 /// Description of a node for other nodes.

@@ -9,8 +9,8 @@ use store_shared::{Accepting, Loss};
 use super::{dump::clock_of, ledger::ledger_failure};
 use crate::{data_dir::Refused, failure::Failure};
 
-/// Reports the loss, and lets the shard continue without the entry if `yes`. An owner counts as
-/// dead after `silence` without a heartbeat.
+/// Reports the loss of a committed entry and, if `yes`, lets the shard continue without the entry.
+/// An owner counts as dead after `silence` without a heartbeat.
 pub(super) async fn accept_loss<L: Ledger>(
     ledger: &L,
     cluster: &ClusterRecord,

@@ -171,8 +171,9 @@ struct WantedBase {
     entry: Option<u64>,
 }
 
-/// Handles `POST /_ebb/cluster/base`: writes a base. If that takes too long, the response says so,
-/// and the client can repeat the request with the entry from it to continue waiting.
+/// Handles `POST /_ebb/cluster/base`: writes a base. If that takes too long, the response names the
+/// entry that the base has to include. A client that repeats the request with this entry continues
+/// to wait.
 async fn make_base(State(routes): State<Routes>, request: Bytes) -> Result<Json<Value>> {
     let wanted: WantedBase = serde_json::from_slice(&request).map_err(|error| {
         Error::bad_request(format!("the body is {{\"shard\": 0, \"entry\": NUMBER}}: {error}"))

@@ -9,7 +9,7 @@ use uuid::Uuid;
 /// Time without a new heartbeat after which a node counts as possibly down.
 const SILENCE: Duration = Duration::from_secs(4);
 
-/// The last heartbeat of a node, and when it was first seen.
+/// The last heartbeat of a node, and the time at which this node first saw it.
 #[derive(Clone, Copy, Debug)]
 struct Beat {
     number: (u64, u64),

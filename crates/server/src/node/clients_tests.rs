@@ -65,8 +65,8 @@ fn number(value: &Value) -> Option<i64> {
     }
 }
 
-/// Like `work` for the NoSQL API over a persistent connection: every response has to be the same as
-/// without a hand-over.
+/// Runs the NoSQL API's counterpart of `work` over a persistent connection. Every response has to
+/// be the same as without a hand-over.
 async fn work_nosql(
     mut client: NosqlClient,
     session: u8,

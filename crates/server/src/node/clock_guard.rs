@@ -28,7 +28,8 @@ pub(super) struct ClockGuard {
     route: Route,
     source: Box<dyn ClockSource>,
     beats: Beats,
-    /// Whether the data were handed over for a step that is not yet confirmed.
+    /// Whether this node has handed the data over because of a clock step that is not yet
+    /// confirmed.
     handed_over: bool,
 }
 
@@ -69,8 +70,8 @@ impl ClockGuard {
         }
     }
 
-    /// Compares the wall clock with the database time in the owner's last heartbeat, if that is
-    /// recent.
+    /// Compares this node's wall clock with the database time in the owner's last heartbeat. Does
+    /// nothing if that heartbeat is old.
     fn judge(&self, now: Duration) {
         let Some(owner_ms) = self.owner_ms(now) else { return };
         let off_ms = self.source.wall_ms().saturating_sub(owner_ms);
@@ -89,7 +90,7 @@ impl ClockGuard {
         }
     }
 
-    /// Returns the database time in the owner's last heartbeat, if that is recent.
+    /// Returns the database time in the owner's last heartbeat; `None` if that heartbeat is old.
     fn owner_ms(&self, now: Duration) -> Option<i64> {
         let view = self.route.facts.seen();
         let shard = self.route.facts.number;

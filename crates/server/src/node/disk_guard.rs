@@ -1,6 +1,6 @@
 //! Hands over a shard whose owner's disk is full: writes are refused here until space is freed,
-//! while another node may have some. A node that cannot write its copy does not become a candidate,
-//! so it does not get the shard back before that.
+//! while another node may have free space. A node that cannot write its copy does not become a
+//! candidate, so it does not get the shard back until it has free space.
 
 use std::time::Duration;
 
@@ -25,8 +25,8 @@ pub(super) fn start(route: &Route, stop: &watch::Receiver<bool>) -> tokio::task:
 struct DiskGuard {
     route: Route,
     beats: Beats,
-    /// Whether the data were handed over since this node last had enough disk space: if they come
-    /// back, the other nodes have no space either.
+    /// Whether the shard was handed over since this node last had enough disk space. If it comes
+    /// back, the other nodes have no space either, and it is not handed over again.
     handed_over: bool,
 }
 

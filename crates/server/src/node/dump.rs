@@ -49,8 +49,8 @@ pub(super) async fn dump_cluster<L: Ledger>(
     Ok(entries)
 }
 
-/// Returns the clock from which a shard, or a standalone server, continues: not before any instant
-/// that an owner could have used.
+/// Returns the clock from which a shard, or a standalone server, continues. It is not before any
+/// instant that an owner could have used.
 pub(super) fn clock_of(record: &ShardRecord, nodes: &[NodeRecord]) -> Result<Checkpoint, Failure> {
     let lease_ns = Settings::new(Uuid::nil(), 0, Uuid::nil(), bytes::Bytes::new()).lease;
     let lease_ms = i64::try_from(lease_ns / 1_000_000).unwrap_or(i64::MAX);

@@ -131,8 +131,8 @@ impl Facts {
         cosmos::Shard { number: self.number, count: self.cluster.shards.max(1) }
     }
 
-    /// Returns a copy of the node's view of the cluster. A copy, because a second borrow under the
-    /// first one's read lock could deadlock with a waiting writer.
+    /// Returns a copy of the node's view of the cluster. A second borrow while the first one holds
+    /// its read lock could deadlock with a waiting writer.
     pub(super) fn seen(&self) -> View {
         self.view.borrow().clone()
     }

@@ -34,8 +34,8 @@ struct HandOver {
 }
 
 /// Handles `POST /_ebb/cluster/hand-over`: gives the shard up once everything is committed, and
-/// responds with the new owner's name. If the target cannot take it now, the request is refused and
-/// nothing changes.
+/// responds with the new owner's name. If the target cannot take the shard now, the request is
+/// refused and nothing changes.
 pub(super) async fn hand_over(State(routes): State<Routes>, request: Bytes) -> Result<Json<Value>> {
     let wanted: HandOver = serde_json::from_slice(&request).map_err(|error| {
         Error::bad_request(format!("the body is {{\"shard\": 0, \"to\": NODE}}: {error}"))

@@ -32,7 +32,8 @@ enum Asks {
     First,
     /// The shard that owns this database of this API.
     Home(&'static str, String),
-    /// The shard that owns the database, in the API that has the collection.
+    /// The home of this database in the API that has the collection; both homes receive the
+    /// request.
     Either(String),
     /// All shards; each receives the same request.
     Each,
@@ -156,7 +157,8 @@ impl Asked {
         answer.unwrap_or_else(|| unreached(0))
     }
 
-    /// Moves the clocks of all shards. The first shard serializes moves, so that each takes effect.
+    /// Moves the clocks of all shards. The first shard serializes concurrent moves, so that no move
+    /// is lost.
     async fn of_clocks(&self, routes: &Routes) -> Response {
         let moved = self.of_shard(routes, 0).await;
         if !moved.status().is_success() {
@@ -215,7 +217,7 @@ impl Asked {
     }
 }
 
-/// Adds the amounts of another response of the same form. Of ages it keeps the maximum.
+/// Adds the numbers in another response of the same form to `sum`. Of ages it keeps the maximum.
 fn add(sum: &mut Value, other: &Value, name: &str) {
     match (sum, other) {
         (Value::Object(sum), Value::Object(other)) => {

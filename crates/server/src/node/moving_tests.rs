@@ -149,7 +149,8 @@ async fn a_directory_becomes_a_cluster_and_one_again() {
     assert_eq!(Features::stored_in(&at("again")).unwrap(), Some(true));
 }
 
-/// Converts until this request, which is never answered; returns whether it was reached.
+/// Runs a conversion until request `number`, which is never answered; returns false if the
+/// conversion succeeded before that.
 async fn interrupted(ledger: &MemoryLedger, path: &Path, number: u32, done: bool) -> bool {
     let (reached, mut wait) = watch::channel(false);
     let mut requests = 0;

@@ -24,8 +24,8 @@ use crate::background;
 const EVERY: Duration = Duration::from_secs(1);
 /// Time for which a node has to be alive before it gets shards of other nodes.
 const SETTLED: Duration = Duration::from_secs(5);
-/// Pause after a shard was handed over, successfully or not, so that a node that does not take it,
-/// for example because it lags, is not tried constantly.
+/// Pause after a hand-over of a shard, successful or not, so that a shard whose target does not
+/// take it, for example because the target lags, is not handed over constantly.
 const PAUSE: Duration = Duration::from_secs(60);
 
 /// Decides which shards the node hands over or requests.

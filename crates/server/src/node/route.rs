@@ -26,7 +26,7 @@ use super::{
 };
 use crate::{background, listen::Places, term::Term};
 
-/// Stands for the client's address in calls that no client has caused.
+/// Address in calls of the node itself, which no client has caused.
 pub(super) const NOBODY: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
 
 /// Maximum time that a client waits until the shard has an owner.
@@ -121,9 +121,10 @@ impl Route {
         tokio::time::timeout(HAND_OVER, given_up).await.is_ok()
     }
 
-    /// Moves the shard to a node: sends `word`, which asks it to claim the shard when it becomes
-    /// free, tells the other nodes not to claim it, and gives the shard up. Returns false, with
-    /// nothing changed, if the node does not answer. Another node may still be faster.
+    /// Moves the shard to a node. Sends `word`, which makes the node claim the shard when it
+    /// becomes free, tells the other nodes not to claim it, and gives the shard up. Returns false,
+    /// with nothing changed, if the target does not answer. Another node may still claim the shard
+    /// first.
     pub(super) async fn move_to(&self, target: Uuid, word: Purpose) -> bool {
         let _moving = self.moving.lock().await;
         let Some(peer) = self.facts.peer_of(target) else { return false };
@@ -150,7 +151,8 @@ impl Route {
         tokio::time::timeout(within, call).await.is_ok_and(|called| called.is_ok())
     }
 
-    /// Sends control messages to all other nodes. A node that misses it finds out later.
+    /// Sends control messages to all other nodes. A node that misses its message learns of the
+    /// change later from the shard's record.
     pub(super) async fn tell_others(&self, word: impl Fn(Uuid) -> Purpose) {
         let mut calls = tokio::task::JoinSet::new();
         for (node, peer) in self.facts.other_peers() {

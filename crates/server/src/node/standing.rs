@@ -19,7 +19,7 @@ pub(super) struct Standing {
 }
 
 impl Standing {
-    /// Returns by how many entries the node lags, summed over all shards.
+    /// Returns the number of entries by which the node lags, summed over all shards.
     pub(super) fn behind(&self, committed: &[u64]) -> u64 {
         let lags = self.applied.iter().zip(committed);
         lags.map(|(applied, committed)| committed.saturating_sub(*applied)).sum()

@@ -48,7 +48,7 @@ pub(super) async fn tell(routes: &Routes, mut stream: Box<dyn Duplex>) {
     let _ = tokio::time::timeout(PATIENCE, written).await;
 }
 
-/// Requests a node's report; `None` if it does not answer or does not support that.
+/// Requests a node's report; `None` if the node does not answer or does not support reports.
 pub(super) async fn ask(route: &Route, peer: &str) -> Option<Standing> {
     let asked = async {
         let mut stream = route.dialer.call(peer, Purpose::Standing, None).await.ok()?;
@@ -77,7 +77,8 @@ pub(super) async fn of_all(routes: &Routes) -> BTreeMap<Uuid, Standing> {
 }
 
 /// Checks that a node can own a shard now; the error says why not. A node that has just started or
-/// resumed may be ready before this node has read its newest record, so this waits for that.
+/// resumed may be ready before this node has read the other's newest record, so this function waits
+/// for the record.
 pub(super) async fn may_own(route: &Route, target: Uuid, name: &str) -> Result<(), String> {
     let facts = &route.facts;
     let peer_of_live = |facts: &Facts| {

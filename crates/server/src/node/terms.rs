@@ -123,8 +123,8 @@ impl Terms {
         Term::begin(&self.site, engine, (measured, None), features, shards).await
     }
 
-    /// Ends the term and gives the data up once the engine is no longer used: clients see this
-    /// between two messages, and the next owner answers the later ones.
+    /// Ends the term, and gives the data up once the engine is no longer used. For clients the
+    /// change happens between two messages; the next owner answers the later ones.
     async fn hand_over(&self, gone: &mut oneshot::Receiver<()>) {
         let mut ended = pin!(async {
             self.end().await;
@@ -144,7 +144,8 @@ impl Terms {
     }
 }
 
-/// Waits until the node may serve; returns the epoch, or `None` if the node has stopped.
+/// Waits until the node may serve, and returns the epoch in which it may; `None` if the node has
+/// stopped.
 async fn until_serving(role: &mut watch::Receiver<Role>) -> Option<u64> {
     let serving = role.wait_for(|role| matches!(role, Role::Serving { .. })).await.ok()?;
     if let Role::Serving { epoch } = &*serving { Some(*epoch) } else { None }
@@ -156,8 +157,8 @@ async fn until_over(mut role: watch::Receiver<Role>, epoch: u64) {
     let _ = role.wait_for(|role| *role != Role::Serving { epoch }).await;
 }
 
-/// Waits until the engine is no longer used. The next one must not be opened before, or commits in
-/// progress of the previous one would be mixed into its own.
+/// Waits until the engine is no longer used. The next engine must not be opened earlier: commits in
+/// progress of the previous engine would be mixed with its commits.
 async fn wait_until_gone(gone: &mut oneshot::Receiver<()>) {
     while !gone.is_terminated() && tokio::time::timeout(LONG, &mut *gone).await.is_err() {
         tracing::warn!("requests of an ended term are still running");

@@ -18,7 +18,7 @@ use crate::{
     testing::{Server, send_request},
 };
 
-/// Time limit for events that take a lease at most.
+/// Time limit for events that take at most the duration of a lease.
 pub(super) const PATIENCE: Duration = Duration::from_secs(30);
 
 pub(super) fn cluster_config(name: &str) -> ClusterConfig {

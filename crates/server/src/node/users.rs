@@ -20,7 +20,8 @@ use super::{
 };
 use crate::{any_store::AnyStore, background, term::Term};
 
-/// Maximum time that a reply waits until users or roles change.
+/// Maximum time for which a request for changes is held open while users and roles are unchanged
+/// (long polling).
 const WAIT: Duration = Duration::from_secs(1);
 /// Polling interval for changes.
 const LOOK: Duration = Duration::from_millis(25);
@@ -54,8 +55,8 @@ impl AskFirstShard for First {
     }
 }
 
-/// Returns whether the first shard may have an owner, as far as this node knows; true if the ledger
-/// does not answer.
+/// Returns whether the first shard may have an owner, as far as this node knows. True also if the
+/// ledger does not answer.
 fn has_owner(route: &Route) -> bool {
     let facts = &route.facts;
     route.here().is_some() || facts.seen_shard().owner.is_some() || !facts.hears()

@@ -60,12 +60,14 @@ pub(super) fn apply_pieces(
     }
 }
 
-/// Returns an error that only stops the store; the caller reports the actual cause.
+/// Returns an error that makes the store stop reading pieces. Its text is never shown: the caller
+/// reports the reason for which the pieces ended.
 fn ended_early() -> store::Error {
     store::Error::new(store::Kind::Invalid, "the backup ends early")
 }
 
-/// Applies the entries of an incremental backup to a store that ends where it starts, until `to`.
+/// Applies the entries of an incremental backup, up to the instant `to`. The store must contain
+/// everything up to the entry at which the backup starts.
 pub(super) fn apply_entries(
     tree: &TreeStore,
     reader: Reader<impl Read + Send>,

@@ -213,8 +213,9 @@ fn apply_all(
     Ok(ending)
 }
 
-/// Returns the clock after a backup of a chain: its own, but at most the requested instant, at
-/// which the database is also consistent; and never before that of the previous backup.
+/// Returns the clock of the database after a backup of a chain was applied. This is the backup's
+/// own clock, but at most the requested instant `to`, at which the database is also consistent, and
+/// at least the clock after the previous backup.
 fn standing_ms(own_ms: i64, earlier_ms: i64, to: Option<i64>) -> i64 {
     to.map_or(own_ms, |to| own_ms.min(to)).max(earlier_ms)
 }

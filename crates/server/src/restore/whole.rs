@@ -24,7 +24,7 @@ pub(super) fn check_header(header: &Header) -> Result<(), Failure> {
     Err(Failure::Failed(why))
 }
 
-/// Checks that the data end at the entry and the stamp that the header states.
+/// Checks that the data end with the entry and the commit stamp that the header states.
 pub(super) fn check_end(header: &Header, last: u64, stamp: Option<Stamp>) -> Result<(), Failure> {
     let want = header.last_entry;
     if last != want {
@@ -45,7 +45,7 @@ pub(super) struct EntryOrder {
 }
 
 impl EntryOrder {
-    /// Creates the check; the first entry has to follow the entry with this number.
+    /// Creates the check. The first entry that it accepts is the one after number `entry`.
     pub(super) fn behind(entry: u64) -> Self {
         Self { last: entry }
     }

@@ -39,8 +39,8 @@ impl<T> Limited<T> {
         Self { io, stranger: Some(Stranger { share, sent: 0 }) }
     }
 
-    /// Ends the limit when the handshake is done and releases the memory charged for it; the API
-    /// that serves the client accounts for its data afterwards.
+    /// Ends the limit when the handshake is done, and releases the memory charged for the
+    /// handshake; the API that serves the client accounts for its data afterwards.
     pub(super) fn end_limit(&mut self) {
         self.stranger = None;
     }

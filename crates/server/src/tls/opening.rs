@@ -37,7 +37,8 @@ const FIRST_PAUSE: Duration = Duration::from_millis(5);
 const HANDSHAKE: u8 = 0x16;
 /// Second byte of a TLS handshake: the major version.
 const VERSION: u8 = 3;
-/// First bytes of HTTP requests. As the length of a message each would exceed five megabytes.
+/// First bytes of HTTP requests. Read as the length of a MongoDB message, each is more than five
+/// megabytes.
 const METHODS: [&[u8; 3]; 7] = [b"GET", b"POS", b"HEA", b"PUT", b"DEL", b"OPT", b"PAT"];
 
 /// Accepts clients of one listener.

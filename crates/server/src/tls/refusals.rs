@@ -8,7 +8,7 @@ use parking_lot::Mutex;
 /// Minimum time between two log lines.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// Time of the next line, and number of lines suppressed since the last.
+/// Earliest time of the next log line, and number of lines suppressed since the last one.
 #[derive(Debug, Default)]
 pub(super) struct Refusals(Mutex<(Duration, u64)>);
 

@@ -99,7 +99,7 @@ pub(crate) async fn made_certificate(server: &Server) -> String {
     answer.unwrap().body
 }
 
-/// Returns whether an address answers a request with this status, over TLS and without.
+/// Returns whether an address answers a request with this status: over TLS, and without TLS.
 async fn http_answers(address: &str, (path, status): (&str, u16), trusted: &str) -> (bool, bool) {
     let is_alive = async |stream: Box<dyn Duplex>| {
         let answer = ask_stream(stream, address, "GET", path, &[], "").await;
@@ -112,7 +112,7 @@ async fn http_answers(address: &str, (path, status): (&str, u16), trusted: &str)
     (secure, is_alive(Box::new(TcpStream::connect(address).await.unwrap())).await)
 }
 
-/// Returns whether the admin address answers, over TLS and without.
+/// Returns whether the admin address answers: over TLS, and without TLS.
 async fn admin_answers(server: &Server, trusted: &str) -> (bool, bool) {
     http_answers(server.0.admin().unwrap(), ("/livez", 200), trusted).await
 }

@@ -31,7 +31,8 @@ pub(crate) enum Purpose {
     /// Requests users and roles of the MongoDB API from the first shard: the version identifier of
     /// the caller's copy follows, then the reply.
     Users,
-    /// Like `Users`, but the reply is delayed until they change, up to a limit.
+    /// Requests users and roles like `Users`, but the reply is delayed until they change, up to a
+    /// time limit.
     UsersLater,
     /// Control message: leave the shard to other nodes when it becomes free to be claimed.
     HoldBack,
@@ -121,7 +122,7 @@ impl Guest {
     }
 }
 
-/// The first message of a call: which stream the caller wants, and for which client.
+/// The first message of a call: the purpose of the stream, and the client for which it is opened.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 pub(crate) struct Call {
     /// The caller's cluster.
