@@ -2,10 +2,9 @@
 //! argument by name and type and gets a typed value or the error of mongod 6.0, so no second check
 //! is needed.
 //!
-//! There are three kinds of booleans, since mongod reads them in three ways: a typed field of a
-//! command (`bool`), an older strict one (`strict_bool`), and one that accepts any number
-//! (`lax_bool`). Which kind an argument has is a compatibility rule that drivers' test suites
-//! check.
+//! Booleans are read in three ways, as in mongod: a typed field of a command (`bool`), an older
+//! strict field (`strict_bool`), and a field that accepts any number (`lax_bool`). Drivers' test
+//! suites check which of these applies to an argument.
 //!
 //! ```text
 //! missing, required          40414   BSON field 'find.filter' is missing but a required field
@@ -250,8 +249,8 @@ impl<'a> Args<'a> {
             .collect()
     }
 
-    /// Checks `collation`. Strings are compared byte by byte, which is the simple collation. Any
-    /// other one would change the order, so it is refused instead of ignored.
+    /// Checks `collation`. Strings are compared byte by byte, which is the simple collation.
+    /// Another collation would change the order, so it is refused instead of ignored.
     pub(crate) fn simple_collation(&self) -> Result<()> {
         let Some(collation) = self.document("collation")? else { return Ok(()) };
         match collation.get("locale") {

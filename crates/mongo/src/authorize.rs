@@ -91,8 +91,8 @@ impl<S: Store> Door<S> {
 
 /// Checks that the sender of a command may run it.
 ///
-/// Fails with 13 without a required login and without the right; applications and drivers match on
-/// both texts.
+/// Fails with 13 if a required login or the right is missing. Applications and drivers match on
+/// both message texts.
 fn check_rights<S: Store>(call: &Call<'_, S>, row: &'static CommandRow) -> Result<()> {
     if row.before_login() || !call.door.asks_for_login(call.connection) {
         return Ok(());
@@ -123,8 +123,8 @@ pub(crate) fn check_still_permitted<S: Store>(
     check_needs(call, &operation.needs())
 }
 
-/// Fails with 115 unless this server stores the users (shard 0). Only a command marked as a request
-/// between shards reaches another server.
+/// Fails with 115 unless this server stores the users (shard 0). Other commands on users are routed
+/// to that server; only a command marked as a request between shards can arrive at a different one.
 pub(crate) fn check_users<S: Store>(call: &Call<'_, S>) -> Result<()> {
     match call.door.users.copy() {
         None => Ok(()),

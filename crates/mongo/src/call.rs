@@ -80,7 +80,8 @@ impl<'a, S: Store> Call<'a, S> {
         Err(Error::new(IllegalOperation, text))
     }
 
-    /// Returns the owners of the other shards if the reply must cover all shards.
+    /// Returns the access to the owners of the other shards if the reply must cover all shards;
+    /// otherwise `None`.
     pub(crate) fn siblings(&self) -> Option<&Siblings> {
         let is_of_shard = self.body.get(OF_SHARD).is_some();
         self.door.settings.siblings.as_ref().filter(|_| !is_of_shard)
@@ -190,9 +191,9 @@ impl<'a, S: Store> Call<'a, S> {
         Ok(self.door.engine.ensure_collection(Model::Documents, namespace).await?)
     }
 
-    /// Returns whether a write failed because its collection was dropped after its name was
-    /// resolved. The writer then resolves the name again, so that the write is ordered after the
-    /// drop and may recreate the collection.
+    /// Returns whether a write failed because its collection was dropped after the name was
+    /// resolved. The writer then resolves the name again: the write is ordered after the drop, and
+    /// may create the collection anew.
     pub(crate) fn came_late<T>(written: &std::result::Result<T, engine::Error>) -> bool {
         written.as_ref().is_err_and(|error| {
             matches!(
@@ -206,8 +207,8 @@ impl<'a, S: Store> Call<'a, S> {
     /// memory reservation and its work budget.
     ///
     /// Constants are evaluated here in order, so that a later one can refer to an earlier one;
-    /// their memory is held until the operation ends. One that reads a field fails with 4890500,
-    /// since there is no document yet.
+    /// their memory is held until the operation ends. A constant that reads a field fails with
+    /// 4890500, since there is no document yet.
     pub(crate) async fn evaluation_context(&self) -> Result<Arc<Context>> {
         let now = self.door.engine.now().await?;
         let mut context = Context {

@@ -35,7 +35,7 @@ pub(crate) struct Connection {
     pub(crate) certificate_subject: Option<String>,
     /// Address of the server to which the client has connected.
     pub(crate) reached_at: Option<IpAddr>,
-    /// Whether this connection requires authentication even if the server's setting does not.
+    /// Whether this connection requires a login even if the server's settings require none.
     pub(crate) has_to_log_in: bool,
     /// Counters of this connection. Only its own task writes to them.
     pub(crate) counters: Counters,
@@ -54,7 +54,7 @@ pub(crate) struct Connection {
     running: Mutex<Option<Running>>,
     /// The sender of a relayed command; `None` for a socket.
     pub(crate) relayed_sender: Option<RelayedSender>,
-    /// The logged-in user, and the state of a login that is in progress.
+    /// The logged-in user, and the state of a login that is not complete yet.
     pub(crate) logins: Mutex<Logins>,
     /// The work counters of the last command's collection, as a cache.
     pub(crate) last_work: LastWork,
@@ -102,7 +102,7 @@ impl Drop for RunningGuard<'_> {
 }
 
 impl Connection {
-    /// Creates the state of a new connection that has sent nothing yet.
+    /// Creates the state of a new connection whose client has sent nothing yet.
     pub(crate) fn new(id: i32, peer: Peer, relayed_sender: Option<RelayedSender>) -> Self {
         Self {
             id,
@@ -183,7 +183,8 @@ impl Connection {
     }
 
     /// Tells the current command to stop if its id is `id`, or any current command if `id` is
-    /// `None`. Returns whether there was one. The command stops at its next check, not immediately.
+    /// `None`. Returns whether there was such a command. The command stops at its next check, not
+    /// immediately.
     pub(crate) fn stop_command(&self, id: Option<i32>, why: StopReason) -> bool {
         let running = self.running.lock();
         let meant = running.as_ref().filter(|running| id.is_none_or(|id| id == running.id));

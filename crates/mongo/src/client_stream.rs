@@ -31,7 +31,7 @@ pub struct ClientStream<S> {
     past: Option<Past>,
 }
 
-/// Why a server has stopped serving a client, and who may continue.
+/// Why a server has stopped serving a client, and which server may continue.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Ended {
     /// The connection is closed: the client disconnected or sent invalid bytes, or its request
@@ -55,7 +55,8 @@ pub(crate) enum Left {
 /// State of a movable client that survives a change of servers.
 #[derive(Debug, Default)]
 struct Past {
-    /// Whether a server has answered the client, or knows its user.
+    /// Whether a server has answered the client, or knows its user. Such a client is allowed more
+    /// memory than an unknown one.
     is_known: bool,
     /// The message of the client's first handshake.
     introduction: Option<Vec<u8>>,
@@ -63,9 +64,9 @@ struct Past {
     sends: usize,
     /// The logged-in user.
     user: Option<KnownUser>,
-    /// Whether a client counts as known only after a login, rather than after any reply.
+    /// Whether a client must have logged in to count as known. Otherwise any reply to it suffices.
     has_to_log_in: bool,
-    /// Whether the stream comes from a server that forwards a client and is notified of logins.
+    /// Whether the peer is a server that forwards a client. Such a peer is notified of logins.
     is_server: bool,
 }
 
@@ -133,7 +134,8 @@ impl<S> ClientStream<S> {
         }
     }
 
-    /// Keeps the client's handshake message. Only the first one counts, and a long one is not kept.
+    /// Keeps the client's handshake message for the next server. Later handshakes and long ones are
+    /// not kept.
     pub(crate) fn note_introduction(&mut self, message: &[u8]) {
         if let Some(past) = &mut self.past
             && past.introduction.is_none()
@@ -151,7 +153,7 @@ impl<S> ClientStream<S> {
     }
 
     /// Puts back the unanswered message and the bytes read after it (`behind`), which the server
-    /// that takes over the stream reads first. Returns `Closed` if no message was left, since the
+    /// that takes over the stream reads first. Without a message in `left`, returns `Closed`: the
     /// connection then ends for another reason.
     pub(crate) fn take_back(&mut self, left: Option<Left>, behind: &[u8]) -> Ended {
         match left {
@@ -164,8 +166,9 @@ impl<S> ClientStream<S> {
         }
     }
 
-    /// Puts back a message that this server has received. After `MAX_SENDS` servers the client is
-    /// closed: a message that crashes its server would otherwise crash one after the other.
+    /// Puts back a message that this server has received. After `MAX_SENDS` servers the client's
+    /// connection is closed; otherwise a message that crashes its server could crash one server
+    /// after the other.
     fn put_back(&mut self, message: Option<(Vec<u8>, Share)>, behind: &[u8]) -> Ended {
         let Some(past) = &mut self.past else { return Ended::Closed };
         past.sends += usize::from(message.is_some());

@@ -114,7 +114,7 @@ impl Work {
 /// cannot be written without them.
 #[derive(Clone, Copy, Debug)]
 pub struct CommandRow {
-    /// The command's name, as the first field of its body spells it.
+    /// Name of the command, as in the first field of its body.
     pub name: &'static str,
     /// The command's own arguments, besides those that all commands share; others fail with 40415.
     pub fields: &'static [&'static str],
@@ -203,7 +203,7 @@ impl CommandRow {
         }
     }
 
-    /// Returns a command of this row in the form that the authorization check takes.
+    /// Returns a command of this row in the form that the check of rights takes.
     pub(crate) fn asked<'a>(
         &self,
         body: DocRef<'a>,

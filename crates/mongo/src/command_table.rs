@@ -27,8 +27,8 @@ impl NotYet {
     }
 }
 
-/// Carries credentials in servers before 4.0, so its error reply is never compressed. Newer
-/// servers, this one included, do not know the command.
+/// An old command that carries credentials, so its error reply is never compressed. Servers since
+/// 4.0, and this one, do not know the command.
 const OLD_CREDENTIALS: &str = "getnonce";
 
 /// A row and its position in the table, which indexes counters and latencies.
@@ -79,7 +79,7 @@ impl CommandTable {
         }
     }
 
-    /// Returns whether the reply to a command may be compressed. That of an unknown one may.
+    /// Returns whether the reply to a command may be compressed; true for an unknown command.
     pub(crate) fn may_compress(&self, body: DocRef<'_>) -> bool {
         let name = first_name(body);
         match (self.find(name), self.find_not_yet(name)) {

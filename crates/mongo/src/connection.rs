@@ -86,7 +86,7 @@ pub async fn serve_movable<S: Store>(
     ended
 }
 
-/// Executes again the handshake that the client sent to the preceding server.
+/// Executes the handshake that the client sent to the previous server.
 async fn introduce<S: Store>(door: &Arc<Door<S>>, connection: &Connection, said: Option<&[u8]>) {
     let Some((head, payload)) = said.and_then(<[u8]>::split_first_chunk) else { return };
     let Ok(header) = Header::read(head) else { return };
@@ -175,8 +175,8 @@ async fn serve_messages<S: Store, C: AsyncRead + AsyncWrite + Unpin + Send>(
     }
 }
 
-/// Returns the payload of a message that was read, and the reason if it was refused for lack of
-/// memory. An error closes the connection.
+/// Returns the payload of a received message. If the message was refused for lack of memory,
+/// returns the part of it that was kept, and the reason. An error closes the connection.
 fn taken(arrived: Arrived, is_known: bool) -> Result<(Vec<u8>, Option<Short>), ConnectionEnded> {
     match arrived {
         Arrived::Whole(payload) => Ok((payload, None)),
@@ -203,8 +203,7 @@ fn account_of<S: Store>(door: &Door<S>, is_known: bool) -> &Account {
     if is_known { &door.messages } else { &door.settings.strangers }
 }
 
-/// Returns the header if this client may send a message with it; otherwise logs the reason and
-/// fails.
+/// Returns the header if this client may send such a message; otherwise logs the reason and fails.
 fn understood_header<S: Store>(
     door: &Door<S>,
     connection: &Connection,
@@ -226,8 +225,8 @@ fn understood_header<S: Store>(
     Err(())
 }
 
-/// Waits until an incomplete message has to be abandoned: when the server stops, or for a movable
-/// client `MOVE_TIME` later.
+/// Waits until an incomplete message has to be abandoned: until the server stops or, for a movable
+/// client, for `MOVE_TIME` after that.
 async fn until_cut(stop: &mut watch::Receiver<bool>, moves: bool) {
     let _ = stop.wait_for(|stop| *stop).await;
     if moves {
@@ -272,7 +271,7 @@ fn note_message<S: Store, C>(door: &Door<S>, client: &mut ClientStream<C>, messa
 enum Answered {
     /// The reply was sent, or none was wanted.
     Sent,
-    /// This server does not answer the message; another one may.
+    /// This server does not answer the message, so that another server may answer it.
     Not,
 }
 
@@ -343,8 +342,8 @@ async fn tell_user<C: AsyncRead + AsyncWrite + Unpin>(
     Ok(())
 }
 
-/// Returns whether another server should answer a message: this server stops, or no longer owns the
-/// shard and stops within `MOVE_TIME`, and the command can be repeated safely.
+/// Returns whether another server should answer a message. This server must be stopping, or have
+/// lost the shard and stop within `MOVE_TIME`; and the command must be safe to repeat.
 async fn moves<S: Store>(
     door: &Door<S>,
     message: &Message,

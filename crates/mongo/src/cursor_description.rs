@@ -145,8 +145,8 @@ impl CursorSnapshot {
         &self.about.summary
     }
 
-    /// Returns the `cursor` document, with the id of the operation that uses it as `user`, or
-    /// `None` for an idle cursor.
+    /// Returns the cursor's entry as a document. `user` is the id of the operation that uses the
+    /// cursor; `None` for an idle cursor.
     pub(crate) fn cursor_document(&self, clocks: Clocks, user: Option<i32>) -> Document {
         let about = &self.about;
         let mut out = doc! {

@@ -37,7 +37,7 @@ use crate::{
 
 /// A cursor in the table.
 struct OpenCursor<S: Store> {
-    /// The collection that the cursor reads; a `getMore` must name the same one.
+    /// The collection that the cursor reads. A `getMore` must name this collection.
     namespace: Namespace,
     /// The session in which the cursor was opened.
     session: Option<SessionId>,
@@ -52,7 +52,8 @@ struct OpenCursor<S: Store> {
     /// Whether the connection that opened the cursor is closed. The cursor stays usable: drivers
     /// may continue it on another connection.
     orphan: bool,
-    /// The operation that it belongs to. Its clock is stopped while no request reads.
+    /// The operation that the cursor belongs to. The operation's clock is stopped while no request
+    /// reads.
     operation: Arc<Operation>,
     about: CursorDescription,
     /// The user and address that opened the cursor.
@@ -97,12 +98,13 @@ pub(crate) struct Cursors<S: Store> {
     all: Mutex<HashMap<i64, OpenCursor<S>>>,
     /// Maximum number of open cursors.
     most: usize,
-    /// Number of cursors opened, and number of those closed by the idle timeout.
+    /// Number of cursors opened since the start. `timed_out` counts those closed by the idle
+    /// timeout.
     opened: AtomicU64,
     timed_out: AtomicU64,
 }
 
-/// A cursor that a request opens, with its owner and options.
+/// The cursor that a request opens, with its owner and options.
 pub(crate) struct NewCursor<S: Store> {
     pub(crate) cursor: Cursor<S>,
     /// Whether the cursor has no idle timeout.
@@ -171,8 +173,9 @@ impl<S: Store> Cursors<S> {
     }
 
     /// Adds a cursor to the table and returns its id. Ids are random, so that clients cannot guess
-    /// those of others. Fails with 146 at the limit, and if the operation was told to stop;
-    /// checking this under the lock ensures that [`Self::kill_sessions`] misses no cursor.
+    /// those of others. Fails with 146 at the limit, and with the reason if the operation was told
+    /// to stop. The stop is checked under the lock, so that [`Self::kill_sessions`] misses no
+    /// cursor.
     pub(crate) fn open(
         &self,
         namespace: Namespace,
@@ -287,8 +290,8 @@ impl<S: Store> Cursors<S> {
         self.lock_all().remove(&id).is_some()
     }
 
-    /// Returns the collection that a cursor reads if this sender may not use the cursor; `None`
-    /// also if the cursor does not exist.
+    /// Returns the collection that a cursor reads if this sender may not use the cursor. `None` if
+    /// the sender may use it, or no such cursor exists.
     pub(crate) fn read_by_another(&self, id: i64, sender: &Sender) -> Option<Namespace> {
         let all = self.lock_all();
         let open = all.get(&id).filter(|open| !open.owner.admits(sender))?;

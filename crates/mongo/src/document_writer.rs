@@ -14,7 +14,8 @@ use crate::{
 /// The result of checking a document's root fields. They are scanned once, since further scans are
 /// measurable for large batches of small documents.
 pub(crate) struct CheckedDocument {
-    /// The document's own expiry from `ttl`, or that it follows its collection's default.
+    /// The document's own expiry from its field `ttl`, or a mark that the collection's default
+    /// applies.
     pub(crate) lifetime: Lifetime,
     /// Whether the document has an empty timestamp that must be filled in.
     pub(crate) has_empty_timestamp: bool,

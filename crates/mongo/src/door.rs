@@ -87,7 +87,8 @@ pub struct Settings {
     pub audit: Option<Arc<AuditLog>>,
     /// How the server presents itself to drivers.
     pub topology: Topology,
-    /// Returns whether the server owns a database of a sharded cluster; `None` if it owns all.
+    /// Tells whether the server owns a database of a sharded cluster; `None` if it owns all
+    /// databases.
     pub is_home: Option<IsHome>,
     /// Access to the other shards of the cluster; `None` outside a sharded cluster.
     pub siblings: Option<Siblings>,
@@ -99,8 +100,8 @@ pub struct Settings {
     /// Maximum number of open cursors.
     pub max_cursors: usize,
     /// Largest message that a client may send, in bytes, within
-    /// [`MESSAGE_BYTES`](crate::MESSAGE_BYTES). Reported to drivers, with the document size that
-    /// follows.
+    /// [`MESSAGE_BYTES`](crate::MESSAGE_BYTES). Reported to drivers, with the maximum document size
+    /// derived from it.
     pub max_message_bytes: usize,
     /// The threshold and log of slow commands; `None`: no command is logged as slow.
     pub slow: Option<Arc<SlowOperations>>,
@@ -346,7 +347,7 @@ impl<S: Store> Door<S> {
         self.connections.lock().open.iter().filter_map(Weak::upgrade).collect()
     }
 
-    /// Removes a closed connection and keeps the sums of its counters.
+    /// Removes a closed connection, and adds its counters to those of closed connections.
     pub(crate) fn remove_connection(&self, connection: &Arc<Connection>) {
         self.opened.fetch_sub(1, Ordering::Relaxed);
         let mut connections = self.connections.lock();

@@ -118,8 +118,8 @@ impl Error {
         Self::new(NamespaceNotFound, format!("ns does not exist: {namespace}"))
     }
 
-    /// Returns the error of a new database whose name differs from an existing one only in case
-    /// (13297).
+    /// Returns the error (13297) of a new database whose name equals that of an existing one except
+    /// for case.
     pub(crate) fn other_case(existing: &str, wanted: &str) -> Self {
         let message = format!(
             "db already exists with different case already have: [{existing}] trying to create [{wanted}]"
@@ -193,7 +193,8 @@ impl From<engine::Error> for Error {
     }
 }
 
-/// Maps an object that does not exist. Operations on documents never fail this way in this API.
+/// Maps the error of an object that does not exist. Operations on documents never fail this way in
+/// this API.
 fn not_found(what: What, message: String) -> Error {
     match what {
         What::Index(name) => Error::new(IndexNotFound, format!("cannot find index {name}")),

@@ -27,9 +27,8 @@ use crate::{
 const SHORTEST_WAIT_MS: u64 = 100;
 
 /// Returns whether further replies follow without another request: the batch of a cursor that is
-/// not exhausted, or the handshake of a client that has this server's state and waits for changes.
-/// Drivers take the end of a handshake stream for the loss of the server, so these streams do not
-/// end.
+/// not exhausted, or a handshake by which a client waits for changes of the server's state. Drivers
+/// take the end of a handshake stream for the loss of the server, so these streams do not end.
 pub(crate) fn is_followed<S: Store>(door: &Door<S>, message: &Message, reply: &DocBuf) -> bool {
     has_open_cursor(reply) || (waits_for_news(door, message) && says_version(reply))
 }
@@ -58,8 +57,8 @@ fn says_version(reply: &DocBuf) -> bool {
     reply.get("topologyVersion").is_some()
 }
 
-/// Sends replies until the stream ends. Each but the last one announces more and refers to the one
-/// before it. The command runs again for each reply.
+/// Sends replies until the stream ends; the command runs again for each of them. Each reply but the
+/// last announces another one, and each but the first refers to the previous one.
 pub(crate) async fn send_all<S: Store>(
     door: &Arc<Door<S>>,
     connection: &Connection,

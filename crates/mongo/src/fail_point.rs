@@ -120,7 +120,7 @@ impl Mode {
         Ok(Some(Self { times, skip, probability }))
     }
 
-    /// Returns whether the fail point triggers now, and counts this.
+    /// Counts a matching command, and returns whether the fail point triggers for it.
     fn strikes(&mut self) -> bool {
         if 0 < self.skip {
             self.skip -= 1;

@@ -3,14 +3,15 @@
 
 use std::{fmt, io, pin::Pin, sync::Arc};
 
-/// The reply of the first shard about users; `None` if it has no owner, so that users cannot
-/// change. An error means that it could not be reached.
+/// The reply of the first shard about users. It is `None` if the first shard has no owner, so that
+/// users cannot change. An error means that the first shard could not be reached.
 pub type Heard<'a> = Pin<Box<dyn Future<Output = io::Result<Option<Vec<u8>>>> + Send + 'a>>;
 
 /// The transport to the first shard.
 pub trait AskFirstShard: Send + Sync {
-    /// Requests users and roles, unless they still have the version with token `seen` from an
-    /// earlier reply. If `waits`, the reply is delayed until they change, up to a timeout.
+    /// Requests users and roles. The reply has no records if the version is still the one with
+    /// token `seen`, which is from an earlier reply. If `waits`, the reply is delayed until they
+    /// change, up to a timeout.
     fn ask(&self, seen: Vec<u8>, waits: bool) -> Heard<'_>;
 }
 

@@ -1,11 +1,11 @@
 //! Forwards a client's messages to another server and its replies back. A message is kept until its
-//! reply begins, so that the next server may answer it if it can be repeated. Which server that is
-//! and how it is reached is decided elsewhere.
+//! reply begins, so that another server may answer it if it can be repeated. The caller selects the
+//! servers and connects to them.
 //!
 //! A server that closes its stream without a reply may have executed the message. If it sends the
-//! NOT_STARTED control frame first (`unbegun.rs`), it has not begun to execute it, and any
+//! NOT_STARTED control frame first (`unbegun.rs`), it has not begun to execute the message, and any
 //! unanswered message may go to the next server. The messages of a client that compresses are not
-//! interpreted: its connection closes with the server's.
+//! interpreted: its connection is closed when the server closes the stream.
 
 use std::{io, pin::Pin};
 
@@ -38,10 +38,10 @@ pub struct Rooms {
 struct Passing<'a, C, S, F> {
     client: BufReader<&'a mut ClientStream<C>>,
     server: BufReader<S>,
-    /// Completes when the server must not be waited for any longer. It is not polled after that:
-    /// every wait for it ends the forwarding.
+    /// Completes when the server must not be waited for any longer. After that the forwarding ends,
+    /// and this future is not polled again.
     over: Pin<&'a mut F>,
-    /// Returns whether the server owns a database; `None` if it owns all.
+    /// Tells whether the server owns a database; `None` if it owns all databases.
     is_home: Option<&'a IsHome>,
 }
 
@@ -64,8 +64,8 @@ enum Lost {
 }
 
 impl<C: AsyncRead + AsyncWrite + Unpin + Send> ClientStream<C> {
-    /// Forwards messages to a server and its replies back until one side closes, until `over`
-    /// completes while the server does not answer, or until a message is for another server.
+    /// Forwards messages to a server and its replies back. Returns when one side closes, when
+    /// `over` completes while a reply is awaited, or when a message is for another server.
     pub async fn pass_on(
         &mut self,
         server: impl AsyncRead + AsyncWrite + Unpin + Send,
@@ -93,8 +93,8 @@ where
     S: AsyncRead + AsyncWrite + Unpin + Send,
     F: Future<Output = ()> + Send,
 {
-    /// Forwards messages until the server closes; returns the message that it has not answered. An
-    /// error closes the client.
+    /// Forwards messages until the server closes the stream. Returns the message that the server
+    /// has not answered. An error closes the client's connection.
     async fn run(&mut self, rooms: &Rooms) -> Result<Left, ConnectionEnded> {
         if self.introduce().await.is_err() {
             return Ok(Left::Stopped(None));
@@ -271,7 +271,8 @@ where
         }
     }
 
-    /// Returns the header of the next reply. Login control frames before it are recorded.
+    /// Returns the header of the server's next reply. Records the login control frames that precede
+    /// the reply.
     async fn reply_header(&mut self) -> Result<Header, Lost> {
         loop {
             let header = self.next_header().await?;

@@ -1,6 +1,6 @@
 //! The routing of messages by database. In a cluster of several shards each database belongs to one
-//! shard, whose owner answers. This module determines a message's database; how databases are
-//! assigned to shards is decided elsewhere.
+//! shard, whose owner answers. This module determines the database of a message; the server assigns
+//! databases to shards.
 
 use std::{fmt, sync::Arc};
 
@@ -32,7 +32,8 @@ impl IsHome {
         (self.0)(database)
     }
 
-    /// Returns the database whose owner must receive the message; `None` if this server answers it.
+    /// Returns the database of a message if another server owns that database; `None` if this
+    /// server answers the message.
     pub(crate) fn elsewhere(
         &self,
         commands: &CommandTable,
@@ -56,8 +57,8 @@ pub(crate) fn is_readable(header: &Header) -> bool {
     header.code != OpCode::Compressed as i32
 }
 
-/// Returns the database that a message is for; `None` if any server can answer it, with an error if
-/// it is not a command.
+/// Returns the database that a message is for. Returns `None` if any server can answer the message;
+/// one that is not a command gets an error.
 fn database_of<'a>(commands: &CommandTable, header: &Header, payload: &'a [u8]) -> Option<&'a str> {
     let body = command_of(header, payload)?;
     database_of_command(commands, body, body.get("$db").and_then(text))

@@ -25,8 +25,8 @@ use crate::{
 /// The connection ended, so that no error can be sent.
 pub(crate) type ConnectionEnded = ();
 
-/// Waits until a message begins; returns false if the server stops first. Nothing is taken out of
-/// the buffer, so nothing is lost then.
+/// Waits until a message begins; returns false if the server stops first. No bytes are taken out of
+/// the buffer, so no part of a message is lost.
 pub(crate) async fn has_begun(
     stream: &mut (impl AsyncBufRead + Unpin),
     stop: &mut watch::Receiver<bool>,
@@ -40,7 +40,7 @@ pub(crate) async fn has_begun(
 
 /// Waits without limit for a message to begin, and at most `within` for the rest of its header.
 /// Returns `None` if it is not the header of a client's message. The payload of an unknown kind of
-/// message is not read, since its length may be noise, too.
+/// message is not read, since the length in such a header may be invalid, too.
 pub(crate) async fn read_header(
     stream: &mut (impl AsyncRead + Unpin),
     within: Duration,
@@ -56,9 +56,9 @@ pub(crate) async fn read_header(
 }
 
 /// Waits for a limited time for the memory that a long message needs, including its parsed form, so
-/// that many concurrent inserts are throttled instead of refused. Nothing is reserved meanwhile,
-/// which prevents deadlocks. If the memory is taken before the message is read, the message is
-/// refused.
+/// that many concurrent inserts are throttled instead of refused. Nothing is reserved while it
+/// waits, which prevents deadlocks. If other operations take the memory before the message is read,
+/// the message is refused.
 async fn wait_for_room(account: &Account, header: &Header) {
     let looks = ROOM_WAIT.as_millis() / ROOM_LOOK.as_millis();
     for _ in 0..looks {
@@ -69,8 +69,9 @@ async fn wait_for_room(account: &Account, header: &Header) {
     }
 }
 
-/// Reads the rest of a message once there is memory. Its reservation is in `held` afterwards. A
-/// compressed message also reserves its claimed decompressed size, before it is decompressed.
+/// Reads the rest of a message once memory is available; `held` then has its reservation. For a
+/// compressed message the size that it claims to have decompressed is reserved, too, before
+/// decompression.
 pub(crate) async fn read_payload(
     stream: &mut (impl AsyncRead + Unpin),
     header: &Header,

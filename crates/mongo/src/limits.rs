@@ -68,7 +68,7 @@ pub(crate) const WRITE_TIMEOUT: Duration = Duration::from_secs(60);
 pub(crate) const CLAIMED_BYTES: usize = 16 * 1024;
 /// Minimum step in bytes by which the buffer grows once the first data has arrived.
 pub(crate) const TRUSTED_BYTES: usize = 256 * 1024;
-/// How far the buffer grows ahead of the data, as a multiple of what has arrived: a batch of a
+/// Size to which the buffer grows, as a multiple of the bytes that have arrived: a batch of a
 /// thousand documents of 1 KB is copied once, and a message of the largest size three times.
 pub(crate) const ROOM_AHEAD: usize = 16;
 /// Timeout of the last bytes sent to a client when its connection is closed.
@@ -95,7 +95,7 @@ pub(crate) const LONG_BYTES: usize = 256 * 1024;
 /// Highest wire version that the server speaks: that of MongoDB 8.0, with `bulkWrite`.
 pub(crate) const MAX_WIRE_VERSION: i32 = 25;
 /// The version of MongoDB whose behavior is implemented, as reported by `buildInfo` and others. It
-/// must match the wire version, since clients check either of them.
+/// must match the wire version, since some clients check the one and some the other.
 pub(crate) const SERVER_VERSION: &str = "8.0.0";
 /// Feature compatibility version that the server reports.
 pub(crate) const COMPATIBILITY_VERSION: &str = "8.0";
@@ -112,7 +112,7 @@ pub(crate) const USERS_GOOD: Duration = Duration::from_secs(10);
 pub(crate) const USERS_AGAIN: Duration = Duration::from_millis(200);
 /// Maximum size of all users and roles together, in bytes.
 pub(crate) const MAX_ACCESS_BYTES: usize = 32 * 1024 * 1024;
-/// Maximum delay of a login because of earlier wrong passwords; a login that would have to wait
+/// Maximum delay of a login because of earlier wrong passwords. A login that would be delayed
 /// longer is refused.
 pub(crate) const LOGIN_WAIT: Duration = Duration::from_secs(10);
 /// Maximum number of resources in one set of privileges.

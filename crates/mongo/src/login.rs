@@ -71,7 +71,7 @@ pub(crate) struct Conversation {
     /// The name that the client gave; the user may not exist.
     pub(crate) name: UserName,
     pub(crate) mechanism: Mechanism,
-    /// Whether the client does not send the empty message that ends the conversation.
+    /// Whether the client omits the empty message that otherwise ends the login.
     pub(crate) skips_empty: bool,
     pub(crate) step: Step,
 }

@@ -6,7 +6,8 @@
 pub struct Machine {
     /// Memory in bytes.
     pub memory: u64,
-    /// Memory that the process may use, in bytes: less in a container with a limit.
+    /// Memory that the process may use, in bytes. In a container with a limit it is less than the
+    /// machine's.
     pub memory_limit: u64,
     /// Number of physical processor cores.
     pub physical_cores: u32,

@@ -1,5 +1,5 @@
-//! Rules for names of databases and collections. A name in use is checked less strictly than a new
-//! one: what was allowed once stays readable.
+//! Rules for names of databases and collections. The name of an existing collection is checked less
+//! strictly than that of a new one, so that collections made under older rules stay readable.
 
 use engine::Namespace;
 
@@ -31,7 +31,7 @@ pub(crate) fn check_database(name: &str) -> Result<()> {
     Ok(())
 }
 
-/// Checks the name of a collection in use, and returns the namespace.
+/// Checks the name of a collection that is used, not created, and returns the namespace.
 pub(crate) fn parse_collection(database_name: &str, name: &str) -> Result<Namespace> {
     check_database(database_name)?;
     let message = if name.is_empty() {

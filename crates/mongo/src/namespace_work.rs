@@ -19,8 +19,8 @@ use crate::command_row::{Access, CommandRow, Work};
 /// Maximum number of counted collections.
 const MAX_COUNTED: usize = 5_000;
 
-/// Upper bounds of the latency classes in microseconds, each one less than the next lower bound.
-/// MongoDB shows the lower bounds: 0, 2, 4 .. 2048, then two classes for each power of 2.
+/// Upper bounds of the latency classes in microseconds: one less than the lower bound of the next
+/// class. MongoDB shows the lower bounds: 0, 2, 4 .. 2048, then two classes for each power of 2.
 const BOUNDS_US: &[u64] = &{
     let mut bounds = [0; CLASSES - 1];
     let mut class = 1;
@@ -113,7 +113,7 @@ impl NamespaceWork {
         }
     }
 
-    /// Returns the sum over the categories that meet a condition.
+    /// Returns the combined latency distribution of the categories that meet a condition.
     fn sum(&self, condition: impl Fn(&Category) -> bool) -> Distribution {
         let counted = CATEGORIES.iter().zip(&self.0).filter(|(category, _)| condition(category));
         let mut sum = Histogram::new(BOUNDS_US).read_distribution();

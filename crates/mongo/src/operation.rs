@@ -50,10 +50,11 @@ const FOREVER: u64 = u64::MAX;
 pub(crate) struct Operation {
     /// The [`StopReason`] as a number; 0 while none is set.
     why: AtomicU8,
-    /// Deadline in nanoseconds of the machine's monotonic clock. While the operation rests in a
-    /// cursor this is the remaining time instead, so that waiting for the client does not count.
+    /// Deadline in nanoseconds of the machine's monotonic clock. While the operation's cursor is
+    /// idle, this is the remaining time instead, so that the time in which the client is awaited
+    /// does not count.
     deadline: AtomicU64,
-    /// The rights that the command required; each batch of its cursor requires them again.
+    /// The rights that the command required. Each batch of its cursor requires them again.
     needs: Mutex<Vec<Need>>,
     /// Counts of keys and documents examined, for the slow log.
     pub(crate) looked: Looked,
@@ -117,8 +118,8 @@ impl Operation {
         self.shift_deadline(|deadline| deadline.saturating_sub(saturated_nanos(now)));
     }
 
-    /// Restarts the operation's clock for the request of `asking`. Takes over a stop request that
-    /// `asking` has received already, and clears that of an earlier request.
+    /// Restarts the operation's clock for the request of `asking`. A stop request that `asking` has
+    /// received already applies to the operation; that of an earlier request is cleared.
     pub(crate) fn resume_for(&self, now: Duration, asking: &Self) {
         self.shift_deadline(|left| left.saturating_add(saturated_nanos(now)));
         self.why.store(asking.why.load(Relaxed), Relaxed);

@@ -23,8 +23,8 @@ pub(crate) fn parsed_bytes(message: &Message, commands: &CommandTable) -> usize 
     parsed.saturating_add(copy).saturating_add(size_of_val(message.not_utf8.as_slice()))
 }
 
-/// Runs a command with `weight` bytes of parsed data. Parsing and dropping a large one would block
-/// other tasks, so it is polled outside the workers.
+/// Runs a command with `weight` bytes of parsed data. A large command is polled outside the worker
+/// threads, since parsing and dropping it would block other tasks.
 pub(crate) async fn run_by_weight<T>(
     weight: usize,
     run_apart: RunApart,

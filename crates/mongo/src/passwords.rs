@@ -19,7 +19,7 @@ const EMPTY: &str = "Password cannot be empty";
 #[derive(Clone, Debug)]
 pub(crate) struct NewPassword {
     user: String,
-    /// The password as typed, or as the client has digested it.
+    /// The password in plain text, or as the client has digested it.
     password: Secret,
     is_digested: bool,
     mechanisms: Vec<Mechanism>,
@@ -114,7 +114,8 @@ fn stored(verifier: Verifier) -> StoredCredential {
     StoredCredential { iterations, salt, stored_key, server_key }
 }
 
-/// Returns the verifier of a user's credentials for a mechanism; `None` if there is none.
+/// Returns the verifier of a user's credentials for a mechanism; `None` if the user has no
+/// credentials for it.
 pub(crate) fn verifier_of(credentials: &Credentials, mechanism: Mechanism) -> Option<Verifier> {
     let stored = credentials.of(mechanism.name())?.clone();
     let StoredCredential { iterations, salt, stored_key, server_key } = stored;

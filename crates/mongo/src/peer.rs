@@ -9,13 +9,13 @@ pub struct Peer {
     /// Address of the peer, `host:port`, for logs, `currentOp`, and users' authentication
     /// restrictions.
     pub address: String,
-    /// The subject of its verified certificate, in the form of RFC 2253: `CN=ann,OU=x,O=y`; `None`
-    /// without one.
+    /// The subject of the peer's verified certificate, in the form of RFC 2253: `CN=ann,OU=x,O=y`;
+    /// `None` without a certificate.
     pub certificate_subject: Option<String>,
     /// The server's own address on this connection, for users' authentication restrictions.
     pub reached_at: Option<IpAddr>,
-    /// Whether the server that forwards the client requires authentication; it is then required
-    /// here, too.
+    /// Whether the server that forwards the client requires a login. If so, this server requires
+    /// it, too.
     pub has_to_log_in: bool,
 }
 

@@ -9,7 +9,7 @@ use std::{
 /// Minimum time between two lines of the log.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// The time of the next line, and the number of lines left out since the last one.
+/// The earliest time of the next line, and the number of lines left out since the last one.
 #[derive(Debug, Default)]
 pub(crate) struct ProtocolErrorLog {
     /// Time from which the next line may be written, in milliseconds of the machine's monotonic
@@ -19,7 +19,7 @@ pub(crate) struct ProtocolErrorLog {
 }
 
 impl ProtocolErrorLog {
-    /// Logs that a client sent something that is not a message, or a malformed one. `what` follows
+    /// Logs that a client sent bytes that are not a message, or a malformed message. `what` follows
     /// "client sent".
     pub(crate) fn report(&self, peer: &str, what: &str) {
         if let Some(left_out) = self.take_line(clock::monotonic_time()) {
@@ -35,7 +35,7 @@ impl ProtocolErrorLog {
     }
 
     /// Returns the number of lines left out if a line is due, otherwise `None`. If several threads
-    /// call it at the same time, one gets the line.
+    /// call it at the same time, one of them gets the number.
     fn take_line(&self, now: Duration) -> Option<u64> {
         let ms = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
         let due = self.due.load(Ordering::Relaxed);

@@ -2,7 +2,7 @@
 //! same path as a message from a socket. It has no code for particular commands.
 //!
 //! A page of the portal has no socket of its own, so each of its commands runs on a connection that
-//! lives as long as the command. What outlives the command, a cursor, belongs to the caller's
+//! lives as long as the command. A cursor, which outlives the command, belongs to the caller's
 //! session.
 
 use std::{fmt, pin::pin, sync::Arc};
@@ -81,8 +81,8 @@ impl<S: Store> Drop for RelayedConnection<S> {
     }
 }
 
-/// A reply that was not delivered yet. If it is dropped, its cursor is closed: only the reply has
-/// the cursor's id, and a lost batch cannot be read again.
+/// A reply that was not delivered yet. If it is dropped, its cursor is closed: the id of the cursor
+/// is only in the reply, and a lost batch cannot be read again.
 struct Reply<S: Store> {
     bytes: Bytes,
     cursor: UntakenCursor<S>,
@@ -139,7 +139,7 @@ impl Drop for StopWhenDropped {
 }
 
 /// Returns the database that decides which server runs a command relayed to `database`; `None` if
-/// any server can answer it, with an error if it is not a command.
+/// any server can answer the command, which includes bytes that are not a command.
 pub fn home_of_command(database: &str, command: &[u8]) -> Option<String> {
     validate(command).ok()?;
     let about = database_of_command(&COMMANDS, DocRef::Raw(command), Some(database));
@@ -183,7 +183,7 @@ impl<S: Store> Door<S> {
     }
 }
 
-/// Runs the command of a message. It owns its arguments, since it runs in a task of its own.
+/// Runs the command of a message. Takes owned arguments, since it runs in a task of its own.
 async fn run_message<S: Store>(
     visit: RelayedConnection<S>,
     message: Message,

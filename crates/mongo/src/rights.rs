@@ -61,8 +61,8 @@ impl<'a> Asked<'a> {
         names::parse_collection(self.database, named)
     }
 
-    /// Returns the string in the command's first field, for commands that name a user or a role
-    /// there.
+    /// Returns the string in the command's first field, for commands whose first field names a user
+    /// or a role.
     pub(crate) fn first_text(&self) -> Result<&'a str> {
         match self.body.iter().next().map_or(ValueRef::Null, |(_, value)| value) {
             ValueRef::String(text) => Ok(text),

@@ -26,7 +26,8 @@ pub(crate) struct SessionSet {
 }
 
 impl SessionSet {
-    /// Returns whether the session of a sender is in the set. Operations without a session are not.
+    /// Returns whether the session of a sender is in the set; false for an operation without a
+    /// session.
     pub(crate) fn has(&self, session: Option<SessionId>, sender: &Sender) -> bool {
         let Some(session) = session else { return false };
         if self.all {

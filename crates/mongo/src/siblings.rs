@@ -11,14 +11,14 @@ use crate::{
     errors::{Error, Result, TemporarilyUnavailable},
 };
 
-/// The replies of other shards with their shard numbers; an error if one of them could not be
+/// The replies of other shards with their shard numbers. An error if one of the shards could not be
 /// reached.
 pub type Answers<'a> = Pin<Box<dyn Future<Output = io::Result<Vec<(u32, DocBuf)>>> + Send + 'a>>;
 
 /// The transport to the other shards.
 pub trait AskSiblings: Send + Sync {
-    /// Runs a command on database `admin` of each other shard, or only of one. The replies are
-    /// charged to `held` as they arrive; without memory the error has kind `OutOfMemory`.
+    /// Runs a command on database `admin` of each other shard, or only of shard `only`. The replies
+    /// are charged to `held` as they arrive; if memory is short, the error has kind `OutOfMemory`.
     fn ask<'a>(&'a self, command: Document, only: Option<u32>, held: &'a mut Share) -> Answers<'a>;
 }
 

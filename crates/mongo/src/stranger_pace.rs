@@ -3,15 +3,17 @@
 
 use std::time::Duration;
 
-/// Average interval between answered messages that a client may reach.
+/// Average interval between messages above which a client is never delayed.
 const MESSAGE: Duration = Duration::from_millis(20);
-/// Time by which a client may be ahead of that average: a burst of a hundred messages.
+/// Time by which a client may be ahead of that average before it is delayed: a burst of a hundred
+/// messages.
 const FREE: Duration = Duration::from_secs(2);
 
 /// Throttles the messages of a client that must log in and has not.
 #[derive(Debug, Default)]
 pub(crate) struct StrangerPace {
-    /// Time on the monotonic clock at which the messages so far are paid off at the long-term rate.
+    /// Time on the monotonic clock at which a client that sent one message per [`MESSAGE`] would
+    /// have sent as many as this one.
     paid: Duration,
 }
 

@@ -12,7 +12,7 @@ use pipeline::edit::Edit;
 pub(crate) struct Timestamps(Mutex<u64>);
 
 impl Timestamps {
-    /// Returns the next timestamp. It never goes back, even if the clock does.
+    /// Returns the next timestamp, which is greater than all before even if the clock went back.
     fn next_timestamp(&self, now_ms: i64) -> u64 {
         let seconds = u32::try_from(now_ms.div_euclid(1000)).unwrap_or(0);
         let mut last = self.0.lock();
@@ -27,8 +27,8 @@ impl Timestamps {
         tree.to_buf()
     }
 
-    /// Fills in the empty timestamps of a replacement. As in mongod, update operators do not count
-    /// as storing a whole document.
+    /// Fills in the empty timestamps of a replacement. Documents changed by update operators are
+    /// left as they are, as in mongod.
     pub(crate) fn fill_edit(&self, edit: &mut Edit, now_ms: i64) {
         if let Edit::Replacement(document) = edit {
             self.fill_tree(document, now_ms);

@@ -62,7 +62,7 @@ impl Kept<Role> {
     }
 }
 
-/// Returns the change that replaces a record if it still has this version.
+/// Returns the change that replaces a record, on condition that it still has this version.
 fn replace(path: &[&str], body: Option<Document>, version: u64) -> ResourceChange {
     match body {
         Some(body) => ResourceChange::put(path, body, Expected::Version(version)),
@@ -70,7 +70,8 @@ fn replace(path: &[&str], body: Option<Document>, version: u64) -> ResourceChang
     }
 }
 
-/// Removes the roles in `gone` from a list; returns whether the list had any of them.
+/// Removes the roles in `gone` from the list `roles`; returns whether the list contained any of
+/// them.
 fn take(gone: &HashSet<RoleName>, roles: &mut Vec<RoleName>) -> bool {
     let had = roles.len();
     roles.retain(|role| !gone.contains(role));
@@ -81,11 +82,11 @@ fn take(gone: &HashSet<RoleName>, roles: &mut Vec<RoleName>) -> bool {
 #[derive(Debug)]
 pub(crate) struct Users<S: Store> {
     engine: Engine<S>,
-    /// The copy of what the first shard stores; `None` if this server stores them.
+    /// The local copy of the users and roles of the first shard; `None` if this server stores them.
     copy: Option<UsersCopy>,
     /// Serializes changes that read several records.
     changing: tokio::sync::Mutex<()>,
-    /// Key derived from the secret, cached after it was first read.
+    /// Key derived from the secret, cached after the secret was first read.
     key: Mutex<Option<Key>>,
 }
 
@@ -111,7 +112,8 @@ impl<S: Store> Users<S> {
         Self { engine, copy, changing: tokio::sync::Mutex::default(), key: Mutex::default() }
     }
 
-    /// Returns the copy of what the first shard stores; `None` if this server stores them.
+    /// Returns the local copy of the users and roles of the first shard; `None` if this server
+    /// stores them.
     pub(crate) fn copy(&self) -> Option<&UsersCopy> {
         self.copy.as_ref()
     }
@@ -154,8 +156,8 @@ impl<S: Store> Users<S> {
         [&process.0[..], &self.changes().to_le_bytes()].concat()
     }
 
-    /// Returns the number of changes. What was derived from the records is valid while this stays
-    /// the same.
+    /// Returns the number of changes of the records since the start. A value derived from the
+    /// records is valid while this number stays the same.
     pub(crate) fn changes(&self) -> u64 {
         self.copy.as_ref().map_or_else(|| self.engine.resource_changes(), UsersCopy::changes)
     }
@@ -222,9 +224,9 @@ impl<S: Store> Users<S> {
         expand(names, kept)
     }
 
-    /// Stores a user in place of version `over`, or as a new one if that is `None`.
+    /// Stores a user, replacing version `over`; `None` stores a new user.
     ///
-    /// Fails with [`Kind::Exists`] or a similar kind if the stored version differs.
+    /// Fails with [`Kind::Exists`] or a similar kind if the stored version is another one.
     pub(crate) async fn put_user(
         &self,
         user: &User,
@@ -291,10 +293,10 @@ impl<S: Store> Users<S> {
     }
 
     /// Removes roles, and removes them from all users and roles that have them, in one commit.
-    /// Otherwise a new role with the name of a removed one would be granted to the old one's users.
+    /// Users that kept a removed role would be granted a new role of the same name.
     ///
     /// Records only shrink, so the size limits hold; and each record is changed once, so that the
-    /// commit is at most as large as what is stored ([`MAX_ACCESS_BYTES`] and names).
+    /// commit is at most as large as all stored records ([`MAX_ACCESS_BYTES`] and names).
     pub(crate) async fn remove_roles(&self, gone: &HashSet<RoleName>) -> Result<()> {
         let mut changes = Vec::new();
         for mut user in self.users(None)? {

@@ -35,11 +35,11 @@ struct Held {
     changes: u64,
     /// Time of sending the last request that succeeded; `None` before the first one.
     heard: Option<Duration>,
-    /// When the copy was last known to be complete, except for changes that the first shard made
-    /// before it lost its owner.
+    /// Time at which the copy was last known to be complete. It may lack changes that the first
+    /// shard made just before it lost its owner.
     as_of: Option<Duration>,
-    /// Number of accepted changes. An answer is dropped if another one was accepted after its
-    /// request.
+    /// Number of accepted answers. An answer is dropped if another one was accepted after its
+    /// request was sent.
     answers: u64,
 }
 
@@ -85,7 +85,7 @@ impl UsersCopy {
         self.held().records.iter().filter(is_below).cloned().collect()
     }
 
-    /// Updates the copy to the state at the time of the call or later; returns false if the first
+    /// Updates the copy to the state at the time of this call or later. Returns false if the first
     /// shard could not be reached.
     pub(crate) async fn catch_up(&self) -> bool {
         let now = clock::monotonic_time();
@@ -118,7 +118,8 @@ impl UsersCopy {
         }
     }
 
-    /// Requests the current state and stores the answer; returns whether the first shard answered.
+    /// Requests the state of users and roles, and stores the answer. Returns whether the first
+    /// shard answered.
     async fn ask(&self, waits: bool) -> bool {
         let asked = clock::monotonic_time();
         let before = self.held();
@@ -236,7 +237,7 @@ mod tests {
 
     type Answers = VecDeque<io::Result<Option<Vec<u8>>>>;
 
-    /// Returns these answers in order, and errors after the last one.
+    /// Transport that returns these answers in order, and errors after the last one.
     #[derive(Clone, Default)]
     struct Script(Arc<Mutex<(Answers, Vec<Vec<u8>>)>>);
 

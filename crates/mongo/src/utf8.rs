@@ -9,7 +9,8 @@ use crate::{
     wire::Message,
 };
 
-/// Returns the argument that lists documents or statements, which fail individually.
+/// Returns the argument that lists a command's documents or statements, each of which can fail
+/// separately; `None` if the command has no such list.
 fn list_of(command: &str) -> Option<&'static str> {
     match command {
         "insert" => Some("documents"),

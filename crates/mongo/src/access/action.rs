@@ -215,7 +215,7 @@ impl Actions {
         self.0 & other.0 != 0
     }
 
-    /// Returns whether the set includes all actions of the other one.
+    /// Returns whether the set includes all actions of `other`.
     #[cfg(test)]
     pub(crate) const fn contains_all(self, other: Self) -> bool {
         self.0 & other.0 == other.0

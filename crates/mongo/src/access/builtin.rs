@@ -14,7 +14,7 @@ mod sets;
 
 use super::{privilege::Privileges, role::Role, role_name::RoleName};
 
-/// The database in which a role may apply to all databases.
+/// The database whose roles may apply to all databases.
 const ADMIN: &str = "admin";
 
 /// Adds the privileges of a built-in role; the second argument is the role's database.
@@ -63,7 +63,7 @@ pub(crate) fn privileges_of(name: &RoleName) -> Option<Privileges> {
     Some(maker.finish())
 }
 
-/// Returns whether the name belongs to a built-in role; it cannot be used for another.
+/// Returns whether the name is that of a built-in role, which no user-defined role can have.
 pub(crate) fn is_builtin(name: &RoleName) -> bool {
     find(name).is_some()
 }

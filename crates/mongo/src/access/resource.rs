@@ -100,7 +100,7 @@ impl<'a> Target<'a> {
     }
 }
 
-/// Returns the resource that stands for any database, if it covers this one.
+/// Returns the resource that covers any database, if it covers this one; otherwise `None`.
 fn any_database(database: &str) -> Option<Key<'static>> {
     (!OWN_DATABASES.contains(&database)).then_some(Key::Namespace("", ""))
 }

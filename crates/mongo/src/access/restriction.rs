@@ -43,7 +43,7 @@ fn upper_bits(address: IpAddr) -> u128 {
 }
 
 impl IpNet {
-    /// Returns whether the range contains the address. IPv4-mapped IPv6 addresses count as IPv4.
+    /// Returns whether the range contains an address. IPv4-mapped IPv6 addresses count as IPv4.
     pub(crate) fn contains(&self, address: IpAddr) -> bool {
         let address = address.to_canonical();
         if address.is_ipv4() != self.address.is_ipv4() {
@@ -178,8 +178,8 @@ fn too_many(name: &str) -> Error {
     Error::new(BadValue, format!("{name} has more than {MAX_RESTRICTIONS} entries"))
 }
 
-/// Reads a list of addresses; an absent one is empty. A present but empty one is refused (2), since
-/// it could mean all addresses or none.
+/// Reads a list of addresses. A missing list is empty. A list that is present but empty is refused
+/// (2), since it could mean all addresses or none.
 fn addresses(args: &Args<'_>, name: &str) -> Result<Vec<IpNet>> {
     let Some(array) = args.array(name)? else { return Ok(Vec::new()) };
     let mut list = Vec::new();

@@ -38,8 +38,9 @@ pub(crate) struct Inherited<'a> {
 }
 
 impl Role {
-    /// Checks that a role in this database may have its privileges and roles (49): outside `admin`
-    /// only those of its own database, and never itself.
+    /// Checks that a role in this database may have its privileges and inherited roles (49).
+    /// Outside `admin` they must belong to the role's own database. No role may inherit from
+    /// itself.
     pub(crate) fn check_scope(&self) -> Result<()> {
         let database = self.name.database.as_str();
         self.privileges.check_scope(database)?;

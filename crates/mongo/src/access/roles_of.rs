@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use super::{builtin, privilege::Privileges, role::Role, role_name::RoleName};
 use crate::limits::MAX_INHERITED_ROLES;
 
-/// The roles that were reached, and those whose inherited roles are still to be visited.
+/// The roles reached so far, and those whose inherited roles are still to be visited.
 #[derive(Default)]
 struct Walk {
     reached: BTreeSet<RoleName>,
@@ -44,8 +44,8 @@ impl Walk {
 /// duplicates, and their privileges together. `lookup` finds user-defined roles; built-in roles are
 /// found first. Names of roles that do not exist grant nothing and are not in the list.
 ///
-/// Beyond [`MAX_INHERITED_ROLES`] roles, or the maximum number of resources in a set of privileges,
-/// the rest grants nothing: the result permits less, never more.
+/// Roles beyond [`MAX_INHERITED_ROLES`], and privileges beyond the maximum number of resources in a
+/// set, grant nothing: the result may permit less than the roles do, but never more.
 pub(crate) fn expand(
     names: &[RoleName],
     lookup: impl Fn(&RoleName) -> Option<Role>,
@@ -63,8 +63,8 @@ pub(crate) fn expand(
     (found.into_iter().collect(), privileges)
 }
 
-/// Returns whether a role would inherit from itself if it were granted these roles. Also returns
-/// true if the graph is too large to tell.
+/// Returns whether a role that is granted these roles would inherit from itself. Also returns true
+/// if the graph is too large to tell.
 pub(crate) fn would_cycle(
     role: &RoleName,
     granted: &[RoleName],

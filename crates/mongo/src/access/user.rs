@@ -54,7 +54,7 @@ pub(crate) struct User {
     pub(crate) restrictions: Vec<Restriction>,
 }
 
-/// What `usersInfo` shows of a user besides name, id, roles and mechanisms.
+/// The fields of a user that `usersInfo` shows besides name, id, roles and mechanisms.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct UserView<'a> {
     /// The option `showCredentials`.

@@ -46,8 +46,8 @@ pub(super) const FIELDS: &[&str] = &[
     "exchange",
 ];
 
-/// Stages that write their input. They are not implemented; a read-only sender is refused because
-/// of them before anything is parsed.
+/// Stages that write their input, which are not implemented. A command with such a stage counts as
+/// writing, so that a read-only sender is refused before the pipeline is parsed.
 const WRITING_STAGES: &[&str] = &["$out", "$merge"];
 
 /// Returns whether the pipeline has a writing stage, at any position.
@@ -83,8 +83,8 @@ pub(super) fn needs(asked: &Asked<'_>) -> Result<Vec<Need>> {
 /// Runs `aggregate`; replies with the first batch and a cursor. `cursor` is required except for
 /// `explain`, as since MongoDB 3.6. Options are read before the pipeline, in mongod's order.
 ///
-/// Fails with 9 without `cursor` or for a wrong source, 73 for a name or a pipeline that does not
-/// match its source, 115 for `exchange`, and with the errors of the stages.
+/// Fails with 9 without `cursor` or for a wrong source, 73 for an invalid name or a pipeline that
+/// does not match its source, 115 for `exchange`, and with the errors of the stages.
 pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     Counters::add(&call.connection.counters.query, 1);
     let args = call.args();
@@ -184,8 +184,8 @@ pub(super) fn source_namespace<S: Store>(call: &Call<'_, S>) -> Result<Namespace
     }
 }
 
-/// Checks that a pipeline over no collection starts with `$documents`, and no other pipeline does
-/// (73).
+/// Checks that a pipeline over no collection starts with `$documents`, and that no other pipeline
+/// does. Fails with 73.
 fn check_source(args: &Args<'_>) -> Result<()> {
     let pipeline = args.need_array("pipeline")?;
     let no_collection = args.body.get("aggregate").is_some_and(ValueRef::is_number);

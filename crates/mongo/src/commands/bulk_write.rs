@@ -296,8 +296,8 @@ fn removal_of(args: &Args<'_>) -> Result<delete::Removal> {
     Ok(delete::Removal { find, many: args.bool("multi")?.unwrap_or(false) })
 }
 
-/// Checks the structure of an operation. A malformed one fails the command before any operation
-/// runs.
+/// Checks the structure of an operation. A malformed operation fails the command before any
+/// operation runs.
 fn check_shape(operation: DocRef<'_>, namespaces: usize) -> Result<()> {
     let kind = operation.iter().next().map_or("", |(name, _)| name);
     let args = Args::new(kind, operation);

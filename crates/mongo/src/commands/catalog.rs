@@ -164,7 +164,7 @@ fn index_count(collection: &Collection) -> i32 {
 /// Runs `dropDatabase`. Collections are dropped one by one, so a collection that is created at the
 /// same time may remain.
 ///
-/// Fails with 5255100 for another number than 1, and with 20 for `admin`.
+/// Fails with 5255100 if the command's value is another number than 1, and with 20 for `admin`.
 pub(super) async fn drop_database<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let args = call.args();
     if args.int("dropDatabase")?.ok_or_else(|| args.missing_field("dropDatabase"))? != 1 {
@@ -184,8 +184,8 @@ pub(super) async fn drop_database<S: Store>(call: &Call<'_, S>) -> Result<DocBuf
 }
 
 /// Returns the rights that `renameCollection` requires: to read and drop the source and to create
-/// the target. Within a database the right to rename is enough, unless the sender could thereby
-/// read documents that it may not read now.
+/// the target. Within a database the right to rename collections is enough, unless the renaming
+/// would let the sender read documents that it may not read now.
 pub(super) fn rename_needs(asked: &Asked<'_>) -> Result<Vec<Need>> {
     let name = |argument: &str| match asked.body.get(argument) {
         Some(ValueRef::String(name)) => names::parse_full_name(name).map(Some),

@@ -68,7 +68,7 @@ impl Counted {
     }
 }
 
-/// Field of the number in the row of a count's plan.
+/// Field of the result row that has the number.
 const COUNT_FIELD: &str = "n";
 
 /// Returns the plan of a count that has to read documents or index entries.
@@ -76,16 +76,16 @@ pub(super) fn parse_plan(args: &Args<'_>) -> Result<Plan> {
     Ok(Counted::parse(args)?.into_plan())
 }
 
-/// Returns the count from the row that a count's plan returns; 0 without a row, if there are no
-/// documents.
+/// Returns the count in the row that a count's plan returned; 0 without a row, which means that no
+/// documents match.
 pub(super) fn counted_of(row: Option<&[u8]>) -> u64 {
     let counted = row.and_then(|row| DocRef::Raw(row).get(COUNT_FIELD));
     let n = counted.and_then(document::Number::of).and_then(document::Number::to_i64_exact);
     u64::try_from(n.unwrap_or(0)).unwrap_or(0)
 }
 
-/// Runs `count`. Without a filter, and with a hint that covers all documents, no document is read;
-/// otherwise it is a query.
+/// Runs `count`. Without a filter, and without a hint or with one that covers all documents, it
+/// reads no document; otherwise it is a query.
 pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     Counters::add(&call.connection.counters.query, 1);
     let namespace = call.namespace_of_documents()?;
@@ -103,7 +103,7 @@ pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     count_reply(counted_of(batch.documents.first().map(|row| &row[..])))
 }
 
-/// Returns the reply, with a 32-bit number if it fits.
+/// Returns the reply. The number is a 32-bit integer if it fits.
 fn count_reply(n: u64) -> Result<DocBuf> {
     let n = i64::try_from(n).map_err(|_| Error::new(BadValue, "the count exceeds 64 bits"))?;
     ok(doc! { "n": int_or_long(n) })

@@ -75,7 +75,8 @@ pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
 }
 
 /// Takes over the filter of an existing index if it is equivalent but ordered differently. An index
-/// that is created concurrently is compared with the filter as given.
+/// that is created concurrently is not considered here: it is compared with the filter as the
+/// client gave it.
 fn as_held(spec: &mut IndexSpec, held: &[IndexSpec]) {
     let Some(wanted) = &spec.partial else { return };
     let mut filters =
@@ -86,7 +87,7 @@ fn as_held(spec: &mut IndexSpec, held: &[IndexSpec]) {
 }
 
 /// Refuses an index that occurs twice in one command. mongod's error depends on whether the
-/// collection exists, and duplicates of an existing index are accepted.
+/// collection exists. Two equal specifications of an existing index are accepted.
 fn refuse_twins(collection: Option<&Collection>, wanted: &[IndexSpec]) -> Result<()> {
     let mut seen: Vec<&IndexSpec> = Vec::new();
     for spec in wanted {

@@ -30,7 +30,7 @@ use crate::{
 };
 
 /// Requires the right to remove documents and, like mongod, the right to bypass validation if the
-/// command has that option, although removing needs no validation.
+/// command has that option, although a removal is never validated.
 pub(super) fn needs(asked: &Asked<'_>) -> Result<Vec<Need>> {
     let remove = Need::of(Action::Remove, asked.collection()?);
     Ok(std::iter::once(remove).chain(bypass_need(asked)?).collect())
@@ -146,8 +146,9 @@ pub(super) async fn stage_removal<S: Store>(
     Ok(removed?.map_or(Staged::Left, Staged::Added))
 }
 
-/// Returns what an earlier attempt of a retryable write removed for a statement. A statement of a
-/// retryable write may remove only one document.
+/// Returns the number of documents that an earlier attempt of a retryable write removed for a
+/// statement; `None` if no attempt has executed it. A statement of a retryable write may remove
+/// only one document.
 async fn done_before<S: Store>(place: Option<Place<'_, S>>, many: bool) -> Result<Option<usize>> {
     check_one(place, many, "limit=0")?;
     let Some(Place { book, at }) = place else { return Ok(None) };

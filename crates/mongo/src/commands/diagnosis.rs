@@ -111,8 +111,8 @@ pub(super) async fn host_info<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     })
 }
 
-/// Runs `getLog`: returns the names of logs, or the last lines of one. Warnings of the start are in
-/// the global log alone.
+/// Runs `getLog`: returns the names of the logs, or the last lines of one log. The log
+/// `startupWarnings` is empty: warnings of the start are in `global`.
 pub(super) async fn get_log<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     match call.args().need_str("getLog")? {
         "*" => ok(doc! { "names": array!["global", "startupWarnings"] }),

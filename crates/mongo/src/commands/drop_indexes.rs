@@ -17,8 +17,8 @@ use crate::{
     replies::{index::index_entry, numbers::saturated_int, ok},
 };
 
-/// Runs `dropIndexes`. Every name is looked up before the first index is dropped; the reply has the
-/// number of indexes before.
+/// Runs `dropIndexes`. Every name is looked up before the first index is dropped. The reply has the
+/// number of indexes that existed before.
 pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let namespace = call.namespace()?;
     let Some(index) = call.body.get("index") else {
@@ -84,7 +84,7 @@ fn names_to_drop(state: &CollectionState, index: ValueRef<'_>) -> Result<Vec<Str
     }
 }
 
-/// Returns the name of an existing index other than `_id`.
+/// Returns the name if it is that of an existing index other than `_id`; otherwise fails.
 fn checked_name(state: &CollectionState, name: &str) -> Result<String> {
     if name == "_id_" {
         return Err(Error::new(InvalidOptions, "cannot drop _id index"));

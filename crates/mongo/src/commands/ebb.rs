@@ -39,7 +39,7 @@ pub(super) fn moves_clock(command: DocRef<'_>) -> bool {
     command.get("advanceSeconds").is_some() || command.get("set").is_some()
 }
 
-/// Requires a right to move the clock, and none to read it.
+/// Returns the rights that `ebbClock` requires: one to move the clock, none to read it.
 pub(super) fn clock_needs(asked: &Asked<'_>) -> Result<Vec<Need>> {
     let moves = moves_clock(asked.body);
     Ok(moves.then(|| Need::of(Action::EbbClock, Object::Server)).into_iter().collect())
@@ -140,12 +140,12 @@ fn default_of(default: DefaultTtl) -> Value {
     }
 }
 
-/// Runs `{ebbExpiry: "collection"}`: reports what is live, what expires when, and what has expired
-/// and is not reaped yet.
+/// Runs `{ebbExpiry: "collection"}`: reports the amount of documents that is live, that expires
+/// within given times, and that has expired and is not reaped yet.
 ///
-/// `preview: {default: n}` reports what would expire if the default were n; `ids: [id, ..]` when
-/// these documents expire and by which rule; `next: n` the n documents that expire next, and
-/// `after` where to continue.
+/// `preview: {default: n}` reports the amounts as if the default were n. `ids: [id, ..]` reports
+/// when these documents expire and by which rule. `next: n` lists the n documents that expire next;
+/// `after` in the reply is the position from which the next request continues.
 pub(super) async fn run_expiry<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let namespace = call.namespace()?;
     let collection = call.expect_collection(&namespace)?;

@@ -19,7 +19,7 @@ use crate::{
     replies::ok,
 };
 
-/// What enabled fail points make the server do with a command.
+/// The effect of the enabled fail points on a command.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Action {
     /// The command runs normally.
@@ -44,7 +44,7 @@ fn is_meant<S: Store>(point: &FailCommand, call: &Call<'_, S>) -> bool {
         && point.app_name.as_ref().is_none_or(meets)
 }
 
-/// Returns whether the command is on the collection of this full name.
+/// Returns whether the command is on the collection with this full name.
 fn is_about<S: Store>(call: &Call<'_, S>, namespace: &str) -> bool {
     let argument = call.known.and_then(|known| known.row.collection_in).unwrap_or(call.name);
     let named = call.body.get(argument).and_then(ValueRef::as_str);
@@ -105,8 +105,8 @@ pub(super) fn add_concern_error<S: Store>(call: &Call<'_, S>, reply: DocBuf) -> 
     builder.finish()
 }
 
-/// Returns the setting of `failCommand` if it is enabled, applies to the command, satisfies `has`,
-/// and triggers now.
+/// Returns the setting of `failCommand` if it triggers now. To trigger it must be enabled, apply to
+/// the command, and satisfy `has`.
 fn strike<S: Store>(call: &Call<'_, S>, has: impl Fn(&FailCommand) -> bool) -> Option<FailCommand> {
     let mut held = call.door.fail_points.lock();
     let point = held.fail_command.planned()?;
@@ -117,8 +117,8 @@ fn strike<S: Store>(call: &Call<'_, S>, has: impl Fn(&FailCommand) -> bool) -> O
     held.fail_command.strikes().then_some(point)
 }
 
-/// Returns whether the operation's time limit applies, according to the fail points. Fails with 50,
-/// before anything was done, if the limit has to expire immediately.
+/// Returns whether the operation's time limit applies. The fail point `maxTimeNeverTimeOut`
+/// suspends it. With `maxTimeAlwaysTimeOut`, fails with 50 before the command has done anything.
 pub(super) fn check_time_limit<S: Store>(call: &Call<'_, S>) -> Result<bool> {
     if !call.door.has_fail_point.load(Ordering::Relaxed) || call.name == "configureFailPoint" {
         return Ok(true);

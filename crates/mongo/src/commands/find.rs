@@ -23,8 +23,8 @@ use crate::{
     replies::cursor::{FirstBatch, reply_with_cursor},
 };
 
-/// Arguments of `find`. Unsupported ones are included, so that they are refused by name if they
-/// have an effect.
+/// Arguments of `find`. Unsupported ones are included, so that a command that needs their effect is
+/// refused with an error that names them.
 pub(super) const FIELDS: &[&str] = &[
     "filter",
     "sort",
@@ -50,8 +50,9 @@ pub(super) const FIELDS: &[&str] = &[
 
 /// Runs `find`: replies with the first batch, and a cursor for the rest.
 ///
-/// A client whose application name is [`DUMPING`] also gets each document's `_ts` while that is
-/// enabled: restoring a dump without it would restart every document's time to live.
+/// A client whose application name is [`DUMPING`] also gets the `_ts` of each document while this
+/// is enabled: a dump without `_ts` would restart every document's time to live when it is
+/// restored.
 ///
 /// Fails with the errors of the arguments, of filter, sort and projection, and with 115 for
 /// unsupported options; all of them before the first document is read, even if `batchSize` is 0.
@@ -129,9 +130,9 @@ fn finish_plan(
     Ok(plan.with_stages(stages))
 }
 
-/// Refuses a tailable cursor on an existing collection, as mongod does if the collection is not
-/// capped, which none is here. On a missing collection the cursor ends immediately. Clients match
-/// on the text and continue without a tailable cursor.
+/// Refuses a tailable cursor on an existing collection. mongod refuses it if the collection is not
+/// capped, and no collection is capped here. On a missing collection the cursor ends immediately.
+/// Clients match on the error text and continue without a tailable cursor.
 ///
 /// Fails with 9 for `awaitData` without `tailable`, and with 2 for an existing collection.
 pub(super) fn check_tailable<S: Store>(

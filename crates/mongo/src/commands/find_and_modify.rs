@@ -1,6 +1,6 @@
-//! `findAndModify`: changes or removes one document and returns it as it was before or is after.
-//! All errors of the command are detected before it changes anything, since the old document could
-//! not be returned later.
+//! `findAndModify`: changes or removes one document, and returns the document from before or from
+//! after the change. All errors of the command are detected before it changes anything, since the
+//! old document could not be returned later.
 //!
 //! ```text
 //! {findAndModify: "c", query: {..}, sort: {..}, update: {$inc: {a: 1}}, new: true, upsert: false}
@@ -195,8 +195,9 @@ async fn change_document<S: Store>(
     }
 }
 
-/// Parses the projection of the returned document. A positional one needs the position at which the
-/// filter matched, which the new document may not have, so it excludes `new`.
+/// Parses the projection of the returned document. A positional projection excludes `new`: it needs
+/// the array position at which the filter matched, and the new document may not have an element
+/// there.
 fn parse_projection(args: &Args<'_>, new: bool, filter: &Filter) -> Result<Option<Projection>> {
     let Some(fields) = args.document("fields")?.filter(|fields| !fields.is_empty()) else {
         return Ok(None);
@@ -224,7 +225,7 @@ pub(super) fn parse_find(args: &Args<'_>) -> Result<Find> {
     }
 }
 
-/// Fails with error 9, worded as in mongod, for arguments that exclude each other.
+/// Fails with 9 for arguments that exclude each other. The texts are mongod's.
 fn check_combination(remove: bool, upsert: bool, new: bool, update: bool) -> Result<()> {
     let message = match (remove, update) {
         (true, true) => "Cannot specify both an update and remove=true",
@@ -239,7 +240,7 @@ fn check_combination(remove: bool, upsert: bool, new: bool, update: bool) -> Res
 }
 
 /// Returns the reply: the counts, and the document or its projection. `repeated` is the statement's
-/// id if an earlier attempt executed it.
+/// id if an earlier attempt executed the statement.
 fn build_reply(
     done: &Done,
     answer: &Answer,

@@ -6,7 +6,7 @@
 //! => {cursor: {nextBatch: [..], id: long | 0, ns: "db.c"}, ok: 1}
 //! ```
 //!
-//! An id of 0 means that the cursor is exhausted. A `batchSize` of 0 means none.
+//! An id of 0 means that the cursor is exhausted. A `batchSize` of 0 means no limit.
 
 use document::{DocBuf, ValueRef};
 use engine::Store;

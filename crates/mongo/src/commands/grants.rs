@@ -22,13 +22,13 @@ pub(super) fn role_needs(action: Action, roles: &[RoleName]) -> Vec<Need> {
     needs
 }
 
-/// Returns these rights or, if there are none, the right to the action on the command's own
-/// database: an empty list must not remove all requirements.
+/// Returns `needs` or, if there are none, the right to the action on the command's own database.
+/// Otherwise a command with an empty list would require no right.
 pub(super) fn or_on_own_database(needs: Vec<Need>, action: Action, asked: &Asked<'_>) -> Vec<Need> {
     if needs.is_empty() { vec![Need::on_database(action, asked.database)] } else { needs }
 }
 
-/// Reads a list that must not be empty. Fails with 2 otherwise, as in MongoDB.
+/// Returns the list in a field. Fails with 2 if it is empty, as in MongoDB.
 pub(super) fn need_elements<'a>(asked: &Asked<'a>, field: &str) -> Result<ArrayRef<'a>> {
     let list = asked.args().need_array(field)?;
     if list.iter().next().is_none() {

@@ -107,12 +107,13 @@ pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     ok(reply)
 }
 
-/// Returns how long a client that has this server's current state wants to wait for a change. The
-/// state never changes, so such a client gets its reply at the timeout, and a client that has
-/// another process's state at once. The errors are those of the specification of `hello`.
+/// Returns how long the client wants to wait for a change of the state that it knows; `None` if it
+/// gets its reply at once. The state of a server never changes, so a client that knows it is
+/// answered at the timeout. A client that knows the state of another process is answered at once.
+/// The errors are those of the specification of `hello`.
 ///
-/// Fails with 31368 for one of the two arguments without the other, and with 31372 and 51764 for an
-/// invalid counter.
+/// Fails with 31368 for `topologyVersion` without `maxAwaitTimeMS` or vice versa, and with 31372
+/// and 51764 for an invalid counter.
 fn await_change<S: Store>(call: &Call<'_, S>) -> Result<Option<Duration>> {
     let args = call.args();
     let (wait, known) = match (args.count("maxAwaitTimeMS")?, args.document("topologyVersion")?) {
@@ -153,8 +154,8 @@ fn await_change<S: Store>(call: &Call<'_, S>) -> Result<Option<Duration>> {
     Ok(Some(Duration::from_millis(wait).min(LONGEST_WAIT)))
 }
 
-/// Records the client metadata, which may be sent once (186). Tools show the application's name,
-/// and fail points can select by it.
+/// Records the client metadata. Fails with 186 if the client has sent metadata before. Tools show
+/// the application's name, and fail points can select by it.
 fn note_client<S: Store>(call: &Call<'_, S>, client: DocRef<'_>) -> Result<()> {
     let size = client.to_buf().bytes().len();
     if MAX_CLIENT_BYTES < size {
@@ -183,8 +184,8 @@ fn note_client<S: Store>(call: &Call<'_, S>, client: DocRef<'_>) -> Result<()> {
     }
 }
 
-/// Returns the compressors that both sides support, in the client's order. Drivers use the first
-/// one.
+/// Returns the compressors that both sides support, in the client's order. Drivers use the first of
+/// them.
 fn agree_compressors<S: Store>(call: &Call<'_, S>, asked: ArrayRef<'_>) -> Value {
     // Messages that may be forwarded to the owner of their database must be readable.
     if call.door.settings.is_home.is_some() {

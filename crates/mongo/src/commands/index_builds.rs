@@ -11,13 +11,14 @@ use engine::{BuildProgress, Collection, IndexSpec, Model, Namespace, Store};
 
 use crate::{door::Door, operation::Running, replies::index::index_entry};
 
-/// mongod's text for a build that scans documents, by which tools recognize one.
+/// Text of a build that scans documents. It is mongod's: tools recognize a build by it.
 const MESSAGE: &str = "Index Build: scanning collection";
 
 /// Indexes that are being built by commands, as ids of collection and index.
 pub(super) type BuiltForClients = Vec<(u32, u32)>;
 
-/// Adds the progress of its indexes to the entry of a command, and records their ids.
+/// Adds the progress of its index builds to the entry of a command, and adds the ids of the indexes
+/// to `built`.
 pub(super) fn describe_build<S: Store>(
     door: &Door<S>,
     running: &Running,
@@ -65,8 +66,8 @@ fn push_progress(collection: &Collection, indexes: &[&IndexSpec], out: &mut Docu
     out.push("progress", doc! { "done": long(rows), "total": long(of) });
 }
 
-/// Returns an entry for each collection with builds without a client. They have no operation id,
-/// since they cannot be stopped.
+/// Returns one entry for each collection with index builds that no client waits for. The entries
+/// have no operation id, since these builds cannot be stopped.
 pub(super) fn builds_without_client<S: Store>(
     door: &Door<S>,
     built: &BuiltForClients,

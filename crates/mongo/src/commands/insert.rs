@@ -30,7 +30,7 @@ pub(super) fn needs(asked: &Asked<'_>) -> Result<Vec<Need>> {
     Ok(needs)
 }
 
-/// Returns the right that a write requires for bypassing document validation, if it does.
+/// Returns the right that is required if a write bypasses document validation; otherwise `None`.
 pub(super) fn bypass_need(asked: &Asked<'_>) -> Result<Option<Need>> {
     let bypasses = asked.is_set("bypassDocumentValidation");
     let need = |on| Need::of(Action::BypassDocumentValidation, on);
@@ -84,9 +84,9 @@ pub(super) fn check_stored(document: DocRef<'_>, most: usize) -> Result<()> {
 
 /// Inserts documents; returns the number inserted, and the errors by position.
 ///
-/// All documents are checked first. In an `ordered` insert those before the first bad one are
-/// inserted and nothing after it; an error of the engine then replaces that of the check, since it
-/// is at an earlier position. Otherwise every good one is inserted.
+/// All documents are checked first. An `ordered` insert inserts the documents before the first one
+/// that fails its check. If the engine refuses one of these, that error is reported instead, since
+/// its position is earlier. Otherwise every document that passes its check is inserted.
 ///
 /// `place` is the first document's receipt slot in a retryable write. Documents that an earlier
 /// attempt inserted are counted and skipped.
@@ -176,7 +176,8 @@ pub(super) async fn stage_insert<S: Store>(
     Ok(inserted.map_or(Staged::Left, Staged::Added))
 }
 
-/// Returns the positions of the documents that no earlier attempt has inserted.
+/// Returns the positions of the documents that no earlier attempt of a retryable write has
+/// inserted.
 async fn positions_left<S: Store>(
     documents: usize,
     place: Option<Place<'_, S>>,
@@ -191,8 +192,8 @@ async fn positions_left<S: Store>(
     Ok(left)
 }
 
-/// Returns the document to store and its expiry. While timestamps are carried, a document from a
-/// dump contains the second of its first write, which is removed from it.
+/// Returns the document to store and its expiry. While dumps carry timestamps, a restored document
+/// contains the second of its last write; the second is taken out of the document.
 fn prepare_document<S: Store>(
     call: &Call<'_, S>,
     document: DocRef<'_>,

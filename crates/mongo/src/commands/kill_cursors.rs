@@ -22,8 +22,9 @@ use crate::{
 
 /// Runs `killCursors`. The reply lists the ids that were closed and those that were not found.
 ///
-/// Fails with 13, closing none, for the cursor of another user without the right to kill any cursor
-/// of its collection. For a relayed sender the cursors of others do not exist.
+/// Fails with 13, and closes no cursor, if one of them belongs to another user and the sender lacks
+/// the right to kill any cursor of that collection. For a relayed sender the cursors of other
+/// senders do not exist.
 pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     call.namespace()?;
     let ids = cursor_ids(&call.args())?;

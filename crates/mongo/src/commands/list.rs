@@ -50,16 +50,16 @@ fn batch_size(args: &Args<'_>) -> Result<Option<u64>> {
     args.count("batchSize")
 }
 
-/// Returns the rights that `listDatabases` requires. A sender without the right to all databases
-/// sees those on which it has any right; only an explicit request for all requires it.
+/// Returns the rights that `listDatabases` requires. A sender without the right to list all
+/// databases gets those on which it has any right, unless it explicitly requests all.
 pub(super) fn databases_needs(asked: &Asked<'_>) -> Result<Vec<Need>> {
     let wants_all = asked.args().bool("authorizedDatabases")? == Some(false);
     let need = Need::of(Action::ListDatabases, Object::Server);
     Ok(if wants_all { vec![need] } else { Vec::new() })
 }
 
-/// Returns the rights that `listCollections` requires. None are required for the names of those
-/// collections on which the sender has any right.
+/// Returns the rights that `listCollections` requires. A request for the names of only those
+/// collections on which the sender has any right requires none.
 pub(super) fn collections_needs(asked: &Asked<'_>) -> Result<Vec<Need>> {
     let own = asked.is_set("nameOnly") && asked.is_set("authorizedCollections");
     let database = Object::Database(asked.database.to_owned());
@@ -114,7 +114,7 @@ pub(super) async fn list_databases<S: Store>(call: &Call<'_, S>) -> Result<DocBu
     ok(reply)
 }
 
-/// Returns a predicate that is true for the databases that the sender may see.
+/// Returns a predicate that is true for a database that the sender may see.
 fn seen_databases<S: Store>(call: &Call<'_, S>, only_own: bool) -> impl Fn(&str) -> bool {
     let asks = call.door.asks_for_login(call.connection);
     let login = if asks { call.door.login_of(call.connection) } else { None };
@@ -127,7 +127,7 @@ fn seen_databases<S: Store>(call: &Call<'_, S>, only_own: bool) -> impl Fn(&str)
     }
 }
 
-/// Returns a predicate for the collections of a database that the sender may see.
+/// Returns a predicate that is true for a collection of the database that the sender may see.
 fn seen_collections<S: Store>(call: &Call<'_, S>) -> impl Fn(&Namespace) -> bool {
     let asks = call.door.asks_for_login(call.connection);
     let login = if asks { call.door.login_of(call.connection) } else { None };

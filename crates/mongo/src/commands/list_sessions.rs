@@ -43,7 +43,7 @@ const STORED_IN: (&str, &str) = ("config", "system.sessions");
 /// Memory charged for an entry until the reply is built, in bytes.
 const ENTRY_BYTES: usize = 2 * 1024;
 
-/// Time of the last use and user of each session.
+/// For each session, the time of its last use and its user.
 type Found = BTreeMap<(SessionId, UserDigest), (Duration, Option<UserName>)>;
 
 /// Returns the rights that either stage requires: none for the sender's own sessions. Named users
@@ -59,8 +59,8 @@ fn sessions_of_all() -> Need {
 
 /// Returns the documents of either stage at the start of a pipeline.
 ///
-/// Fails with 73 for a wrong source, 14, 12, 40414 and 40415 for options, and 13 for the sessions
-/// of others without the right.
+/// Fails with 73 if the stage may not run on this collection, with 14, 12, 40414 and 40415 for
+/// invalid options, and with 13 if the right to see other users' sessions is missing.
 pub(super) async fn list_stage<S: Store>(
     call: &Call<'_, S>,
     namespace: &Namespace,

@@ -124,7 +124,8 @@ pub(crate) enum Response {
     CloseConnection,
 }
 
-/// Runs the command of a message. Errors are converted to replies here; callers see none.
+/// Runs the command of a message. A failure is converted to an error reply here, so the caller
+/// always gets a response.
 pub(crate) async fn run<S: Store>(call: &Call<'_, S>) -> Response {
     let (wait, planned) = fail_point::check_command(call);
     if let Some(time) = wait {
@@ -151,7 +152,7 @@ fn labelled<S: Store>(call: &Call<'_, S>, reply: DocBuf) -> DocBuf {
     if call.has_number() { label::with_label(reply) } else { reply }
 }
 
-/// Finds the row of a command, makes the shared checks, and runs the command.
+/// Finds the row of a command, makes the checks that all commands share, and runs the command.
 ///
 /// While it runs it is listed as the connection's current command, with an operation id; afterwards
 /// its latency and failure are counted by its position in the table.
@@ -235,8 +236,9 @@ fn note_work<S: Store>(call: &Call<'_, S>, row: &CommandRow, took: Duration) {
     call.door.work.note(last, name, (row, took), exists);
 }
 
-/// Returns whether the default time limit applies to a command: it only reads, does not wait for a
-/// change of state, and has no `maxTimeMS` of its own (where 0 means unlimited).
+/// Returns whether the default time limit applies to a command. It applies to commands that only
+/// read, do not wait for a change of state, and have no `maxTimeMS`; `maxTimeMS: 0` means
+/// unlimited.
 fn is_bounded<S: Store>(call: &Call<'_, S>, row: &CommandRow) -> bool {
     row.ends_with_client && !row.awaits_state && call.body.get("maxTimeMS").is_none()
 }
@@ -252,9 +254,10 @@ fn shown_body<S: Store>(call: &Call<'_, S>, row: &CommandRow) -> DocBuf {
     call.message.owned_document(call.body)
 }
 
-/// Returns the error of a command without a row: 115 with the missing feature if MongoDB has the
-/// command (323 if the client requires an API version without it), otherwise 59. Drivers and tools
-/// probe for commands and take 59 for an older server.
+/// Returns the error of a command without a row. It is 59 if MongoDB has no such command; drivers
+/// and tools that probe for a command take 59 for an older server. Otherwise it is 115 with the
+/// name of the missing feature, or 323 if the client requires an API version that does not have the
+/// command.
 fn unknown_command<S: Store>(call: &Call<'_, S>) -> Error {
     let name = call.name;
     match call.door.commands.find_not_yet(name) {

@@ -34,8 +34,8 @@ use crate::{
     siblings::Siblings,
 };
 
-/// Number of copies of a shown command and its other fields that exist until the reply is sent.
-/// Their memory is reserved first, since there may be as many operations as connections.
+/// Number of copies of an entry that exist until the reply is sent. Memory for them is reserved
+/// first, since there may be as many operations as connections.
 const SHOWN_COPIES: usize = 4;
 
 /// Prefix of shard names in replies of `currentOp`.
@@ -119,8 +119,8 @@ struct Shown {
     whole: bool,
 }
 
-/// Returns the entries of all running operations, including this one, and the other requested
-/// entries. The caller holds the returned memory reservation until its reply is built.
+/// Returns the entries of all running operations, including this one, and of idle cursors and index
+/// builds if requested. The caller holds the returned memory reservation until its reply is built.
 async fn list_operations<S: Store>(
     call: &Call<'_, S>,
     asked: Shown,
@@ -231,7 +231,8 @@ fn is_of(operation: &Document, user: Option<&UserName>) -> bool {
     operation.get("effectiveUsers") == shown.as_ref()
 }
 
-/// Stops an operation of another shard. A sender without the right to do so may stop its own.
+/// Stops an operation of another shard. A sender without the right to stop any operation may stop
+/// its own.
 async fn kill_elsewhere<S: Store>(
     call: &Call<'_, S>,
     siblings: &Siblings,
@@ -307,8 +308,8 @@ fn shown_namespace(row: &CommandRow, command: DocRef<'_>) -> String {
 
 /// Runs `killOp`. Succeeds even if the operation has ended, which it may do at any time.
 ///
-/// Fails with 4 without a number, 14 for another type, 2 for a fraction, and 26823 for a number
-/// beyond 32 bits.
+/// Fails with 4 if `op` is missing, 14 if it is not a number, 2 for a fraction, and 26823 for a
+/// number beyond 32 bits.
 pub(super) async fn kill_op<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let elsewhere = call.body.get("op").and_then(operation_of_shard);
     if let (Some(operation), Some(siblings)) = (elsewhere, call.siblings()) {

@@ -1,6 +1,7 @@
 //! `getParameter` and `setParameter`: the settings that tools and tests use. Only one of them
-//! changes behavior: with `requireApiVersion` commands without `apiVersion` are refused. Application
-//! tests shorten the interval of the TTL monitor, and here nothing waits for one.
+//! changes behavior: with `requireApiVersion` commands without `apiVersion` are refused.
+//! Application tests shorten the interval of the TTL monitor; that has no effect, since documents
+//! expire exactly.
 //!
 //! ```text
 //! {getParameter: 1, ttlMonitorSleepSecs: 1}  => {ttlMonitorSleepSecs: 60, ok: 1}
@@ -60,7 +61,7 @@ fn value_of<S: Store>(call: &Call<'_, S>, name: &str, start: fn() -> Value) -> V
     call.door.parameters.lock().get(name).cloned().unwrap_or_else(start)
 }
 
-/// Which parameters are requested besides named ones, and in which format.
+/// The parameters requested besides those named, and the format of the reply.
 #[derive(Clone, Copy, Debug)]
 struct Asked {
     /// Whether the reply contains all parameters.
@@ -98,8 +99,8 @@ impl Asked {
     }
 }
 
-/// Runs `getParameter` for the named parameters, or for all. Unknown names are ignored if there is
-/// a known one.
+/// Runs `getParameter` for the named parameters, or for all. Unknown names are ignored if at least
+/// one name is known.
 pub(super) async fn get_parameters<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let asked = Asked::parse(call.body.get("getParameter"))?;
     let is_named = |name: &str| call.body.iter().skip(1).any(|(given, _)| given == name);
@@ -169,8 +170,9 @@ fn check_unsharded<S: Store>(call: &Call<'_, S>, name: &str, value: &Value) -> R
     Ok(())
 }
 
-/// Returns the value that a parameter is set to. A boolean accepts any value by its truth, as in
-/// mongod; other parameters accept values of their own type, where all numbers are one type.
+/// Returns the value to which a parameter is set. A boolean parameter accepts any type, as in
+/// mongod: null, false and 0 become false, everything else true. Other parameters accept values of
+/// their own type; all number types count as one.
 fn taken_value(name: &str, value: ValueRef<'_>, start: &Value) -> Result<Value> {
     let start = start.as_ref();
     if let ValueRef::Bool(_) = start {

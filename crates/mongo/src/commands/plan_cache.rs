@@ -19,10 +19,11 @@ use crate::{
 /// The arguments that describe the shape of a query.
 pub(super) const SHAPE: &[&str] = &["query", "sort", "projection", "collation"];
 
-/// Runs `planCacheClear` and `planCacheClearFilters`, for one shape or all of a collection.
+/// Runs `planCacheClear` and `planCacheClearFilters`, for one query shape or for all of a
+/// collection.
 ///
-/// Fails with 2 for a sort, a projection or a collation without a query, and with the errors of
-/// each that is given.
+/// Fails with 2 for a sort, a projection or a collation without a query, and with the parse errors
+/// of these arguments.
 pub(super) async fn clear<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     call.namespace()?;
     let args = call.args();

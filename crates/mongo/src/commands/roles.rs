@@ -43,8 +43,8 @@ fn named(asked: &Asked<'_>) -> Result<RoleName> {
     Ok(RoleName::new(asked.first_text()?, asked.database))
 }
 
-/// Returns the rights for granting or revoking privileges: the action on the databases of their
-/// resources, and on `admin` for resources of all databases or the server.
+/// Returns the rights for granting or revoking privileges: the action on the database of each
+/// privilege's resource, and on `admin` if a resource covers all databases or the server.
 fn privilege_needs(action: Action, privileges: Option<ArrayRef<'_>>) -> Result<Vec<Need>> {
     let Some(privileges) = privileges else { return Ok(Vec::new()) };
     let mut needs = Vec::new();
@@ -75,8 +75,8 @@ pub(super) fn create_needs(asked: &Asked<'_>) -> Result<Vec<Need>> {
     Ok(needs)
 }
 
-/// Returns the rights that `updateRole` requires: to revoke the privileges and roles that the role
-/// has, and to grant the given ones.
+/// Returns the rights that `updateRole` requires: to revoke the role's present privileges and
+/// inherited roles, and to grant the new ones.
 pub(super) fn update_needs(asked: &Asked<'_>) -> Result<Vec<Need>> {
     let mut needs = listed_needs(asked, Action::GrantRole)?;
     needs.push(Need::on_database(Action::RevokeRole, asked.database));
@@ -133,8 +133,8 @@ fn changeable<S: Store>(call: &Call<'_, S>, name: &RoleName) -> Result<Kept<Role
 
 /// Runs `createRole`.
 ///
-/// Fails with 51002 if the role exists, 31 for an unknown role, and 49 for what a role of this
-/// database may not have.
+/// Fails with 51002 if the role exists, 31 for an unknown role, and 49 for privileges or roles that
+/// a role of this database may not have.
 pub(super) async fn create_role<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     check_users(call)?;
     let asked = call.asked()?;
@@ -162,7 +162,8 @@ pub(super) async fn create_role<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> 
     ok(doc! {})
 }
 
-/// Changes the role that a command names. `listed` names the list that must not be empty, if any.
+/// Changes the role that a command names. `listed` is the argument whose list must not be empty;
+/// `None` if there is no such argument.
 async fn change_role<'a, S: Store>(
     call: &Call<'a, S>,
     listed: Option<&str>,
@@ -279,7 +280,7 @@ fn wanted(asked: &Asked<'_>) -> Result<Option<Vec<RoleName>>> {
 }
 
 /// Returns the rights that `rolesInfo` requires. Named roles are checked in [`roles_info`], since a
-/// sender may see its own.
+/// sender may see the roles that it has.
 pub(super) fn info_needs(asked: &Asked<'_>) -> Result<Vec<Need>> {
     let own = wanted(asked)?.is_some();
     Ok(if own { Vec::new() } else { vec![Need::on_database(Action::ViewRole, asked.database)] })

@@ -70,7 +70,7 @@ pub(super) async fn start<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     ok(begin(call, call.body, call.database).await?)
 }
 
-/// Starts a login, which replaces one in progress.
+/// Starts a login. A login in progress on the connection is dropped.
 ///
 /// Fails with 334 for an unsupported mechanism, and with 18 for everything else.
 pub(super) async fn begin<S: Store>(
@@ -172,7 +172,7 @@ pub(super) async fn proceed<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
 }
 
 /// Returns the error of a message without a login in progress. In a cluster the login may have
-/// begun on a server that has stopped: drivers then restart it.
+/// begun on a server that has stopped; the error then makes drivers restart the login.
 fn without_conversation<S: Store>(call: &Call<'_, S>) -> Error {
     match call.door.settings.topology {
         Topology::Standalone => Error::new(ProtocolError, "No SASL session state found"),

@@ -148,9 +148,9 @@ fn as_patterns(killed: &SessionSet) -> Vec<Value> {
     users.chain(single).map(|pattern: Document| Value::Document(pattern)).collect()
 }
 
-/// Returns the sessions in a list of ids. An id without a user is that of the sender's session.
+/// Returns the sessions in a list of ids. An id without a user names a session of the sender.
 ///
-/// Fails with 13 for the session of another user, without the right to kill any session.
+/// Fails with 13 for the session of another user if the sender lacks the right to kill any session.
 fn named_sessions<S: Store>(
     call: &Call<'_, S>,
     command: &str,
@@ -212,7 +212,7 @@ fn parse_id(args: &Args<'_>) -> Result<SessionId> {
     }
 }
 
-/// Returns the `uid` of a session, if given: the digest of its user's name.
+/// Returns the `uid` in a session id: the digest of the user's name; `None` if it is missing.
 fn parse_user(args: &Args<'_>) -> Result<Option<UserDigest>> {
     match args.get("uid") {
         None => Ok(None),

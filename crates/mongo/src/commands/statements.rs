@@ -22,7 +22,8 @@ use crate::{
     utf8,
 };
 
-/// Checks the number of operations in a command: at least one, and at most the number in `hello`.
+/// Checks that a command has at least one statement and at most `maxWriteBatchSize` of the
+/// handshake.
 pub(super) fn check_batch(len: usize) -> Result<()> {
     if (1..=MAX_WRITE_BATCH).contains(&len) {
         return Ok(());
@@ -33,7 +34,8 @@ pub(super) fn check_batch(len: usize) -> Result<()> {
     Err(Error::new(InvalidLength, message))
 }
 
-/// Adds `writeErrors` to a reply if there are any. Drivers take its absence for success.
+/// Adds `writeErrors` to a reply unless `errors` is empty. Drivers take the absence of the field
+/// for success.
 pub(super) fn push_errors(reply: &mut Document, errors: &[(usize, Error)]) {
     if !errors.is_empty() {
         let errors = errors.iter().map(|(at, error)| error.write_error(*at)).collect();
@@ -55,16 +57,17 @@ pub(super) async fn open_book<'a, S: Store>(
     }
 }
 
-/// Returns whether the failure of a statement fails the whole command. On a router these are
-/// retryable errors, which drivers look for only in the command's reply. A retryable write has two
-/// more: another attempt was committed first, and the session has moved to a higher number.
+/// Returns whether the failure of a statement fails the whole command. On a router these are the
+/// retryable errors, since drivers look for them only in the command's reply. For a retryable write
+/// they include two more: another attempt was committed first, or the session has moved to a higher
+/// number.
 pub(super) fn ends_command<S: Store>(call: &Call<'_, S>, error: &Error) -> bool {
     call.door.settings.topology == Topology::Router && may_repeat(error.code)
         || call.has_number() && [WriteConflict, TransactionTooOld].contains(&error.code)
 }
 
-/// Checks that a retryable write affects only one document (72): for several, it would be unknown
-/// which were written before. `why` is the argument that selects several.
+/// Checks that a statement of a retryable write affects only one document (72): if it failed after
+/// some of several, a retry could not tell which. `why` is the argument that selects several.
 pub(super) fn check_one<S: Store>(
     place: Option<Place<'_, S>>,
     many: bool,
@@ -83,7 +86,8 @@ pub(super) enum Staged<T> {
     Added(T),
     /// An earlier attempt has executed the statement, with this outcome.
     Repeated(T),
-    /// The statement was not added, because its outcome may depend on others of the group.
+    /// The statement was not added, because its outcome may depend on other statements of the
+    /// group.
     Left,
 }
 
@@ -138,8 +142,8 @@ pub(super) trait RunStatement<S: Store> {
 /// not once per statement. The results are those of sequential execution, see [`WriteGroup`]. A
 /// statement that cannot be part of a group runs alone.
 ///
-/// Fails with the errors of [`ends_command`]. An error in `context` fails each statement instead of
-/// the command, so it is passed as a result.
+/// Fails only with errors for which [`ends_command`] returns true. `context` is a `Result`, since
+/// an error in it fails each statement and not the command.
 pub(super) async fn run_statements<S: Store, R: RunStatement<S> + Send>(
     call: &Call<'_, S>,
     statements: Vec<DocRef<'_>>,
@@ -191,9 +195,10 @@ enum Ended {
     Command,
     /// The group was committed.
     Group,
-    /// The group ended before the next statement, which could not be added to it.
+    /// The group ended before the next statement, which could not be part of it.
     Early,
-    /// The store was full and nothing was written; the position after the group's last statement.
+    /// The store was full and nothing was written. The number is the position after the group's
+    /// last statement.
     Full(usize),
 }
 
@@ -215,7 +220,7 @@ struct Run<'c, 'a, 's, 'r, S: Store, R> {
 }
 
 impl<S: Store, R: RunStatement<S> + Send> Run<'_, '_, '_, '_, S, R> {
-    /// Records the outcome of the next statement. Returns whether it is the last to run.
+    /// Records the outcome of the next statement. Returns whether the run ends with this statement.
     fn note(&mut self, ran: Result<R::Outcome>) -> Result<bool> {
         let at = self.next;
         self.next += 1;

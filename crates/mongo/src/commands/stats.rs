@@ -45,8 +45,8 @@ fn parse_scale(args: &Args<'_>) -> Result<i64> {
     }
 }
 
-/// Returns the size of each index. The store keeps all indexes of a collection together, so each is
-/// shown with an equal share; `_id` is the order of the rows and takes no space.
+/// Returns the size of each index. The store keeps all indexes of a collection together, so each
+/// index is shown with an equal share. The `_id` index is the order of the rows and takes no space.
 fn index_sizes<S: Store>(call: &Call<'_, S>, collection: &Collection, scale: i64) -> Document {
     let state = collection.state();
     let total = call.door.engine.store().space_bytes(Space::Index(collection.id));
@@ -113,7 +113,7 @@ async fn storage_stats<S: Store>(
 /// Returns the document of a leading `$collStats` stage.
 ///
 /// Fails with 26 for counts or sizes of a missing collection, and with 115 for `queryExecStats`,
-/// which are not counted by collection.
+/// which is not counted by collection.
 pub(super) async fn stats_stage<S: Store>(
     call: &Call<'_, S>,
     namespace: &Namespace,
@@ -161,8 +161,8 @@ pub(super) async fn stats_stage<S: Store>(
     Ok(out)
 }
 
-/// Arguments of `dataSize`. `estimate` changes nothing, since the counts are exact and no document
-/// is read for them; a key pattern matters for a range only.
+/// Arguments of `dataSize`. `estimate` has no effect: counts are exact and need no reading of
+/// documents. `keyPattern` is used only with a range.
 pub(super) const DATA_SIZE_FIELDS: &[&str] =
     &["estimate", "keyPattern", "min", "max", "maxSize", "maxObjects", ANY_ARGUMENT];
 
@@ -172,8 +172,8 @@ pub(super) fn data_size_needs(asked: &Asked<'_>) -> Result<Vec<Need>> {
     Ok(vec![Need::of(Action::Find, Object::Collection(namespace))])
 }
 
-/// Runs `dataSize`: returns the bytes and the number of a collection's live documents; 0 if it does
-/// not exist.
+/// Runs `dataSize`: returns the number of a collection's live documents and their size in bytes; 0
+/// if the collection does not exist.
 ///
 /// Fails with 2 for half a range or a bound of a wrong type, and with 115 for a range or a limit.
 pub(super) async fn data_size<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
@@ -272,7 +272,8 @@ pub(super) async fn database_stats<S: Store>(call: &Call<'_, S>) -> Result<DocBu
     ok(reply)
 }
 
-/// Checks for exclusive options of `validate` (72). They have no other effect.
+/// Fails with 72 for options of `validate` that exclude each other. The options have no other
+/// effect.
 fn check_validate_options(args: &Args<'_>) -> Result<()> {
     let is_set = |name: &str| args.get(name).is_some_and(ValueRef::is_truthy);
     let refuse = |what: &str| {

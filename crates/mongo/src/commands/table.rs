@@ -34,8 +34,8 @@ type Running<'a> = Pin<Box<dyn Future<Output = Result<DocBuf>> + Send + 'a>>;
 /// The function that runs a command.
 pub(super) type Run<S> = for<'a> fn(&'a Call<'a, S>) -> Running<'a>;
 
-/// The functions that run commands over a store, by position of their rows. Rows do not depend on
-/// the store type and functions do, so they are separate tables.
+/// The functions that run commands over a store, by position of their rows. They are not in the
+/// rows, since rows do not depend on the type of the store.
 pub(super) struct Runs<S>(PhantomData<S>);
 
 /// Defines rows and functions from one list, so that they match. The compiler rejects a duplicate

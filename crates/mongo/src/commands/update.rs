@@ -1,12 +1,12 @@
-//! `update`: a list of statements, each of which may change one document, many, or insert one.
+//! `update`: a list of statements. Each may change one document or several, or insert one.
 //!
 //! ```text
 //! {update: "c", updates: [{q: {..}, u: {$set: {..}}, multi: false, upsert: true}], ordered: true}
 //! => {n: 1, nModified: 0, upserted: [{index: 0, _id: ..}], ok: 1}
 //! ```
 //!
-//! `n` counts matched and inserted documents, `nModified` those whose bytes changed. Statements
-//! take effect one after the other: a command is not a transaction.
+//! `n` counts matched and inserted documents, `nModified` the documents whose bytes changed.
+//! Statements take effect one after the other: a command is not a transaction.
 
 use std::sync::Arc;
 
@@ -43,8 +43,8 @@ pub(super) fn needs(asked: &Asked<'_>) -> Result<Vec<Need>> {
     Ok(needs)
 }
 
-/// Runs `update`. An unknown pipeline stage fails the command before the first statement runs, as
-/// in mongod, where it belongs to the statement's structure.
+/// Runs `update`. As in mongod, an unknown pipeline stage counts as an error of the statement's
+/// structure: it fails the command before the first statement runs.
 ///
 /// The command fails with 16 for no statements or too many, and with errors of a statement's
 /// structure. Everything else is an entry of `writeErrors`.
@@ -189,8 +189,8 @@ pub(super) async fn stage_update<S: Store>(
     Ok(updated?.map_or(Staged::Left, Staged::Added))
 }
 
-/// Returns what an earlier attempt of a retryable write did for a statement. A statement of a
-/// retryable write may update only one document.
+/// Returns the result that an earlier attempt of a retryable write had for a statement; `None` if
+/// no attempt has executed it. A statement of a retryable write may update only one document.
 async fn done_before<S: Store>(place: Option<Place<'_, S>>, many: bool) -> Result<Option<Updated>> {
     check_one(place, many, "multi=true")?;
     let Some(Place { book, at }) = place else { return Ok(None) };

@@ -61,8 +61,8 @@ pub(super) fn create_needs(asked: &Asked<'_>) -> Result<Vec<Need>> {
     Ok(needs)
 }
 
-/// Returns the rights that `updateUser` requires, except for changes of the sender's own password
-/// or data, which [`update_user`] checks.
+/// Returns the rights that `updateUser` requires. The sender's own password and data need other
+/// rights, which [`update_user`] checks.
 pub(super) fn update_needs(asked: &Asked<'_>) -> Result<Vec<Need>> {
     let mut needs = Vec::new();
     if let Some(roles) = listed_roles(asked)? {
@@ -116,8 +116,8 @@ fn restrictions(asked: &Asked<'_>) -> Result<Option<Vec<Restriction>>> {
 
 /// Runs `createUser`.
 ///
-/// Fails with 51003 if the user exists, 31 for an unknown role, and 2 without a password and for an
-/// invalid one.
+/// Fails with 51003 if the user exists, 31 for an unknown role, and 2 if the password is missing or
+/// invalid.
 pub(super) async fn create_user<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     check_users(call)?;
     let asked = call.asked()?;
@@ -152,8 +152,8 @@ pub(super) async fn create_user<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> 
     ok(doc! {})
 }
 
-/// Checks that the sender may change a user's password or data: either for any user of the
-/// database, or for itself.
+/// Checks that the sender may change the password or data: of any user of the database, or, with a
+/// lesser right, of itself.
 fn check_change<S: Store>(
     call: &Call<'_, S>,
     name: &UserName,
@@ -294,8 +294,8 @@ fn wanted(asked: &Asked<'_>) -> Result<Wanted> {
     })
 }
 
-/// Returns the rights that `usersInfo` requires. Named users are checked in [`users_info`], since a
-/// sender may see itself.
+/// Returns the rights that `usersInfo` requires. Named users are checked in [`users_info`], since
+/// every user may see itself.
 pub(super) fn info_needs(asked: &Asked<'_>) -> Result<Vec<Need>> {
     Ok(match wanted(asked)? {
         Wanted::All => vec![Need::Any(vec![

@@ -6,7 +6,7 @@
 //! => {dbname: "$external", user: "CN=ann,O=y", ok: 1}
 //! ```
 //!
-//! A failure gets error 18 with the text of any other failed login.
+//! A failure gets error 18 with the same text as every failed login.
 
 use document::{DocBuf, DocRef, Document, ValueRef, doc};
 use engine::Store;

@@ -2,9 +2,9 @@
 //! and what this attempt has done. Reads pages on demand, and supplies the engine with those that
 //! belong to a commit.
 //!
-//! Two attempts may run concurrently. Each commit requires that the pages it writes, and the page
-//! with the session's number, are unchanged since this attempt read them. The later attempt gets a
-//! conflict and restarts with what the other has done.
+//! Two attempts may run concurrently. Each commit requires that the pages that it writes, and the
+//! page with the session's number, are unchanged since this attempt read them. The attempt that
+//! commits second gets a conflict, and restarts with the receipts of the first.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
@@ -55,8 +55,8 @@ pub(crate) struct Place<'a, S: Store> {
 }
 
 impl<'a, S: Store> Place<'a, S> {
-    /// Declares that the next commits execute the statements at these positions, relative to this
-    /// one.
+    /// Declares that the next commits execute the statements at these positions, counted from this
+    /// statement's position.
     pub(crate) fn begin(self, positions: &[usize]) -> &'a dyn Receipts {
         let positions = positions.iter().map(|position| self.at + position).collect();
         self.book.state.lock().positions = positions;
@@ -91,8 +91,7 @@ struct State {
     positions: Vec<usize>,
     /// Options of the `findAndModify` whose commit comes next.
     wanted: Option<Wanted>,
-    /// The contents of the pages written by the commit that was last requested, valid once it
-    /// succeeds.
+    /// The contents of the pages that the last requested commit writes, valid once it succeeds.
     asked: Vec<(u32, Page)>,
     /// Ids of statements executed by an earlier attempt, in the order of the command.
     repeated: Vec<i32>,
@@ -117,7 +116,8 @@ fn page_of(statement: i32) -> (u32, usize) {
 }
 
 impl<'a, S: Store> Book<'a, S> {
-    /// Opens the receipts of a command. Fails with 225 if the session is at a higher number.
+    /// Opens the receipts of a command. Fails with 225 if the session has already used a higher
+    /// number.
     pub(crate) async fn open(engine: &'a Engine<S>, numbered: Numbered) -> Result<Self> {
         let Numbered { session, number, ids } = numbered;
         let book = Self { engine, session, number, ids, state: Mutex::default() };
@@ -156,8 +156,8 @@ impl<'a, S: Store> Book<'a, S> {
         Error::new(TransactionTooOld, message)
     }
 
-    /// Returns what an earlier attempt did for the statement at a position; `None` if it was not
-    /// executed.
+    /// Returns the result that an earlier attempt had for the statement at a position; `None` if no
+    /// attempt has executed it.
     pub(crate) async fn find(&self, at: usize) -> Result<Option<Done>> {
         let id = self.ids.id_at(at);
         let (page, place) = page_of(id);
@@ -171,8 +171,9 @@ impl<'a, S: Store> Book<'a, S> {
         Ok(done)
     }
 
-    /// Returns the result and reply of an earlier attempt of a `findAndModify`; `None` if it was
-    /// not executed, and will be executed in the form `wanted`.
+    /// Returns the result and reply of an earlier attempt of a `findAndModify`; `None` if no
+    /// attempt has executed it. The command will then be executed with the options `wanted`, which
+    /// the receipt stores.
     pub(crate) async fn find_answer(&self, wanted: Wanted) -> Result<Option<(Done, Answer)>> {
         let done = self.find(0).await?;
         let mut state = self.state.lock();
@@ -205,11 +206,11 @@ impl<'a, S: Store> Book<'a, S> {
         }
     }
 
-    /// Stores the results that are not stored yet, so that a later retry of the command has no
-    /// effect either. Called before the reply. `failed` tells that a statement failed.
+    /// Stores the results that are not stored yet, so that a later retry of the command changes
+    /// nothing. Called before the reply is sent. `failed` tells whether a statement failed.
     ///
-    /// Fails with 112 if another attempt was committed first: its effect, which was not in the
-    /// receipts when they were read, may be why the statement failed.
+    /// Fails with 112 if another attempt was committed first. That attempt, which was not in the
+    /// receipts when they were read, may have caused the failure of a statement.
     pub(crate) async fn finish(&self, failed: bool) -> Result<()> {
         if self.state.lock().pages.values().any(|held| held.unwritten) {
             self.engine.put_receipts(self).await?;
@@ -250,7 +251,8 @@ impl<'a, S: Store> Book<'a, S> {
     }
 }
 
-/// Returns the results of the statements that a commit with this effect executes, by position.
+/// Returns the results of the statements that the next commit executes, by position. `effect` is
+/// the change that the commit makes.
 fn results(state: &State, effect: Effect<'_>) -> (Vec<(usize, Done)>, Option<Answer>) {
     let first = state.positions.first().copied().unwrap_or(0);
     let answer = |existing: bool, before: Option<&Bytes>, after: Option<&Bytes>| {
@@ -339,7 +341,7 @@ impl<S: Store> Receipts for Book<'_, S> {
     }
 }
 
-/// Fails if a receipt is too large, which many upserts with long ids can cause.
+/// Fails if a receipt is too large. Many upserts with long ids can cause that.
 fn checked_size(receipt: DocBuf) -> std::result::Result<DocBuf, engine::Error> {
     if MAX_RECEIPT_BYTES < receipt.bytes().len() {
         let message = "the receipt of retryable writes is too large";

@@ -1,5 +1,6 @@
 //! The errors after which a write may be repeated. Drivers check a label in the reply, not the
-//! code. Only replies to retryable writes have it, since no other write can be repeated safely.
+//! code. Only replies to retryable writes have the label, since no other write can be repeated
+//! safely.
 
 use document::{DocBuf, DocBuilder, Number, Value, ValueRef};
 

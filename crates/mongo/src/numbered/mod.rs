@@ -1,5 +1,5 @@
-//! Retryable writes: commands with a session and a `txnNumber`, which a driver repeats after no
-//! reply or a retryable error. The result of each statement is stored in receipts, in the same
+//! Retryable writes: commands with a session and a `txnNumber`, which a driver repeats if it gets
+//! no reply or a retryable error. The result of each statement is stored in receipts, in the same
 //! commit as the write, so that a repeat returns the result of the first attempt: on this node,
 //! after a restart, and after a failover.
 //!

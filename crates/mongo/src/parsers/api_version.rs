@@ -39,7 +39,7 @@ const STAGES_OUTSIDE: [&str; 18] = [
 const INDEXES_OUTSIDE: [&str; 2] = ["columnstore", "text"];
 
 /// Checks the API version that a command declares, and whether the command is part of it. Only "1"
-/// exists (322). The flags without a version fail with 4886600.
+/// exists (322). `apiStrict` and `apiDeprecationErrors` without a version fail with 4886600.
 pub(crate) fn check_version(row: &CommandRow, args: &Args<'_>) -> Result<()> {
     let version = args.str("apiVersion")?;
     let strict = args.bool("apiStrict")?.unwrap_or(false);
@@ -67,8 +67,8 @@ pub(crate) fn require_version(args: &Args<'_>) -> Result<()> {
     Err(Error::new(498_870, message))
 }
 
-/// Returns whether a command requires version 1 strictly. The version was checked before, except
-/// for unknown commands.
+/// Returns whether a command declares `apiStrict`. Its version was checked before, except for
+/// unknown commands.
 pub(crate) fn is_strict(body: DocRef<'_>) -> bool {
     let version = matches!(body.get("apiVersion"), Some(ValueRef::String("1")));
     version && matches!(body.get("apiStrict"), Some(ValueRef::Bool(true)))

@@ -1,6 +1,6 @@
 //! Options of `create` and `collMod` for validators and pre-images. Neither feature exists, so an
-//! option that enables one is refused. One that enables nothing is accepted: dumps contain it, and
-//! a refusal would lose the whole collection in a restore.
+//! option that enables one is refused. An option that enables nothing is accepted: dumps contain
+//! such options, and a refusal would make a restore skip the whole collection.
 //!
 //! ```text
 //! {validator: {}}   {validationLevel: "off"}   {changeStreamPreAndPostImages: {enabled: false}}   accepted
@@ -14,8 +14,8 @@ use crate::{
     errors::{BadValue, CommandNotSupported, Error, Result},
 };
 
-/// Checks the types and values of the options. Returns the first one that enables a missing
-/// feature, for [`unsupported`].
+/// Checks the types and values of the options. Returns the name of the first option that enables a
+/// missing feature; the caller refuses it with [`unsupported`].
 ///
 /// Fails with 14 for a wrong type, 2 for an unknown level or action, and 40414 and 40415 for the
 /// pre-image document.
@@ -65,8 +65,8 @@ fn asks_for_images(args: &Args<'_>) -> Result<bool> {
     images.bool("enabled")?.ok_or_else(|| images.missing_field("enabled"))
 }
 
-/// Checks `storageEngine` of a collection, or of the indexes that it is created with. Options of
-/// MongoDB's default engine are accepted without effect, since its dumps contain them.
+/// Checks `storageEngine` in the options of a collection, or of the indexes created with it.
+/// Options of MongoDB's default engine are accepted without effect, since its dumps contain them.
 ///
 /// Fails with 14 or 2 for a wrong type, and with 72 for another engine.
 pub(crate) fn check_storage_engine(args: &Args<'_>) -> Result<()> {

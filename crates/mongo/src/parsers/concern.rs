@@ -31,8 +31,8 @@ const PROVENANCES: [&str; 5] = [
 
 /// Checks the read concern of a command.
 ///
-/// The fields are checked in their order, and their combination afterwards, as in mongod: if
-/// several are wrong the order decides which error is reported.
+/// As in mongod, the fields are checked in their order, and their combination afterwards. If
+/// several are wrong, this decides which error is reported.
 pub(crate) fn check_read(args: &Args<'_>, row: &CommandRow) -> Result<()> {
     let Some(concern) = args.get_or_null("readConcern") else { return Ok(()) };
     let Some(concern) = concern.as_document() else {
@@ -84,9 +84,8 @@ pub(crate) fn check_read(args: &Args<'_>, row: &CommandRow) -> Result<()> {
     Ok(())
 }
 
-/// Checks a level against those of the command (72), then against those of a standalone server
-/// (123). A read whose arguments make it write, a pipeline with `$out` or `$merge`, is not
-/// linearizable.
+/// Checks that the command supports a read level (72), and that a standalone server does (123). A
+/// pipeline with `$out` or `$merge` writes, so its read must not be linearizable.
 fn check_level(args: &Args<'_>, row: &CommandRow, level: Option<&str>) -> Result<()> {
     let writes = || matches!(row.access, Access::ByArguments(changes) if changes(args.body));
     let accepts = |level: &str| match row.read_levels {
@@ -143,9 +142,9 @@ fn check_provenance(of: &str, value: ValueRef<'_>) -> Result<()> {
     }
 }
 
-/// Checks the write concern of a command. Acknowledged writes are durable, so every concern that
-/// one server can meet is met: `w: 1`, `w: "majority"` and `j` are the same, and `wtimeout` never
-/// expires.
+/// Checks the write concern of a command. Acknowledged writes are durable, so every concern that a
+/// single server can satisfy is satisfied: `w: 1`, `w: "majority"` and `j` are the same, and
+/// `wtimeout` never expires.
 pub(crate) fn check_write(args: &Args<'_>) -> Result<()> {
     let concern = match args.get_or_null("writeConcern") {
         None => return Ok(()),
@@ -216,7 +215,7 @@ fn check_nodes(w: ValueRef<'_>) -> Result<()> {
     Err(Error::new(BadValue, message))
 }
 
-/// Checks a number of nodes. More than 1 is valid but cannot be met by a single server; more than
+/// Checks a number of nodes. More than 1 is valid, but a single server cannot satisfy it; more than
 /// 50 exceeds the size of a replica set.
 fn check_count(count: i64) -> Result<()> {
     match count {

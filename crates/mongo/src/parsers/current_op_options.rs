@@ -4,8 +4,8 @@ use document::{DocRef, ValueRef};
 
 use crate::errors::{Error, FailedToParse, Result, TypeMismatch};
 
-/// Options of `$currentOp`, with the error code for a wrong type, which differs. Options other than
-/// those for users, idle connections, idle cursors and truncation have no effect.
+/// Options of `$currentOp`, each with the error code for a value of a wrong type. Only the options
+/// for users, idle connections, idle cursors and truncation have an effect.
 const OPTIONS: &[(&str, i32)] = &[
     ("allUsers", TypeMismatch),
     ("backtrace", FailedToParse),
@@ -17,8 +17,8 @@ const OPTIONS: &[(&str, i32)] = &[
     ("truncateOps", FailedToParse),
 ];
 
-/// Checks the options of `$currentOp`: an unknown one fails with 9, one of a wrong type with its
-/// own code.
+/// Checks the options of `$currentOp`. An unknown option fails with 9, an option of a wrong type
+/// with its code in [`OPTIONS`].
 pub(crate) fn check_current_op_options(spec: DocRef<'_>) -> Result<()> {
     for (name, value) in spec.iter() {
         let Some((_, code)) = OPTIONS.iter().find(|(known, _)| *known == name) else {

@@ -1,4 +1,4 @@
-//! The `hint` of a command: the index, or the order of the collection, to use. Whether the index
+//! The `hint` of a command: the index to use, or the order of the collection. Whether the index
 //! exists is checked when the query starts.
 
 use document::{DocRef, Number, ValueRef};
@@ -22,8 +22,8 @@ pub(crate) fn natural_order(sort: DocRef<'_>) -> Result<Option<Direction>> {
     }
 }
 
-/// Parses the `hint` of a command: a name, a key pattern or `$natural`. An empty document means
-/// none.
+/// Parses the `hint` of a command: a name, a key pattern or `$natural`. An empty document means no
+/// hint.
 pub(crate) fn parse_hint(args: &Args<'_>) -> Result<Hint> {
     match args.get("hint") {
         None => Ok(Hint::None),
@@ -37,8 +37,8 @@ pub(crate) fn parse_hint(args: &Args<'_>) -> Result<Hint> {
     }
 }
 
-/// Returns whether the hinted index or order covers all documents; other indexes may leave some
-/// out, or not exist. A count without a filter can then use the counters.
+/// Returns whether the hinted index or order certainly covers all documents; false for an index
+/// that may omit some or not exist. If true, a count without a filter can use the counters.
 pub(crate) fn covers_all(hint: &Hint) -> bool {
     match hint {
         Hint::None | Hint::Natural(_) => true,

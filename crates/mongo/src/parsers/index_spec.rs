@@ -44,8 +44,8 @@ const KNOWN: &[&str] = &[
     "dropDups",
 ];
 
-/// Options of kinds of indexes that are not supported. They are refused by name; any other option
-/// is unknown.
+/// Options that belong to unsupported kinds of indexes. They are refused with an error that names
+/// the feature; all other options are unknown.
 const UNSUPPORTED: &[&str] = &[
     "weights",
     "default_language",
@@ -79,7 +79,7 @@ pub(crate) enum Unknown {
 /// Parses a specification. Returns `None` for the `_id` index, which every collection has.
 ///
 /// Fails with 197 for an unknown field that is not left out, 9 without a key or name, 14 if the key
-/// is not an object, and with the errors of the parts.
+/// is not an object, and with the errors of its key, options and filter.
 pub(crate) fn parse_spec(spec: DocRef<'_>, unknown: Unknown) -> Result<Option<IndexSpec>> {
     let is_known = |name: &str| KNOWN.contains(&name) || UNSUPPORTED.contains(&name);
     if unknown == Unknown::LeftOut && !spec.iter().all(|(name, _)| is_known(name)) {
@@ -127,8 +127,8 @@ pub(crate) fn parse_spec(spec: DocRef<'_>, unknown: Unknown) -> Result<Option<In
 /// Parses the key pattern into paths and directions, `true` for descending. Any number but 0 and
 /// NaN is a direction; a string names a kind of index.
 ///
-/// Fails with 67 for an empty pattern, 0, NaN or another type, and with 115 and 67 for kinds of
-/// indexes.
+/// Fails with 67 for an empty pattern, 0, NaN or another type, and with 115 or 67 for a kind of
+/// index that is unsupported or unknown.
 fn parse_key(pattern: DocRef<'_>) -> Result<Vec<(String, bool)>> {
     if pattern.is_empty() {
         return Err(Error::new(CannotCreateIndex, "Index keys cannot be empty."));
@@ -278,7 +278,8 @@ fn id_index(spec: DocRef<'_>, pattern: DocRef<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Parses the index on `_ts`: -1, or 1..2147483647; without a number it sets no default.
+/// Parses the index on `_ts`. Its `expireAfterSeconds` is -1 or 1..2147483647; without the option
+/// the index sets no default.
 ///
 /// Fails with 67 for a second field, an unsuitable option, and a wrong number.
 fn system_index(spec: DocRef<'_>, key: Vec<(String, bool)>, name: String) -> Result<IndexSpec> {
@@ -364,9 +365,9 @@ fn parse_options(
 }
 
 /// Returns the specification as `listIndexes` shows it: version, key and name, then the other
-/// options in their given order. `background` and a false `sparse` have no effect and are kept,
+/// options in their given order. `background` and a false `sparse` have no effect, but are shown,
 /// since tools compare the request with the list; MongoDB omits a false `unique` and `hidden`.
-/// Options that are in force or may change later are added when the index is shown.
+/// Options that are in effect or may change later are added when the index is listed.
 fn shown_spec(spec: DocRef<'_>, name: &str) -> Document {
     let mut out = Document::new();
     out.push("v", 2);

@@ -1,6 +1,6 @@
-//! Parsers for arguments of several commands: index specifications, hints, write statements, and
-//! the arguments that every command accepts. They depend on neither calls nor collections, and
-//! return a plan or an error with MongoDB's code and text.
+//! Parsers for arguments that several commands have: index specifications, hints, write statements,
+//! and the arguments that every command accepts. They depend on neither calls nor collections. A
+//! failed parse is an error with MongoDB's code and text.
 
 /// `apiVersion` and `apiStrict`.
 pub(crate) mod api_version;

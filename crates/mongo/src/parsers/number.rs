@@ -49,8 +49,8 @@ impl StatementIds {
 
 /// Checks the number of a command on a router.
 ///
-/// Fails with 115 for a transaction, 72 for a number without a session or below zero, and 50768 if
-/// the command accepts none.
+/// Fails with 115 for a transaction, 72 for a negative number or one without a session, and 50768
+/// if the command accepts no number.
 pub(crate) fn check_number(args: &Args<'_>, row: &CommandRow) -> Result<()> {
     for transaction in ["startTransaction", "autocommit"] {
         if args.get(transaction).is_some() {
@@ -83,8 +83,8 @@ pub(crate) fn check_number(args: &Args<'_>, row: &CommandRow) -> Result<()> {
 /// Returns the checked number of a command and the ids of its statements; `None` if it has no
 /// number.
 ///
-/// Fails with 16 if the numbers of ids and statements differ, 72 for a list together with a first
-/// id, and 2 for a negative id.
+/// Fails with 16 if there are not as many ids as statements, 72 for `stmtIds` together with
+/// `stmtId`, and 2 for a negative id.
 pub(crate) fn parse_numbered(args: &Args<'_>, statements: usize) -> Result<Option<Numbered>> {
     let first = args.int("stmtId")?;
     let listed = args.array("stmtIds")?;

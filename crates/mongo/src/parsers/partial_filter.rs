@@ -1,8 +1,9 @@
 //! The `partialFilterExpression` of an index: the supported part of the query language, and the
 //! equality of filters.
 //!
-//! The filter is stored as the client sent it and parsed again at every start. mongod's list of
-//! operators applies: an index must decide for each document alone whether to include it.
+//! The filter is stored as the client sent it and parsed again at every start. The permitted
+//! operators are those of mongod: whether an index includes a document must depend on this document
+//! alone.
 //!
 //! ```text
 //! {a: {$gt: 5}, b: {$exists: true}}    allowed
@@ -14,8 +15,8 @@ use pipeline::{Filter, filter::PathTest};
 
 use crate::errors::{CannotCreateIndex, Error, QueryFeatureNotAllowed, Result, TypeMismatch};
 
-/// Maximum number of conditions in a filter. mongod has no limit; here each write of the collection
-/// evaluates all of them, without a time limit.
+/// Maximum number of conditions in a filter. mongod has no limit. Here every write of the
+/// collection evaluates all conditions, without a time limit.
 const MAX_CONDITIONS: usize = 1000;
 
 /// Parses the filter of an index specification, if it has one, and returns it for storage.
@@ -52,7 +53,8 @@ pub(crate) fn parse_partial_filter(spec: DocRef<'_>) -> Result<Option<Document>>
 }
 
 /// Returns whether two filters are the same except for the order of conjunctions and disjunctions.
-/// mongod treats such an index as existing, and tools that compare definitions rely on it.
+/// mongod treats an index with an equal filter as the same index, and tools that compare
+/// definitions rely on it.
 pub(crate) fn is_same_filter(one: &Document, other: &Document) -> bool {
     let normal = |filter: &Document| {
         mongo_query::filter::parse(DocRef::Tree(filter)).map(|filter| normal_form(&filter)).ok()
@@ -82,7 +84,7 @@ fn push_conjuncts(filter: &Filter, out: &mut Vec<String>) {
     }
 }
 
-/// Returns the parts sorted and joined; a single part alone.
+/// Returns the parts sorted and joined by `joined`. A single part is returned unchanged.
 fn sorted_form(joined: &str, mut parts: Vec<String>) -> String {
     parts.sort();
     parts.dedup();

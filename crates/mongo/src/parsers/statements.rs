@@ -1,10 +1,10 @@
-//! Statements of `update`, `delete` and `bulkWrite`: which documents they select and how they
-//! change them. `findAndModify` and `explain` use the same parsers.
+//! Statements of `update`, `delete` and `bulkWrite`: the documents that they select, and the
+//! changes that they make. `findAndModify` and `explain` use the same parsers.
 //!
-//! A statement is parsed in two steps. Its structure (fields and their types) is checked for all
-//! statements of a command before the first one runs, so that a malformed one leaves nothing half
-//! done. Its filter and update are parsed when the statement runs: their errors are entries of
-//! `writeErrors`, after the statements that ran before.
+//! A statement is parsed in two steps. The structure (fields and their types) of all statements of
+//! a command is checked before the first statement runs, so that a malformed statement fails the
+//! command before it has changed anything. The filter and the update are parsed when the statement
+//! runs: their errors are entries of `writeErrors`, and earlier statements have taken effect.
 //!
 //! ```text
 //! {q: {..}, u: {..} | [..], multi: bool, upsert: bool, arrayFilters: [..], hint: .., c: {..}}    update
@@ -52,7 +52,7 @@ pub(crate) const UPDATE_FIELDS: UpdateFields = UpdateFields {
 pub(crate) struct UpdateStatement {
     pub(crate) find: Find,
     pub(crate) edit: Edit,
-    /// Whether the statement updates all matching documents or the first one.
+    /// Whether the statement updates all matching documents, or only the first.
     pub(crate) many: bool,
     /// Whether the statement inserts a document if none matches.
     pub(crate) upsert: bool,
@@ -86,8 +86,9 @@ pub(crate) fn check_update(args: &Args<'_>, names: &UpdateFields) -> Result<()> 
     Ok(())
 }
 
-/// Parses a statement of valid structure. Returns it and its context: the command's context with
-/// the statement's constants, which only pipelines may have (51198).
+/// Parses a statement of valid structure. Returns it and its evaluation context, which is that of
+/// the command with the statement's own constants. Fails with 51198 for constants without a
+/// pipeline.
 pub(crate) fn parse_update(
     args: &Args<'_>,
     names: &UpdateFields,
@@ -120,7 +121,8 @@ fn with_constants(context: &Arc<Context>, constants: Option<DocRef<'_>>) -> Resu
     Ok(Arc::new(own))
 }
 
-/// Parses the filter and the options of a statement's search; `name` is the filter's field.
+/// Parses the filter and the options of a statement's search; `name` is the field that has the
+/// filter.
 pub(crate) fn parse_search(args: &Args<'_>, name: &str) -> Result<Find> {
     args.simple_collation()?;
     let filter = mongo_query::filter::parse(args.need_document(name)?)?;
@@ -149,8 +151,8 @@ pub(crate) fn check_delete(args: &Args<'_>) -> Result<()> {
     deletes_many(args).map(|_| ())
 }
 
-/// Returns whether all documents are deleted (`limit: 0`) or one (`limit: 1`). The limit is
-/// required.
+/// Returns true if all documents are to be deleted (`limit: 0`), false if only one is (`limit: 1`).
+/// The limit is required.
 pub(crate) fn deletes_many(args: &Args<'_>) -> Result<bool> {
     args.int("limit")?;
     let Some(limit) = args.get("limit") else { return Err(args.missing_field("limit")) };

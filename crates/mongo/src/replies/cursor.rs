@@ -43,16 +43,16 @@ pub(crate) struct FirstBatch {
     pub(crate) sorts: bool,
 }
 
-/// Returns the limits of a batch: the client's number of documents, or `otherwise`, and a share of
-/// the operations' memory that lets many clients read at once. The client requests the rest with
-/// `getMore`.
+/// Returns the limits of a batch: the number of documents that the client requests, or `otherwise`,
+/// and a size. The size is a share of the operations' memory, so that many clients can read at
+/// once; the client gets the rest with `getMore`.
 pub(crate) fn batch_limit(size: Option<u64>, otherwise: usize, memory: &Account) -> BatchLimit {
     let documents = size.map_or(otherwise, |size| usize::try_from(size).unwrap_or(usize::MAX));
     BatchLimit { documents, bytes: BATCH_BYTES.min(memory.answer_bytes()) }
 }
 
-/// Returns the limits of the first batch. A single batch may use a whole reply, since the rest is
-/// lost.
+/// Returns the limits of the first batch. If the client wants a single batch, it may fill a whole
+/// reply, since the client cannot get the rest.
 fn first_limit(wanted: &FirstBatch, memory: &Account) -> BatchLimit {
     let limit = batch_limit(wanted.size, FIRST_BATCH, memory);
     if wanted.single { BatchLimit { bytes: BATCH_BYTES, ..limit } } else { limit }
@@ -126,7 +126,7 @@ pub(crate) fn batch_reply(
     finish_reply(builder)
 }
 
-/// Replies with known documents: all at once, or as a first batch and a cursor over the others.
+/// Replies with a list of documents: all at once, or as a first batch and a cursor over the rest.
 pub(crate) async fn reply_with_list<S: Store>(
     call: &Call<'_, S>,
     documents: Vec<Document>,

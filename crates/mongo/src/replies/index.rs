@@ -10,8 +10,8 @@ pub(crate) fn id_index_entry() -> Document {
     doc! { "v": 2, "key": doc! { "_id": 1 }, "name": "_id_" }
 }
 
-/// Returns an index as MongoDB lists it: flags that are true, a false `sparse` if it was given, and
-/// the current `expireAfterSeconds`.
+/// Returns an index as MongoDB lists it. Flags are included if they are true, and `sparse` also if
+/// it was given as false; `expireAfterSeconds` is the current value.
 pub(crate) fn index_entry(index: &IndexSpec) -> Document {
     let mut entry = index.shown.clone();
     for (name, value) in

@@ -1,5 +1,5 @@
-//! Reads the payload of a message. Memory is reserved from the account before it is read. This
-//! module does not interpret it.
+//! Reads the payload of a message. Memory for the payload is reserved from the account before it is
+//! read. This module does not interpret the payload.
 
 use memory::{Share, Short};
 use tokio::io::{AsyncRead, AsyncReadExt};
@@ -11,16 +11,17 @@ use crate::limits::{CLAIMED_BYTES, ROOM_AHEAD, TRUSTED_BYTES};
 pub(crate) enum Arrived {
     /// The complete payload.
     Whole(Vec<u8>),
-    /// The message was read completely, but memory was exhausted: only its beginning was kept.
+    /// The message was read completely, but memory was short: only the beginning of the message was
+    /// kept.
     Refused(Vec<u8>, Short),
     /// The stream ended before the message was complete.
     Cut,
 }
 
 /// Reads `len` bytes. Beyond a typical batch the buffer and its reservation `held` grow with the
-/// data that arrives, not with the length in the header: a client that claims much and sends little
-/// holds little. Without memory the data is read and discarded, so that the next message can be
-/// read.
+/// data that arrives, not with the length in the header: a client that announces much and sends
+/// little holds little memory. If memory is short, the data is read and discarded, so that the next
+/// message can be read.
 pub(crate) async fn read_payload(
     stream: &mut (impl AsyncRead + Unpin),
     len: usize,
@@ -54,9 +55,9 @@ pub(crate) async fn read_payload(
     Ok(Arrived::Whole(payload))
 }
 
-/// Grows the buffer by `wanted` bytes of a message of `len`, and once data has arrived by up to
-/// [`ROOM_AHEAD`] times as much, so that a typical batch is not copied repeatedly. This is address
-/// space; only the bytes written, which are reserved, take memory.
+/// Grows the buffer by `wanted` bytes, for a message of `len` bytes. Once data has arrived it grows
+/// further, up to [`ROOM_AHEAD`] times as much, so that a typical batch is not copied repeatedly.
+/// The growth is address space only: memory is taken by the bytes written, which are reserved.
 fn make_room(payload: &mut Vec<u8>, wanted: usize, len: usize) {
     if payload.capacity() - payload.len() < wanted {
         let ahead = (payload.len() * ROOM_AHEAD).min(len - payload.len());

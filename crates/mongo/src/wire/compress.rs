@@ -1,5 +1,6 @@
-//! OP_COMPRESSED. The output is bounded by the claimed size, and that by the message limit, so that
-//! a small message cannot expand without bound. An output of a different size is refused.
+//! OP_COMPRESSED. A message states its decompressed size. The output is bounded by this size, and
+//! the size by the message limit, so that a small message cannot expand without bound. An output of
+//! a different size is refused.
 //!
 //! ```text
 //! original op code: i32, size without header: i32, compressor: u8, compressed bytes
@@ -40,8 +41,8 @@ impl Compressor {
     }
 }
 
-/// Returns the claimed decompressed size in bytes, which must be exact; 0 if the message is not
-/// compressed. Its memory is reserved before decompression.
+/// Returns the decompressed size that a message states, in bytes; 0 if the message is not
+/// compressed. Memory for this size is reserved before decompression.
 pub(crate) fn claimed_size(header: &Header, payload: &[u8]) -> usize {
     if OpCode::from_number(header.code) != Some(OpCode::Compressed) {
         return 0;
@@ -52,7 +53,8 @@ pub(crate) fn claimed_size(header: &Header, payload: &[u8]) -> usize {
 }
 
 /// Returns the message inside a compressed one: its header, its payload and the compressor, which
-/// the reply uses, too. Nested compression is refused, since it would multiply the bound.
+/// the reply uses, too. Nested compression is refused, since each level could expand the data to
+/// the bound.
 pub(super) fn decompress(
     header: &Header,
     payload: &[u8],
@@ -75,7 +77,8 @@ pub(super) fn decompress(
     Ok((inner, out, compressor))
 }
 
-/// Decompresses at most `size` + 1 bytes, of which the last one shows that the data is too long.
+/// Decompresses at most `size` + 1 bytes. If the output has the last of these bytes, the data is
+/// too long.
 fn decompress_bytes(compressor: Compressor, data: &[u8], size: usize) -> Option<Vec<u8>> {
     let limit = u64::try_from(size).ok()?.checked_add(1)?;
     // Exactly the expected size, so that no more than the reservation is held.

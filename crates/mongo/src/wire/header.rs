@@ -76,7 +76,7 @@ impl Header {
     }
 }
 
-/// Returns a whole message of this payload; the length in the header is corrected.
+/// Returns a whole message with this payload. The length in the header is set to match.
 pub(crate) fn whole_message(header: Header, mut payload: Vec<u8>) -> Vec<u8> {
     let len = HEADER_BYTES + payload.len();
     payload.splice(0..0, Header { len, ..header }.to_bytes());

@@ -1,5 +1,5 @@
-//! A request in any of the formats. Documents are ranges of its bytes, so that a command borrows
-//! them and a stored document shares them.
+//! A request in any of the formats. Its documents are ranges of the message's bytes, so that a
+//! command borrows them and a stored document shares them.
 
 use std::ops::Range;
 
@@ -36,8 +36,8 @@ pub(crate) struct Sequence {
     pub(crate) documents: Vec<Range<usize>>,
 }
 
-/// A request, all of whose documents are valid BSON. In texts that are not UTF-8 every invalid byte
-/// was replaced by a question mark; such texts must not be stored, see `not_utf8`.
+/// A request, all of whose documents are valid BSON. In a string that is not UTF-8 every invalid
+/// byte was replaced by a question mark. `not_utf8` lists these strings, which must not be stored.
 #[derive(Debug)]
 pub(crate) struct Message {
     pub(crate) request_id: i32,
@@ -48,9 +48,9 @@ pub(crate) struct Message {
     pub(crate) database: Option<String>,
     /// The payload, decompressed.
     pub(crate) bytes: Bytes,
-    /// The payload as received, if invalid texts in it were replaced.
+    /// The payload as received, if invalid strings in it were replaced; otherwise `None`.
     pub(crate) as_it_came: Option<Bytes>,
-    /// Positions in the payload of the replaced texts and names.
+    /// Positions in the payload of the replaced strings and names.
     pub(crate) not_utf8: Vec<Range<usize>>,
     /// The byte range of the command's document in the message.
     pub(crate) body: Range<usize>,
@@ -83,8 +83,8 @@ impl Message {
         self.bytes.get(range.clone()).unwrap_or_default()
     }
 
-    /// Returns an owned document. A part of this message shares its bytes, so that storing it
-    /// copies nothing; it keeps the message in memory.
+    /// Returns an owned copy of a document. A document of this message is not copied: it shares the
+    /// message's bytes and so keeps the whole message in memory.
     pub(crate) fn owned_document(&self, document: DocRef<'_>) -> DocBuf {
         match self.range_of(document) {
             Some(range) => DocBuf::from_trusted(self.bytes.slice(range)),
@@ -101,7 +101,7 @@ impl Message {
         Some(start..end)
     }
 
-    /// Returns the number of invalid texts in a document of this message, and the position of the
+    /// Returns the number of invalid strings in a document of this message, and the position of the
     /// first one in the document.
     pub(crate) fn not_utf8_in(&self, document: DocRef<'_>) -> (usize, Option<usize>) {
         let Some(range) = self.range_of(document).filter(|_| !self.not_utf8.is_empty()) else {
@@ -121,7 +121,7 @@ impl Message {
 }
 
 /// Parses the payload of a message. A compressed message is decompressed first, and may contain any
-/// kind but another compressed one.
+/// kind of message except another compressed one.
 pub(crate) fn parse_message(header: &Header, payload: Vec<u8>) -> Result<Message, Malformed> {
     match OpCode::from_number(header.code) {
         Some(OpCode::Msg) => op_msg::parse(header, payload, None),

@@ -31,14 +31,14 @@ pub(crate) use op_query::{find_body as query_body_at, reply as query_reply};
 
 use std::fmt;
 
-/// The error of a malformed message: it gets an error reply if possible, or the connection is
-/// closed.
+/// The error of a malformed message. If an error reply is possible, the client gets one; otherwise
+/// the connection is closed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Malformed {
     /// MongoDB's error code for the reply.
     pub(crate) code: i32,
     pub(crate) message: String,
-    /// Whether an error reply can be sent, after which the connection continues.
+    /// Whether an error reply can be sent and the connection then continues.
     pub(crate) answerable: bool,
 }
 

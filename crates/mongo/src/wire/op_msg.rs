@@ -21,11 +21,12 @@ use crate::{
 
 /// Flag: the message ends with a checksum.
 const CHECKSUM_PRESENT: u32 = 1;
-/// In a request: no reply is wanted. In a reply: another one follows without a request.
+/// In a request: the client wants no reply. In a reply: another reply follows without a request.
 const MORE_TO_COME: u32 = 1 << 1;
 /// Flag: the client accepts several replies to one request.
 const EXHAUST_ALLOWED: u32 = 1 << 16;
-/// Unknown bits among these are an error; the others may be ignored according to the protocol.
+/// Flag bits of which every set one must be known; other bits may be ignored according to the
+/// protocol.
 const REQUIRED_BITS: u32 = 0xffff;
 
 /// Returns the little-endian number at an offset, if it is within the bytes.
@@ -55,8 +56,8 @@ pub(crate) fn find_body(payload: &[u8]) -> Option<usize> {
     }
 }
 
-/// Returns whether another reply follows this one without a request. It is the same bit as for a
-/// request without a reply.
+/// Returns whether another reply follows this one without a request. The flag is the bit that in a
+/// request means that no reply is wanted.
 pub(crate) fn more_follows(header: &Header, payload: &[u8]) -> bool {
     wants_no_reply(header, payload)
 }
@@ -133,8 +134,8 @@ fn mend_text(text: &mut [u8]) {
     }
 }
 
-/// Checks the CRC-32C at the end; returns the end of the sections. The checksum covers the header,
-/// which is encoded again.
+/// Checks the CRC-32C at the end of the payload, if there is one; returns the position at which the
+/// sections end. The checksum covers the header, so the header is encoded again.
 fn check_sum(header: &Header, payload: &[u8]) -> Result<usize, Malformed> {
     let end = payload.len().checked_sub(4).filter(|end| 4 < *end);
     let end = end.ok_or_else(|| Malformed::fatal("a message too short for its checksum"))?;
@@ -158,7 +159,7 @@ struct Sections<'a> {
     sequences: Vec<Sequence>,
     /// Number of elements read so far, at all nesting levels.
     elements: usize,
-    /// Positions of texts and names that are not valid UTF-8.
+    /// Positions of strings and names that are not valid UTF-8.
     not_utf8: Vec<Range<usize>>,
 }
 
@@ -180,8 +181,8 @@ impl Sections<'_> {
         }
     }
 
-    /// Reads and validates one document. If it is too large or invalid, only its content is wrong:
-    /// the next document's position is known, so the connection can continue.
+    /// Reads and validates one document. An oversized or invalid document is an error of content:
+    /// the position of the next document is known, so the connection can continue.
     fn take_document(&mut self) -> Result<Range<usize>, Malformed> {
         let start = self.at;
         let len = u32_at(self.bytes, start).and_then(|len| usize::try_from(len).ok());

@@ -10,8 +10,8 @@ use document::validate;
 
 use super::{HEADER_BYTES, Header, Malformed, Message, OpCode, Shape};
 
-/// Returns the position of the document after a name of this length: after the flags, the
-/// terminated name, skip and limit, which have no meaning for commands.
+/// Returns the position of the document after a collection name of this length: after the flags,
+/// the terminated name, and the numbers skip and limit, which have no meaning for commands.
 fn body_at(name_len: usize) -> usize {
     4 + name_len + 1 + 8
 }
@@ -21,8 +21,9 @@ pub(crate) fn find_body(payload: &[u8]) -> Option<usize> {
     payload.get(4..)?.iter().position(|byte| *byte == 0).map(body_at)
 }
 
-/// Parses an OP_QUERY. It must be on `<database>.$cmd`, as commands are; queries of collections in
-/// this format were removed from MongoDB. A second document, the old projection, is ignored.
+/// Parses an OP_QUERY. It must be on `<database>.$cmd`, the name for commands; queries of
+/// collections in this format were removed from MongoDB. A second document, the old projection, is
+/// ignored.
 pub(super) fn parse(header: &Header, payload: Vec<u8>) -> Result<Message, Malformed> {
     let bad = || Malformed::fatal("a malformed OP_QUERY");
     let rest = payload.get(4..).ok_or_else(bad)?;

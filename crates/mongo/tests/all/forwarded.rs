@@ -86,7 +86,8 @@ impl Passed {
         body(&heard)
     }
 
-    /// Stops the server; the client gets another one, if it may.
+    /// Stops the server. Another server continues with the client if it may; otherwise returns
+    /// `None`.
     async fn server_ends(self) -> Option<Self> {
         let Self { client, server, ended, rooms, over } = self;
         drop(server);
@@ -316,8 +317,8 @@ async fn a_stranger_may_not_say_much() {
     passed.client_ended().await;
 }
 
-/// A server stops while it reads a message: it does not execute it, and the next one gets all of
-/// it.
+/// A server stops while it reads a message: it does not execute the message, and the next server
+/// gets all of it.
 #[tokio::test]
 async fn a_message_that_comes_while_a_server_stops_goes_to_the_next() {
     let whole = message(&insert(None));

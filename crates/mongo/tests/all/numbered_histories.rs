@@ -42,7 +42,7 @@ struct Did {
     values: [Option<i32>; 2],
 }
 
-/// The documents, and the results of each session's last number.
+/// The documents, and the results of the highest number of each session.
 #[derive(Debug, Default)]
 struct Model {
     documents: BTreeMap<i32, i32>,

@@ -10,8 +10,9 @@ use crate::client::{Client, number};
 /// Users of `$external` need no password.
 const USERS: &str = "$external";
 
-/// Returns a store and a client: `app` has the roles `old` and `older`, another database one that
-/// inherits both, and three users have some of them, one of them also a built-in role of `app`.
+/// Returns a store and a client. `app` has the roles `old` and `older`, and another database has a
+/// role that inherits both. Three users have some of these roles; one of them also has a built-in
+/// role of `app`.
 async fn filled() -> (PausingStore, Client) {
     let kit = Kit::default();
     let mut client = Client::of(Door::new(kit.engine, Settings::default()));

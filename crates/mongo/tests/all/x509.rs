@@ -7,7 +7,8 @@ use crate::client::{Client, number};
 
 pub(crate) const ANN: &str = "CN=ann,OU=x,O=y";
 
-/// Returns a client of the same server with a certificate of this subject.
+/// Returns a client of the same server whose certificate has this subject; `None` for no
+/// certificate.
 fn with_certificate(of: &Client, subject: Option<&str>) -> Client {
     let address = "10.0.0.7:5000".to_owned();
     let certificate_subject = subject.map(str::to_owned);

@@ -74,7 +74,7 @@ fn answers(name: &RoleName) -> String {
     groups.join(" ")
 }
 
-/// Returns the roles of a user database, and those that only `admin` has.
+/// Returns all built-in roles: those of a user database, and those that only `admin` has.
 fn all() -> Vec<RoleName> {
     let mut names = names_for("x");
     names.extend(ON_ADMIN.iter().map(|(role, _)| RoleName::new(role, ADMIN)));
@@ -85,7 +85,8 @@ fn of(role: &str) -> Privileges {
     privileges_of(&RoleName::new(role, ADMIN)).unwrap()
 }
 
-/// Returns whether a set permits all that another does, on the same or on wider resources.
+/// Returns whether a set permits everything that another set does, on the same or on wider
+/// resources.
 fn permits_all(set: &Privileges, other: &Privileges) -> bool {
     other.iter().all(|Privilege { resource, actions }| {
         set.iter()
@@ -157,7 +158,7 @@ fn wide_roles_have_what_narrow_ones_have() {
     }
 }
 
-/// Covers every action on the cluster, and every one on a database or collection that can exist.
+/// Covers every action on the cluster, and every action on a database or collection that can exist.
 #[test]
 fn root_may_do_everything() {
     let root = of("root");

@@ -52,8 +52,8 @@ fn parse(value: Value) -> Result<Privileges> {
     Privileges::parse(value.as_ref().as_array().unwrap())
 }
 
-/// A set permits what any of its parts permits, survives a round trip through BSON, and does not
-/// depend on the order of insertion.
+/// A set permits everything that any of its parts permits, survives a round trip through BSON, and
+/// does not depend on the order of insertion.
 #[test]
 fn a_set_permits_what_any_part_permits() {
     for seed in 0..300 {

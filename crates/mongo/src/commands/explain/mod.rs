@@ -1,9 +1,9 @@
-//! `explain`: reports the chosen access path and, on request, what it examined. A write is
-//! explained by its search, and changes nothing.
+//! `explain`: reports the chosen access path and, on request, the numbers of keys and documents
+//! examined. For a write it explains the search of the documents, and changes nothing.
 //!
-//! The inner command is parsed by the same parsers as when it runs, into a plan and an [`Outcome`]:
-//! what would be done with the documents found. With `executionStats` the plan runs to its end, and
-//! the outcome is counted instead of applied.
+//! The inner command is parsed by the same parsers as when it runs, into a plan and an [`Outcome`],
+//! which is the command's operation on the documents found. With `executionStats` the plan runs to
+//! its end, and the operation only counts the documents that it would affect.
 //!
 //! ```text
 //! {explain: {find: "c", filter: {a: 1}}, verbosity: "executionStats"}
@@ -53,7 +53,7 @@ struct Explained {
     then: Outcome,
 }
 
-/// What the explained command does with the documents that it finds.
+/// The operation of the explained command on the documents that it finds.
 enum Outcome {
     /// Returns the documents to the client.
     Answer,
@@ -73,7 +73,8 @@ impl Outcome {
         }
     }
 
-    /// Returns the stage that counts, with its result for this number of documents.
+    /// Returns the command's own stage with its counts after a run that found `found` documents;
+    /// `None` if the documents are the reply.
     fn counted_stage(&self, found: usize) -> Option<Document> {
         match self {
             Self::Answer => None,
@@ -112,7 +113,7 @@ pub(super) fn needs(asked: &Asked<'_>) -> Result<Vec<Need>> {
     known.row.rights.needs(&inner)
 }
 
-/// Runs `explain`. Without a verbosity it executes, as mongod does.
+/// Runs `explain`. Without a verbosity the plan is executed, as in mongod.
 pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let Some(command) = call.args().document("explain")? else {
         return Err(Error::new(FailedToParse, "explain takes a command"));
@@ -147,8 +148,8 @@ pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     reply_with_plan(call, &namespace, explained, command, execute).await
 }
 
-/// Checks that the inner command conforms to version 1 of the Stable API if `explain` requires
-/// that.
+/// Checks that the inner command conforms to version 1 of the Stable API, if `explain` requires
+/// this version.
 fn check_api(explain: DocRef<'_>, name: &str, command: DocRef<'_>) -> Result<()> {
     if !api_version::is_strict(explain) {
         return Ok(());
@@ -234,8 +235,8 @@ fn first_match(args: &Args<'_>) -> Document {
     filter.map(DocRef::to_tree).unwrap_or_default()
 }
 
-/// Returns the plan of a search for one document or for all, and whether its last stage is the
-/// limit.
+/// Returns the plan of a search for one document or, if `many`, for all. Also returns whether its
+/// last stage is the limit of one document.
 fn search_plan(find: engine::Find, many: bool) -> (Plan, bool) {
     let filter = std::sync::Arc::unwrap_or_clone(find.filter);
     let hint: Hint = find.hint;

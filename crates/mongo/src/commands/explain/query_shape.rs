@@ -136,7 +136,8 @@ impl Shape {
         self.text(format_args!("{}", shell(value)));
     }
 
-    /// Adds the type of a value; of an array also that of its elements, if they have one type.
+    /// Adds the type of a value. For an array it also adds the type of the elements, if all have
+    /// the same.
     fn literal(&mut self, value: ValueRef<'_>) {
         let ValueRef::Array(array) = value else {
             return self.text(format_args!("?{}", type_name(value)));
@@ -256,7 +257,7 @@ fn sorted<'v>(document: DocRef<'v>) -> impl Iterator<Item = (&'v str, ValueRef<'
     fields.into_iter()
 }
 
-/// Returns the name of a value's type; numbers of all types have one.
+/// Returns the name of a value's type. All number types have the same name.
 fn type_name(value: ValueRef<'_>) -> &'static str {
     if value.is_number() { "number" } else { value.kind().name() }
 }

@@ -51,7 +51,7 @@ pub(super) fn planner_section(
     }
 }
 
-/// Returns the reply: the plan, the counts of a run if there was one, and the command.
+/// Returns the reply: the plan, the counts if the plan was executed, and the command.
 pub(super) fn build_reply<S: Store>(
     call: &Call<'_, S>,
     namespace: &Namespace,
@@ -128,8 +128,8 @@ pub(super) fn winning_plan(
 }
 
 /// Returns the stage of the access path. An `IXSCAN` is always below a `FETCH`, unless documents
-/// are only counted; `COUNT_SCAN` is mongod's name for counting one range. Several access paths are
-/// siblings.
+/// are only counted. `COUNT_SCAN` is mongod's name for counting one range. Several access paths are
+/// shown side by side, as input stages of one stage.
 fn access_stage(explain: &Explain, run: bool) -> Document {
     let direction = if explain.backward { "backward" } else { "forward" };
     let (keys, documents) =

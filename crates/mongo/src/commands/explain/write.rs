@@ -65,7 +65,8 @@ pub(super) fn explain_find_and_modify(args: &Args<'_>) -> Result<Explained> {
     explain_search(args, "query", find, false, PlannedWrite::new(edit, upsert, true))
 }
 
-/// Returns how a write finds its documents, with the write as the last stage of the plan.
+/// Returns the explanation of the search of a write's documents, with the write as the last stage
+/// of the plan.
 fn explain_search(
     args: &Args<'_>,
     filter: &str,
@@ -107,7 +108,8 @@ impl PlannedWrite {
         usize::from(self.answers && 0 < self.found)
     }
 
-    /// Returns the stage of the explanation with counts of what it would have done.
+    /// Returns the write's stage of the explanation, with the numbers of documents that the write
+    /// would have affected.
     pub(super) fn stage_stats(&self) -> Document {
         let mut out = doc! { "stage": self.stage_name(), "nReturned": shortest_int(self.returned_count() as u64) };
         if self.edit.is_some() {

@@ -49,8 +49,8 @@ pub(super) fn absent_section(name: &str) -> Document {
     }
 }
 
-/// Returns the section `locks`, all zero: there are no locks, and concurrent writers conflict when
-/// they commit.
+/// Returns the section `locks`, all zero: no operation locks data. Conflicts of concurrent writers
+/// are detected when they commit.
 fn locks() -> Document {
     let one = || doc! { "acquireCount": long_zeros(&["r", "w", "R", "W"]) };
     doc! { "Global": one(), "Database": one(), "Collection": one() }

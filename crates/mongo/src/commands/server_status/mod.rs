@@ -24,7 +24,7 @@ use work::WorkCounts;
 
 use crate::{arguments::Args, call::Call, errors::Result, limits::SERVER_VERSION, replies::ok};
 
-/// The sections that may be excluded or selected by name, in the order of the reply.
+/// The sections that a command may exclude or select by name, in the order of the reply.
 pub(super) const SECTIONS: &[&str] = &[
     "asserts",
     "connections",
@@ -54,8 +54,8 @@ fn int(value: u64) -> Value {
     Value::Int32(i32::try_from(value).unwrap_or(i32::MAX))
 }
 
-/// The sections that a command selects: all that it does not exclude, or with `none` only those
-/// that it names.
+/// The sections that a command selects: all except the excluded ones, or, with `none`, only the
+/// named ones.
 struct WantedSections<'a> {
     args: Args<'a>,
     /// Whether the reply includes sections that the command does not name.
@@ -119,7 +119,7 @@ pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     ok(reply)
 }
 
-/// Returns the section `storageEngine`. Tools choose by its name what else they read.
+/// Returns the section `storageEngine`. By its name, tools decide which other sections they read.
 fn engine_section() -> Document {
     doc! {
         "name": "ebb",

@@ -137,8 +137,8 @@ impl WorkCounts {
         }
     }
 
-    /// Returns the tickets, MongoDB's permits for concurrent operations. There are as many as
-    /// connections.
+    /// Returns the tickets, which are MongoDB's permits for concurrent operations. Their maximum is
+    /// that of connections.
     pub(super) fn tickets(&self) -> [(&'static str, Tickets); 2] {
         let of = |kind| Tickets { out: self.under_way(kind), total: MAX_CONNECTIONS };
         [("write", of(Kind::Write)), ("read", of(Kind::Read))]
@@ -156,8 +156,8 @@ impl WorkCounts {
         }
     }
 
-    /// Returns the section `opcounters`: operations with a counter of their own do not count as
-    /// commands.
+    /// Returns the section `opcounters`. An operation with its own counter does not also count as a
+    /// command.
     pub(super) fn op_counters(&self) -> Document {
         let names = ["insert", "query", "update", "delete", "getmore", "command"];
         names.iter().map(|name| ((*name).to_owned(), long(self.counter_value(name)))).collect()

@@ -14,9 +14,10 @@ enum Empty {
     Requires,
     /// It requires nothing, not even a login.
     Everybody(&'static str),
-    /// It requires only a login: it affects the sender alone, or checks further rights as it runs.
+    /// Requires only a login, because the command affects the sender alone or checks further rights
+    /// as it runs.
     Own(&'static str),
-    /// It may require nothing, but is then refused or has no effect.
+    /// May require nothing: with empty arguments the command is refused or has no effect.
     Refused(&'static str),
 }
 

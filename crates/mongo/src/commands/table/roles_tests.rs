@@ -14,7 +14,7 @@ use crate::{
     wire::{self, HEADER_BYTES, Header, Message, OpCode},
 };
 
-/// The database of the roles that belong to one, and the target of the commands.
+/// The database of the roles that exist in each database, which is also the target of the commands.
 const OWN: &str = "shop";
 
 const HEAD: &str = "# Roles and commands of the MongoDB API
@@ -25,7 +25,7 @@ those of one database, and the command is sent to that database; the others are 
 is sent is in braces where the arguments decide. `$external` users have the roles that they are given, as
 all others. Commands that are not listed are open to everybody before a login: ";
 
-/// Returns the forms of a command to check, if its arguments decide.
+/// Returns the forms of a command to check, if its arguments decide which rights it requires.
 fn bodies(row: &CommandRow) -> Vec<(&'static str, Document)> {
     let name = row.name;
     let command = |first: Value, arguments: Document| {

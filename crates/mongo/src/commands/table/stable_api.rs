@@ -3,7 +3,8 @@
 //! Arguments that this server never supports are included: a client with `apiStrict` gets the API's
 //! error for them.
 
-/// `capped` is part of the version, but a capped collection is not, since it needs a `size`.
+/// Arguments of `create`. Version 1 includes `capped` but not a capped collection, since that needs
+/// a `size`.
 pub(super) const CREATE: &[&str] = &[
     "autoIndexId",
     "changeStreamPreAndPostImages",

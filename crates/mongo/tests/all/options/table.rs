@@ -7,7 +7,7 @@ use document::{Value, array, doc};
 pub(crate) enum Answer {
     /// It has the same effect as in MongoDB.
     Works,
-    /// It is checked and accepted, and has no effect except for the note.
+    /// The option is checked and accepted. It has no effect except for the one in the note.
     Ignored,
     /// It is refused with this code.
     Refused(i64),
@@ -25,7 +25,7 @@ pub(crate) struct Row {
     pub(crate) note: &'static str,
     /// A value that enables something.
     pub(crate) value: fn() -> Value,
-    /// A value that enables nothing, which is accepted if the other one is refused.
+    /// A value with which the option enables nothing. It is accepted if `value` is refused.
     pub(crate) nothing: Option<fn() -> Value>,
 }
 
