@@ -1,6 +1,6 @@
-//! The account document. It names the single region and this server's endpoint: whatever address an
-//! application was given, SDKs send further requests to those in `writableLocations` and
-//! `readableLocations`.
+//! The account document. It names the single region and this server's endpoint: SDKs connect to the
+//! address that the application configured, and then send all requests to the addresses in
+//! `writableLocations` and `readableLocations`.
 
 use document::{DocRef, Value, ValueRef, array, doc, json};
 
@@ -23,8 +23,8 @@ const QUERY_ENGINE: &str = concat!(
     r#""sqlDisableOptimizationFlags":0,"sqlAllowTop":true,"enableSpatialIndexing":true}"#,
 );
 
-/// Returns the document as JSON, with `endpoint`, which ends with a slash, as the address. It has
-/// no `_etag`, as in Azure Cosmos DB.
+/// Returns the account document as JSON. `endpoint` is the address that it names, with a trailing
+/// slash. The document has no `_etag`, as in Azure Cosmos DB.
 pub(crate) fn account_document(account: &str, endpoint: &str) -> Vec<u8> {
     let location = || array![doc! { "name": REGION, "databaseAccountEndpoint": endpoint }];
     let document = doc! {

@@ -90,7 +90,8 @@ pub(crate) fn authorize<S: Store>(
     Ok(())
 }
 
-/// Returns whether the sender of a read request may also create items in the same place.
+/// Returns whether the sender of a read request may also create items in the container that the
+/// request reads.
 fn may_write_items<S: Store>(principal: &Principal, door: &Door<S>, request: &Request) -> bool {
     match principal {
         Principal::Owner => true,
@@ -172,9 +173,9 @@ fn check_signature<S: Store>(
     checked.map_err(|denied| count_guess(door, request, denied))
 }
 
-/// Returns the failure for a refused credential. Wrong signatures are counted by client address,
-/// and above a limit they are 429 until the minute has passed. They are not counted with the
-/// well-known key, which needs no guessing.
+/// Returns the failure for a refused credential. Wrong signatures are counted by client address;
+/// above a limit they get 429 until the minute has passed. Nothing is counted while the public key
+/// is in use, since that key need not be guessed.
 fn count_guess<S: Store>(door: &Door<S>, request: &Request, denied: Denied) -> Failure {
     let counts = denied == Denied::Signature && !door.settings.keys.load().are_well_known();
     let wait = match counts {

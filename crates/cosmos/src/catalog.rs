@@ -25,8 +25,8 @@ use crate::{
 /// First part of the path of all resources that this API stores in the engine's catalog.
 pub(crate) const ROOT: &str = "db";
 
-/// A database: a small resource with a number. Its containers are engine collections in a namespace
-/// of its name.
+/// A database: a small resource with a number. Its containers are the engine collections in the
+/// namespace with the database's name.
 #[derive(Clone, Debug)]
 pub(crate) struct Database {
     /// Unique name.
@@ -133,7 +133,7 @@ impl Container {
         last_change(&self.state)
     }
 
-    /// Returns the second in which the container's definition was last changed.
+    /// Returns the time of the last change of the container's definition, in seconds since 1970.
     pub(crate) fn changed_ts(&self) -> i64 {
         self.state.record.items.map_or(0, |items| items.changed_ts)
     }
@@ -144,8 +144,8 @@ impl Container {
     }
 
     /// Returns whether all versions of its items are currently kept for feeds. This reads the
-    /// collection's current state, since a feed that starts implicitly does not create a version of
-    /// the definition.
+    /// collection's current state: reading a feed may start the retention without creating a new
+    /// version of the definition.
     pub(crate) fn keeps_versions(&self) -> bool {
         self.collection.state().record.keeps_events()
     }
@@ -183,8 +183,8 @@ impl Container {
         usage
     }
 
-    /// Returns the current default TTL. It is read from the collection, not from this version, so
-    /// that it is never outdated.
+    /// Returns the container's current default TTL. It is read from the collection and not from
+    /// this version of the definition, so that it is never outdated.
     pub(crate) fn default_ttl(&self) -> DefaultTtl {
         self.collection.state().record.settings.default
     }
@@ -222,8 +222,8 @@ impl Container {
         }
     }
 
-    /// Returns the row key range for a range of effective partition keys, and whether it is exact.
-    /// If it is not, each item found must be checked again.
+    /// Returns the row key range for a range of effective partition keys, and whether the two are
+    /// equivalent. If they are not, the caller must check the key of each item found.
     pub(crate) fn epk_range(&self, range: &EpkRange) -> (ItemRange, bool) {
         let len = usize::from(hash_bytes(&self.key));
         let (mut found, mut exact) = range.of_beginnings(len);
@@ -285,7 +285,7 @@ impl Containers {
         known.get(database)?.get(name).filter(|container| container.is_current()).cloned()
     }
 
-    /// Evicts outdated entries, so that dropped collections are not kept in memory.
+    /// Evicts outdated entries, so that dropped collections do not stay in memory.
     pub(crate) fn forget_dropped(&self) {
         let mut known = self.0.write();
         for names in known.values_mut() {

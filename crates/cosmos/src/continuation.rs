@@ -28,8 +28,8 @@ const FORMAT: u8 = 1;
 const PURPOSE: &[u8] = b"continuation\0";
 const MAC_BYTES: usize = 32;
 
-/// Returns the text of a token. `about` identifies its subject; it is signed but not contained, so
-/// the request that presents the token must supply it again.
+/// Returns the text of a token. `about` identifies its subject; it is signed but is not part of the
+/// token, so `open_token` needs it again.
 pub(crate) fn seal_token(secret: &Key, about: &[&[u8]], state: &[u8]) -> String {
     let mut token = vec![FORMAT];
     token.extend_from_slice(&sign_parts(about, state, |parts| secret.sign(parts)));

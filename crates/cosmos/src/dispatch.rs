@@ -1,10 +1,11 @@
 //! Executes an authorized request: throttling, measurement, and the route of its operation.
 //!
 //! The order of the steps matters. Operations that change resources are serialized before the
-//! container is looked up, so that none works on a container that the previous one has deleted.
-//! Throughput is checked before the route runs and charged when its response exists, because the
-//! cost is not known before: a response may cost more than was left, and later requests are
-//! throttled until the deficit is made up. Only successful responses name the parent resource.
+//! container is looked up, so that no operation works on a container that the previous operation
+//! has deleted. Throughput is checked before the route runs and charged when its response exists,
+//! because the cost is not known earlier. A response may cost more than the remaining units, and
+//! later requests are throttled until the deficit is made up. Only successful responses name the
+//! parent resource.
 
 use std::{sync::Arc, time::Duration};
 
@@ -87,9 +88,9 @@ fn find_stored<S: Store>(
     Some(StoredHeaders { usage, of_write })
 }
 
-/// Sets the sequence number of a reply to the container's last change that the reply reflects, in
-/// place of the server's newest commit. Failures carry it too, because SDKs take the session token
-/// from both.
+/// Sets the sequence number of a reply to that of the container's last change, if the reply is
+/// about a container; otherwise it is the server's newest commit. Failures carry it, too, because
+/// SDKs take a session token from any response.
 async fn number_reply<S: Store>(
     door: &Door<S>,
     request: &Request,
@@ -108,7 +109,8 @@ async fn number_reply<S: Store>(
     }
 }
 
-/// Returns the container that the request's path denotes or in which its resource is.
+/// Returns the container that the request's path names, or that contains the resource named by the
+/// path.
 fn named_container<S: Store>(door: &Door<S>, request: &Request) -> Option<Arc<Container>> {
     match (request.link.kind, &request.link.name) {
         (Resource::Containers, Some(name)) => {
@@ -132,8 +134,8 @@ fn admit_request<S: Store>(door: &Door<S>, request: &Request) -> Result<Option<S
     admitted.map_err(Failure::throttled)
 }
 
-/// Returns the parent resource as response headers name it, or `None` if they do not. It is looked
-/// up before the route runs, because after a deletion it could not be found.
+/// Returns the parent resource for the response headers, or `None` if the response does not name
+/// it. It is looked up before the route runs, since it could not be found after a deletion.
 fn find_parent<S: Store>(door: &Door<S>, request: &Request) -> Option<ParentHeaders> {
     match request.operation.row().parent {
         Parent::Account => None,
@@ -146,7 +148,7 @@ fn find_parent<S: Store>(door: &Door<S>, request: &Request) -> Option<ParentHead
     }
 }
 
-/// Maps each operation to its route; this is the only such place.
+/// Runs the route of the request's operation. No other function maps operations to routes.
 ///
 /// All asynchronous routes but the most frequent one are boxed: a future is as large as its largest
 /// variant, and every request would otherwise move memory for a query.
@@ -246,9 +248,9 @@ async fn shared_feed<S: Store>(
     Box::pin(list_all(door, request, asked, feed)).await
 }
 
-/// Returns the failure for a method that a resource does not have. Clients in direct mode request
-/// addresses of replicas; for them the text names the setting of each SDK that selects gateway
-/// mode.
+/// Returns the failure for a method that a resource does not have. A client in direct mode requests
+/// addresses of replicas, which do not exist here; for such a request the text names the setting of
+/// each SDK that selects gateway mode.
 fn refuse_method(kind: Resource, request: &Request) -> Failure {
     match kind {
         Resource::Addresses => Failure::bad_request(

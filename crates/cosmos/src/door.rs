@@ -71,7 +71,7 @@ pub struct Settings {
     pub endpoint: Option<String>,
     /// The account keys that sign requests.
     pub keys: CurrentKeys,
-    /// Which Entra tokens are accepted, and the roles of their holders.
+    /// Rules for Entra tokens: which are accepted, and the roles of their holders.
     pub tokens: CurrentTokenRules,
     /// Host names that requests may address; `None` accepts any.
     pub hosts: Option<Hosts>,
@@ -93,7 +93,7 @@ pub struct Settings {
     /// Called every few milliseconds during a long evaluation, on its thread, to let other tasks
     /// run.
     pub give_way: fn(),
-    /// Runs a request on another task if its body takes long to parse.
+    /// Runs work that takes long, such as parsing a large body, without blocking a worker thread.
     pub run_apart: RunApart,
     /// The audit log for refusals and resource changes; `None` disables it.
     pub audit: Option<Arc<AuditLog>>,
@@ -122,7 +122,7 @@ pub(crate) struct Counters {
     pub(crate) failures: AtomicU64,
     /// Requests without a valid signature or token; also counted as failures.
     pub(crate) denied: AtomicU64,
-    /// Requests refused for lack of throughput; also counted as failures.
+    /// Requests refused because throughput was exhausted; also counted as failures.
     pub(crate) throttled: AtomicU64,
     /// Bytes of request bodies that were read completely.
     pub(crate) bytes_in: AtomicU64,
@@ -151,7 +151,7 @@ pub struct Door<S: Store> {
     pub(crate) throttle: Option<Throttle>,
     /// Request latencies by metric.
     pub(crate) latencies: Latencies,
-    /// Results that queries have computed ahead for their next pages.
+    /// Results that queries have computed in advance for their next pages.
     pub(crate) ahead: Arc<PagesAhead>,
 }
 

@@ -1,12 +1,12 @@
-//! Etags: a resource's last commit in Azure Cosmos DB's format. The mapping is bijective, so that
-//! an etag can be converted back to the commit that a condition refers to.
+//! Etags: the commit of a resource's last change, in Azure Cosmos DB's format. The mapping is
+//! bijective, so that the etag in a condition can be converted back to a commit.
 //!
 //! ```text
 //! commit 0x0102030405060708   "05060708-0000-0000-0000-040302010000"
 //! ```
 //!
-//! The low half comes first because it changes between versions, so that people see the difference
-//! of two etags at once.
+//! The low half of the commit number comes first, because it changes between versions: people see
+//! the difference of two etags at once.
 
 /// Length of an etag without its quotes: that of a UUID, the format of Azure Cosmos DB's etags.
 pub(crate) const LEN: usize = 36;
@@ -37,8 +37,8 @@ pub(crate) fn quoted_etag(stamp: u64) -> String {
     out
 }
 
-/// Returns the commit that an etag denotes, with or without quotes; `None` if it is not an etag of
-/// this server, in which case no version matches it.
+/// Returns the commit that an etag denotes, with or without quotes; `None` if the text is not an
+/// etag of this server. No version of a resource matches such a text.
 pub(crate) fn parse_etag(etag: &str) -> Option<u64> {
     let etag = etag.trim().trim_matches('"');
     let group = |range| u32::from_str_radix(etag.get(range)?, 16).ok();

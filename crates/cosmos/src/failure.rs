@@ -2,9 +2,9 @@
 //! engine and of signature checks are mapped here.
 //!
 //! Clients decide by status and sub-status; SDKs retry 408, 410, 429, 449 and 503 on their own, in
-//! different ways. Faults are therefore classified by the client's reaction, and two failures that
-//! a client treats alike may share one. Texts are for people and are Azure Cosmos DB's where it has
-//! one.
+//! different ways. Faults are therefore classified by the client's reaction, and two failures to
+//! which clients react alike may share one. Texts are for people and are Azure Cosmos DB's where it
+//! has one.
 
 use std::borrow::Cow;
 
@@ -18,10 +18,10 @@ use crate::interrupt::STOPPING;
 pub(crate) enum Fault {
     /// The request is invalid; a retry fails again.
     BadRequest,
-    /// The partition keys of header and item differ. SDKs reload the container's definition and
-    /// retry once.
+    /// The partition key in the header differs from that of the item. SDKs reload the container's
+    /// definition and retry once.
     PartitionKey,
-    /// The container was recreated under the same name since the client has resolved it.
+    /// The container's name now belongs to another container than when the client resolved it.
     Recreated,
     /// The signature is missing or wrong.
     Unauthorized,
@@ -36,7 +36,7 @@ pub(crate) enum Fault {
     NoDataRole,
     /// The resource does not exist.
     NotFound,
-    /// The session token is ahead of the server; SDKs retry on another server or later.
+    /// The session token is ahead of the server. SDKs retry, later or on another server.
     Session,
     /// The parent resource does not exist.
     OwnerNotFound,
@@ -48,7 +48,8 @@ pub(crate) enum Fault {
     Conflict,
     /// The partition key range does not exist. SDKs reload the list of ranges.
     Gone,
-    /// The item has another version than requested, or does not match a patch's condition.
+    /// The version of the item is not the requested one, or the item does not match the condition
+    /// of a patch.
     PreconditionFailed,
     /// The request, or the resulting item, is too large.
     TooLarge,
@@ -56,7 +57,7 @@ pub(crate) enum Fault {
     AnswerTooLarge,
     /// The body is compressed.
     UnsupportedMediaType,
-    /// An operation of a batch failed only because another one did.
+    /// An operation of a batch was not executed because another operation failed.
     FailedDependency,
     /// The request addresses a host name that does not belong to this server.
     Misdirected,
@@ -110,8 +111,9 @@ impl Fault {
         Self::Full,
     ];
 
-    /// Returns status, sub-status and name, in one table for comparison. The pairs of status and
-    /// sub-status are Azure Cosmos DB's where it has the failure.
+    /// Returns status, sub-status and name of a fault. All faults are in one table, so that they
+    /// can be compared. The pairs of status and sub-status are Azure Cosmos DB's where it has the
+    /// failure.
     const fn table_row(self) -> (u16, u32, &'static str) {
         match self {
             Self::BadRequest => (400, 0, "BadRequest"),
@@ -175,8 +177,8 @@ pub(crate) struct Failure {
     pub(crate) seq: u64,
 }
 
-/// Retry delay in milliseconds when memory is exhausted. Most requests that hold memory finish
-/// within it, and it is short for a person.
+/// Retry delay in milliseconds when memory is exhausted. Most requests that hold memory end within
+/// this time, and a person hardly notices it.
 const BUSY_RETRY_MS: u64 = 500;
 
 /// Result type of this crate.
@@ -188,7 +190,7 @@ const NO_ENTITY: &str = "Entity with the specified id does not exist in the syst
 /// Text for a missing database or container of the requested resource. Clients match it.
 const NO_OWNER: &str = "Owner resource does not exist. Resource Not Found. Learn more: \
                         https://aka.ms/cosmosdb-tsg-not-found";
-/// Text for an item version that does not match the request's.
+/// Text for a condition on an item's version that does not hold.
 const PRECONDITION: &str = "One of the specified pre-condition is not met. Learn more: \
                             https://aka.ms/CosmosDB/sql/errors/precondition-failed";
 /// Text for a missing database or container.
@@ -239,7 +241,7 @@ impl Failure {
         Self::new(Fault::Conflict, "Entity with the specified id already exists in the system.")
     }
 
-    /// Creates the failure for a unique key that another item has.
+    /// Creates the failure for a value of a unique key that another item has.
     pub(crate) fn unique_violation() -> Self {
         Self::new(Fault::Conflict, "Unique index constraint violation.")
     }
@@ -271,8 +273,8 @@ impl Failure {
         Self { retry_ms: Some(retry_ms), ..failure }
     }
 
-    /// Creates the failure for a wrong signature after too many others; the next one is checked
-    /// after this many seconds.
+    /// Creates the failure for a wrong signature after too many others. The next signature is
+    /// checked after this many seconds.
     pub(crate) fn too_many_guesses(seconds: u64) -> Self {
         let text = "Too many requests with a wrong signature from this address: check the key.";
         Self { retry_ms: Some(seconds * 1000), ..Self::new(Fault::TooManyGuesses, text) }

@@ -1,4 +1,4 @@
-//! Entry points for fuzzing: each parser of requests alone. Requests do not use this module.
+//! Entry points for fuzzing: each parser of requests alone. The server does not use this module.
 
 use auth::Key;
 use document::{DocBuf, DocRef, Document, Value, json};
@@ -40,7 +40,7 @@ pub fn read_head<'a>(verb: &[u8], path: &str, lines: impl Iterator<Item = (&'a [
     let _ = Operation::decide(&method, &link, &headers);
 }
 
-/// Parses a text as each kind of token and name with a format of its own.
+/// Parses a text as a token or name of each kind that has a format of its own.
 pub fn read_tokens(text: &str) {
     if let Some(id) = Rid::parse(text) {
         assert_eq!(

@@ -20,7 +20,7 @@ macro_rules! headers {
             $($text,)*
         }
 
-        /// The headers of a request. It owns the values, which are moved out of the request's head.
+        /// The headers of a request. The values are moved out of the request's head, not copied.
         #[derive(Clone, Debug, Default)]
         pub(crate) struct Headers {
             /// The text headers that are present; a request has about ten, so a linear search is
@@ -104,7 +104,8 @@ headers! {
     }
 }
 
-/// Returns whether the body of a request is a query, for callers that parse no other headers.
+/// Returns whether the headers of a request declare its body as a query, for callers that parse no
+/// other headers.
 pub(crate) fn asks_query(map: &HeaderMap) -> bool {
     let mut about = HeaderMap::new();
     for name in ["x-ms-documentdb-isquery", "content-type"] {
@@ -116,9 +117,8 @@ pub(crate) fn asks_query(map: &HeaderMap) -> bool {
 }
 
 impl Headers {
-    /// Parses all headers in one pass. A repeated header must have equal values, because a proxy
-    /// may have checked the other one and let through a request that this server interprets
-    /// differently.
+    /// Parses all headers in one pass. A header that occurs twice must have equal values. Otherwise
+    /// a proxy might check one value, and this server use the other.
     pub(crate) fn read(map: HeaderMap) -> Result<Self> {
         let mut found = Self { texts: Vec::with_capacity(USUAL_TEXTS), ..Self::default() };
         let mut current: Option<HeaderName> = None;
@@ -139,8 +139,8 @@ impl Headers {
         std::str::from_utf8(value.as_bytes()).ok()
     }
 
-    /// Stores a text header, which must be UTF-8. Checking here makes the result independent of
-    /// where a value is used.
+    /// Stores a text header, which must be UTF-8. The check is here, so that the same request is
+    /// refused whichever operation uses the value.
     fn keep_text(&mut self, text: Text, name: &str, mut value: HeaderValue) -> Result<()> {
         // Hides the value from debug output.
         value.set_sensitive(text == Text::authorization);
@@ -157,8 +157,8 @@ impl Headers {
         Ok(())
     }
 
-    /// Returns whether the response to a write may omit the item. SDKs request that with an option
-    /// (`EnableContentResponseOnWrite` in .NET) to save most of the bytes.
+    /// Returns whether the response to a write may omit the item. SDKs have an option for this
+    /// (`EnableContentResponseOnWrite` in .NET), which saves most of the bytes.
     pub(crate) fn prefers_minimal(&self) -> bool {
         self.prefer().is_some_and(|prefer| prefer.eq_ignore_ascii_case("return=minimal"))
     }
@@ -237,7 +237,7 @@ const VERSIONS: &[&str] = &[
     "2018-08-31",
 ];
 
-/// From this date on any date is accepted, since an SDK may be newer than this server.
+/// Any date from this one on is accepted as a version, since an SDK may be newer than this server.
 const ALL_SINCE: &str = "2018-09-17";
 
 /// Returns whether a text is a value of `x-ms-indexing-directive`, which operations of batches also

@@ -1,5 +1,5 @@
 //! Determines the database that a request is about. In a cluster with several shards each database
-//! belongs to one shard, whose server answers. Where that server is, is not known here.
+//! belongs to one shard, whose server answers. The caller finds this server.
 
 use document::json;
 use http::{HeaderMap, Method, Uri};
@@ -11,15 +11,15 @@ use crate::{
     rid::Rid,
 };
 
-/// The property of a request that determines the shard which answers it.
+/// The property of a request that determines which shard answers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Home {
     /// Any shard can answer.
     Any,
     /// The shard that stores the database with this name answers.
     Named(String),
-    /// Number of a database or offer, from a resource id; the shard that assigned it answers
-    /// ([`Settings::shard`](crate::Settings::shard)).
+    /// Number of a database or offer, from a resource id. The shard that assigned the number
+    /// answers ([`Settings::shard`](crate::Settings::shard)).
     Numbered(u32),
 }
 
@@ -47,7 +47,7 @@ impl Home {
         }
     }
 
-    /// Returns whether the database is named in the request's body, since the request creates it.
+    /// Returns whether the request creates a database, whose name is then in the request's body.
     pub(crate) fn is_in_body(method: &Method, headers: &HeaderMap, link: &Link) -> bool {
         let all = link.kind == Resource::Databases && link.name.is_none();
         all && method == Method::POST && !asks_query(headers)

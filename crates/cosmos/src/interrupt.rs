@@ -35,7 +35,8 @@ pub(crate) enum StopReason {
 /// The client of a connection, shared by all its requests, so that they can be cancelled together.
 #[derive(Debug, Default)]
 pub(crate) struct Client {
-    /// The number of the `StopReason` with which the requests were cancelled; 0 if they were not.
+    /// Number of the `StopReason` for which the client's requests were cancelled; 0 if they were
+    /// not.
     why: AtomicU8,
     /// Address of the client.
     peer: Option<IpAddr>,
@@ -70,8 +71,8 @@ impl Client {
         self.sends.load(Relaxed)
     }
 
-    /// Fails if the requests are cancelled. It is a single atomic load, because evaluation polls
-    /// often.
+    /// Fails if the client's requests are cancelled. The check is a single atomic load, because
+    /// evaluation polls often.
     fn check_stopped(&self) -> Result<(), Error> {
         let why = i32::from(self.why.load(Relaxed));
         let text = match why {
@@ -83,7 +84,7 @@ impl Client {
     }
 }
 
-/// Cancels a client's requests when dropped, so that it works however the future of a connection
+/// Cancels a client's requests when it is dropped, which happens however the connection's future
 /// ends.
 #[derive(Debug)]
 pub(crate) struct StopOnDrop(pub(crate) Arc<Client>);
@@ -104,7 +105,7 @@ pub(crate) struct Interrupt {
     /// Deadline of the request on the monotonic clock.
     end: Duration,
     /// Thread time of the last check during a long evaluation, in nanoseconds; 0 if the evaluation
-    /// has yielded since, because the time until the next check then includes other work.
+    /// has yielded after that check: the thread time until the next check then includes other work.
     looked: AtomicU64,
     /// Processor time that long evaluations have taken so far, in nanoseconds.
     taken: AtomicU64,
@@ -132,7 +133,8 @@ impl Interrupt {
         Self { looked_at, ..self }
     }
 
-    /// Records the thread time of an evaluation and adds the time since the last check.
+    /// Adds the thread time since the evaluation's last check to its processor time. `now` is the
+    /// current thread time.
     fn note_progress(&self, now: Duration) {
         let now = as_nanos(now).max(1);
         let before = self.looked.swap(now, Relaxed);

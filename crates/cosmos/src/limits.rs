@@ -1,5 +1,5 @@
-//! Sizes, counts and times that this API enforces. Figures that Azure Cosmos DB documents are Azure
-//! Cosmos DB's, so that both refuse the same requests; the others bound the resources that one
+//! Sizes, counts and times that this API enforces. Limits that Azure Cosmos DB documents have its
+//! values, so that both refuse the same requests. The other limits bound the resources that one
 //! client may use.
 
 use std::{ops::RangeInclusive, time::Duration};
@@ -19,7 +19,8 @@ pub const BODY_BYTES: RangeInclusive<usize> = 64 * 1024..=MAX_BODY_BYTES;
 /// Bytes of a refused request's body that are read and discarded, so that the client reads the
 /// response.
 pub(crate) const MAX_DISCARDED_BYTES: usize = 64 * 1024 * 1024;
-/// A refused request's body is no longer waited for after this long without a byte.
+/// Time without a received byte after which the rest of a refused request's body is no longer
+/// awaited.
 pub(crate) const QUIET_TIME: Duration = Duration::from_millis(500);
 /// Maximum number of bytes that are read and discarded after a connection was closed for writing.
 pub(crate) const MAX_LINGER_BYTES: usize = 64 * 1024 * 1024;
@@ -48,8 +49,8 @@ pub(crate) const MAX_NAME_CHARS: usize = 255;
 pub(crate) const MAX_RESOURCES: usize = 500;
 /// Maximum number of paths of a hierarchical partition key.
 pub(crate) const MAX_KEY_PATHS: usize = 3;
-/// Components of a partition key header that are parsed. It exceeds the maximum of a key, so that a
-/// key with too many components gets the specific error.
+/// Maximum number of components that are parsed from a partition key header. It exceeds the maximum
+/// of a key, so that a key with too many components gets the error for that.
 pub(crate) const MAX_HEADER_KEYS: usize = 8;
 /// Maximum total size of the values of a partition key in bytes; the same limit as in Azure Cosmos
 /// DB for version 2 keys.
@@ -93,8 +94,8 @@ pub(crate) const MIN_THROUGHPUT: i64 = 400;
 pub(crate) const MIN_AUTOSCALE: i64 = 1000;
 /// Largest throughput.
 pub(crate) const MAX_THROUGHPUT: i64 = 1_000_000;
-/// Metered containers from which idle ones are evicted. It bounds memory, since clients choose the
-/// names of containers.
+/// Number of metered containers above which idle ones are evicted. It bounds memory, since clients
+/// choose the names of containers.
 pub(crate) const METERS: usize = 4096;
 /// Maximum number of session tokens in one request.
 pub(crate) const MAX_SESSION_TOKENS: usize = 1000;
@@ -108,8 +109,8 @@ pub(crate) const MAX_HEAD_BYTES: usize = 128 * 1024;
 pub(crate) const MAX_HEADERS: usize = 100;
 /// Maximum number of concurrent requests of one HTTP/2 connection.
 pub(crate) const MAX_STREAMS: u32 = 100;
-/// Concurrent requests of one HTTP/2 connection that run immediately. Further ones are scheduled
-/// with long operations, so that one client cannot take all processors.
+/// Concurrent requests of one HTTP/2 connection that run immediately. Further requests wait with
+/// long operations, so that one client cannot take all processors.
 pub(crate) const FREE_STREAMS: usize = 8;
 /// Longest wait for the next request head after a response; clients keep idle connections open.
 pub(crate) const HEAD_TIMEOUT: Duration = Duration::from_secs(240);
@@ -117,8 +118,8 @@ pub(crate) const HEAD_TIMEOUT: Duration = Duration::from_secs(240);
 pub(crate) const BODY_TIMEOUT: Duration = Duration::from_secs(60);
 /// Longest time for a TLS handshake.
 pub(crate) const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(20);
-/// Bytes of a body that are allocated before they have arrived. Beyond them a client must send data
-/// before memory is reserved for it.
+/// Bytes of a body that are allocated before they have arrived. For the rest, memory is reserved as
+/// the data arrives.
 pub(crate) const TRUSTED_BYTES: usize = 64 * 1024;
 /// Maximum number of attempts at a resource change that conflicts with concurrent changes.
 pub(crate) const MAX_TRIES: usize = 32;
@@ -127,10 +128,11 @@ pub(crate) const OPERATION_TIME: Duration = Duration::from_secs(60);
 /// Processor time that the evaluation of one page may take.
 pub(crate) const EVALUATION_TIME: Duration = Duration::from_secs(5);
 /// Work limit for evaluating one page, in the units of evaluation; on most machines it takes less
-/// than `EVALUATION_TIME`. Unlike the time limit it does not depend on the machine's load.
+/// than `EVALUATION_TIME`. Unlike `EVALUATION_TIME` this limit does not depend on the load of the
+/// machine.
 pub(crate) const PAGE_WORK: u64 = 5 << 30;
-/// Work after which a page that may end anywhere ends: the next row may still take the maximum work
-/// of one row.
+/// Work after which a page ends, if it may end at any row. It leaves the maximum work of one row,
+/// so that the next row still fits into `PAGE_WORK`.
 pub(crate) const PAGE_END: u64 = PAGE_WORK - evaluation::limits::MAX_WORK;
 /// Size of the flow-control window: bytes of unread bodies that an HTTP/2 client may send.
 pub(crate) const WINDOW_BYTES: u32 = 256 * 1024;
@@ -145,16 +147,19 @@ pub(crate) const WRITE_TIMEOUT: Duration = Duration::from_secs(60);
 pub(crate) const STEADY_BYTES: usize = 64 * 1024;
 /// Size of the parts in which a response is passed to the connection, in bytes.
 pub(crate) const ANSWER_PART_BYTES: usize = 64 * 1024;
-/// Bytes of the results that are kept for next pages, of all queries together. A small memory
-/// account gives less.
+/// Maximum size of the results kept for next pages, of all queries together. With a small memory
+/// account it is less.
 pub(crate) const AHEAD_BYTES: usize = 128 * 1024 * 1024;
 /// Maximum number of queries whose next page is computed ahead and kept.
 pub(crate) const MAX_AHEAD: usize = 256;
-/// Bytes of a response; some results are longer as text than as stored bytes.
+/// Maximum size of a response in bytes. It exceeds that of a page, since some results are longer as
+/// text than as stored bytes.
 pub(crate) const MAX_ANSWER_BYTES: usize = 32 * 1024 * 1024;
-/// Body size in bytes from which parsing runs apart, so that it does not delay other requests.
+/// Body size in bytes from which parsing runs on another thread, so that it does not delay other
+/// requests.
 pub(crate) const LONG_BODY_BYTES: usize = 256 * 1024;
-/// Query size in bytes from which parsing runs apart; a query takes longer per byte.
+/// Query size in bytes from which parsing runs on another thread. It is less than for bodies, since
+/// a query takes longer per byte.
 pub(crate) const LONG_QUERY_BYTES: usize = 32 * 1024;
 /// Body size in bytes below which parsing reserves no memory.
 pub(crate) const SMALL_BODY_BYTES: usize = 4 * 1024;

@@ -1,5 +1,6 @@
-//! Links: which resource a path denotes, and which forms of it a client may have signed. Whether
-//! the resource exists, and whether a part is a name or a resource id, is determined later.
+//! Links: the resource that a path denotes, and the forms of the path that a client may have
+//! signed. Whether the resource exists, and whether a part of the path is a name or a resource id,
+//! is determined later.
 //!
 //! ```text
 //! /dbs/{db}                                        a database
@@ -44,7 +45,7 @@ pub(crate) enum Resource {
     /// Client encryption keys.
     ClientKeys,
     Offers,
-    /// The pseudo-resource for deleting all items of a partition key.
+    /// The pseudo-resource for deleting all items with a partition key.
     PartitionKey,
     /// Addresses of replicas, which clients in direct mode request.
     Addresses,
@@ -103,8 +104,8 @@ pub(crate) struct Link {
 }
 
 impl Link {
-    /// Parses the target of a request. The path of an item has no query string: the .NET SDK sends
-    /// and signs an id with an unescaped `?`.
+    /// Parses the target of a request. In the path of an item a `?` is part of the id, since the
+    /// .NET SDK sends and signs ids with an unescaped `?`.
     pub(crate) fn of_target(uri: &Uri) -> Result<Self> {
         let link = Self::parse(uri.path())?;
         match uri.query() {
@@ -115,8 +116,8 @@ impl Link {
         }
     }
 
-    /// Parses a path without its query string. An unknown path is 404 before the signature is
-    /// checked, because the signature covers the kind of resource.
+    /// Parses a path without its query string. An unknown path fails with 404 before the signature
+    /// is checked: the signature covers the kind of the resource, which is unknown.
     pub(crate) fn parse(path: &str) -> Result<Self> {
         let link = path.trim_matches('/');
         if link.is_empty() {
@@ -186,8 +187,8 @@ impl Link {
     }
 
     /// Returns the texts that a client may have signed: the link as sent, the decoded link, and the
-    /// resource id at its end in lower case. SDKs and their versions differ, so the signature is
-    /// checked against all of them.
+    /// resource id at the end of the link in lower case. SDKs and their versions differ, so a
+    /// signature of any of these texts is accepted.
     pub(crate) fn signed_forms(&self) -> [Option<Cow<'_, str>>; 3] {
         let decoded = decode_part(&self.signed).ok().filter(|text| *text != self.signed);
         // Uses the decoded form, since lower-casing would change percent escapes too.
@@ -218,7 +219,7 @@ fn no_offer(id: &str) -> Failure {
     Failure::bad_request(format!("'offers/{id}' is not the id of an offer."))
 }
 
-/// Returns the failure for a path of no known resource.
+/// Returns the failure for a path that denotes no known resource.
 fn unknown_path() -> Failure {
     Failure::new(Fault::NotFound, "No resource has this path.")
 }

@@ -20,15 +20,15 @@ use select::statement::{PageLimit, Rest};
 
 use crate::limits::{AHEAD_BYTES, MAX_AHEAD};
 
-/// Results computed ahead for the next page of a query, and what they depend on.
+/// Results computed in advance for the next page of a query, and the state on which they depend.
 #[derive(Debug)]
 pub(crate) struct PageAhead {
     /// The results that follow the previous page.
     pub(crate) rest: Rest,
     /// The state of the store that the results depend on.
     pub(crate) basis: ScanBasis,
-    /// Statistics of the scan that produced the results: the next page is charged as if it had
-    /// scanned too.
+    /// Statistics of the scan that produced the results. The next page is charged as if it had
+    /// scanned the rows itself.
     pub(crate) scanned: Scanned,
     /// The order in which the scan reads the items.
     pub(crate) comes: ScanOrder,
@@ -68,7 +68,8 @@ impl<P> fmt::Debug for PagesAhead<P> {
 }
 
 impl<P> PagesAhead<P> {
-    /// Returns how much a query may keep beyond its page; `None` if memory is scarce.
+    /// Returns the limits of the results that a query may keep beyond its page; `None` if memory is
+    /// scarce.
     pub(crate) fn room(account: &Account) -> Option<PageLimit> {
         let bytes = Self::most_bytes(account) / 4;
         // Approximate memory of a small result with its overhead.

@@ -1,8 +1,8 @@
-//! Permissions: the resource, or a logical partition of it, that a user may access, and whether
-//! writes are included. Users are handled elsewhere.
+//! Permissions: a resource, or a logical partition of it, that a user may access, and whether the
+//! user may also write. Users are handled elsewhere.
 //!
-//! A signed token names a permission and its version, but not its contents: these are read for each
-//! request, so that changing or deleting a permission revokes its tokens immediately.
+//! A signed token names a permission and its version. The contents of the permission are read for
+//! each request, so that changing or deleting a permission revokes its tokens immediately.
 
 use auth::Token;
 use document::{Document, Value};
@@ -59,7 +59,8 @@ impl Permission {
         Ok(Self { writes, path, partition })
     }
 
-    /// Returns the permission of a token, if the permission still has the token's version.
+    /// Returns the permission that a token names. Fails if its version is no longer that in the
+    /// token.
     pub(crate) fn of_token<S: Store>(engine: &Engine<S>, token: &Token) -> Result<Self> {
         let path: Vec<&str> = token.permission.split(SEPARATOR).collect();
         let held = engine.resource_at(&path).filter(|held| held.stamp == token.version);

@@ -1,5 +1,5 @@
-//! The result of a route: a status, a body and the headers that are not the same for all responses.
-//! `http` builds the response from it.
+//! The result of a route: a status, a body, and the headers that differ between responses. `http`
+//! builds the response from it.
 
 use http::HeaderValue;
 use memory::Share;
@@ -47,8 +47,8 @@ pub(crate) struct StoredHeaders {
     pub(crate) of_write: bool,
 }
 
-/// The parent of a resource as headers name it: SDKs store session tokens by its path and id. They
-/// are kept as header values because every response about an item has them.
+/// The parent of a resource as headers name it: SDKs store session tokens by the parent's path and
+/// id. Both are stored as header values, because every response about an item has them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ParentHeaders {
     /// Path of names, without a leading or trailing slash.
@@ -76,7 +76,7 @@ impl Reply {
         Self { status, ..Self::default() }
     }
 
-    /// Sets the charge in request units for this work on a number of bytes.
+    /// Sets the charge in request units, for this kind of work on `bytes` bytes.
     pub(crate) fn with_units(mut self, work: Work, bytes: usize) -> Self {
         self.request_units = request_units::hundredths(work, bytes);
         self

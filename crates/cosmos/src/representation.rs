@@ -10,7 +10,7 @@ use crate::{
     request::Request, request_units::Work, rid::Rid,
 };
 
-/// Properties that the server adds to a resource in responses.
+/// Values of the properties that the server adds to a resource in responses.
 #[derive(Clone, Debug)]
 pub(crate) struct SystemProperties {
     pub(crate) rid: Rid,
@@ -25,8 +25,8 @@ pub(crate) struct SystemProperties {
 }
 
 impl SystemProperties {
-    /// Appends the properties that the server sets to a resource's own. `links` are the feeds below
-    /// it, each as property name and value.
+    /// Appends the properties that the server sets to the resource's own properties. `links` are
+    /// the feeds below the resource, each as property name and value.
     pub(crate) fn complete_body(&self, mut body: Document, links: &[(&str, &str)]) -> Document {
         let rid = self.rid.encode();
         body.push("_self", format!("{}{}/{rid}/", self.owner, self.word));
@@ -47,8 +47,8 @@ pub(crate) fn resource_text(resource: &Document) -> Vec<u8> {
     out
 }
 
-/// Returns the response with one resource and its etag. The charge is a point read for status 200,
-/// and a write otherwise.
+/// Returns the response with one resource and its etag. With status 200 it is charged as a point
+/// read, otherwise as a write.
 pub(crate) fn resource_reply(status: u16, resource: &Document) -> Reply {
     let body = resource_text(resource);
     let work = if status == 200 { Work::PointRead } else { Work::Write };
@@ -61,8 +61,8 @@ pub(crate) fn resource_reply(status: u16, resource: &Document) -> Reply {
     Reply { body, ..reply }
 }
 
-/// The body of a feed. Memory for its text is reserved as it grows, so that a feed that becomes too
-/// large fails early.
+/// The body of a feed. Memory for the text is reserved as the text grows, so that a feed that
+/// becomes too large fails early.
 #[derive(Debug)]
 pub(crate) struct Feed {
     /// The JSON text so far, without the brackets that close it.
@@ -73,7 +73,8 @@ pub(crate) struct Feed {
 }
 
 impl Feed {
-    /// Creates an empty feed of the resource with this id; `name` is the name of its array.
+    /// Creates an empty feed of the resource with the id `rid`; `name` is the property name of the
+    /// feed's array.
     pub(crate) fn new(rid: &str, name: &str, account: &Account) -> Self {
         let mut text = b"{\"_rid\":".to_vec();
         json::write_string(rid, &mut text);

@@ -1,6 +1,6 @@
 //! A parsed request head: its link, its headers, and the operation that they determine. Parsing
-//! only reads the head; `authorize` checks the sender's rights, and the routes look up what it
-//! refers to.
+//! reads only the head. `authorize` checks the sender's rights, and the routes look up the
+//! resources.
 
 use std::sync::Arc;
 
@@ -89,21 +89,22 @@ impl Request {
     }
 
     /// Stores the result of the container lookup, including a failure: operations that do not need
-    /// the container still run, and the others return the failure unchanged.
+    /// the container still run, and all others return this failure.
     pub(crate) fn keep_container(&mut self, found: Result<Arc<Container>>) {
         self.container = Some(found);
     }
 
-    /// Returns the container that was found, without checking that it is the one the client
-    /// intends.
+    /// Returns the container that was found. Does not compare its id with the id that the client
+    /// has sent.
     pub(crate) fn found_container(&self) -> Option<&Arc<Container>> {
         self.container.as_ref()?.as_ref().ok()
     }
 
     /// Returns the container of the operation's resource.
     ///
-    /// SDKs cache the resource id of a container and send it along; sub-status 1024 tells them that
-    /// the name now belongs to another container, and they read its definition again.
+    /// SDKs cache the resource id of a container and send it with requests. If the name now belongs
+    /// to another container, the failure has sub-status 1024, on which SDKs read the definition
+    /// again.
     pub(crate) fn container(&self) -> Result<&Arc<Container>> {
         let found = match &self.container {
             Some(Ok(found)) => found,
@@ -121,7 +122,8 @@ impl Request {
     }
 }
 
-/// Refuses compressed bodies explicitly; parsing one would fail with a misleading JSON error.
+/// Refuses a compressed body with a specific failure; parsing it would fail with a misleading JSON
+/// error.
 fn check_encoding(headers: &Headers) -> Result<()> {
     match headers.content_encoding().map(str::trim) {
         Some(encoding) if !encoding.is_empty() && !encoding.eq_ignore_ascii_case("identity") => {

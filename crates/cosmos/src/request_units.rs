@@ -24,8 +24,8 @@ pub(crate) fn of_failure() -> u64 {
     hundredths(Work::PointRead, 0)
 }
 
-/// Returns the cost in hundredths of a unit: a base, and a part for each started kilobyte, at least
-/// one.
+/// Returns the cost in hundredths of a unit: a fixed part, and a part for each started kilobyte of
+/// `bytes`, of which at least one is charged.
 pub(crate) fn hundredths(work: Work, bytes: usize) -> u64 {
     let kilobytes = (bytes as u64).div_ceil(1024).max(1);
     match work {

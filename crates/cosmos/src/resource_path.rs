@@ -78,8 +78,8 @@ impl ResourcePath {
         Some(Self(parts))
     }
 
-    /// Replaces resource ids of database and container by their names. Parts that do not exist are
-    /// left unchanged.
+    /// Replaces the resource ids of database and container by their names. A part that does not
+    /// exist is left unchanged.
     pub(crate) fn resolve_names<S: Store>(
         mut self,
         engine: &Engine<S>,
@@ -98,9 +98,9 @@ impl ResourcePath {
         self
     }
 
-    /// Returns whether the path identifies an item only together with a partition key: it uses the
-    /// item's id, which is unique in a logical partition only, and the container has a partition
-    /// key.
+    /// Returns whether the path identifies an item only together with a partition key. That is so
+    /// if it has the item's id, which is unique only within a logical partition, and the container
+    /// has a partition key.
     pub(crate) fn needs_partition<S: Store>(&self, engine: &Engine<S>, known: &Containers) -> bool {
         let [(_, database), (_, container), (Resource::Documents, name)] = self.0.as_slice() else {
             return false;
@@ -110,8 +110,8 @@ impl ResourcePath {
         !by_rid && found.is_ok_and(|found| !found.key.paths().is_empty())
     }
 
-    /// Returns whether this is an item's path and `other` that of its container or its partition
-    /// key ranges, which SDKs read before they read the item.
+    /// Returns whether this is the path of an item, and `other` that of the item's container or of
+    /// the container's partition key ranges. SDKs read both before they read an item.
     pub(crate) fn is_item_of(&self, other: &Self) -> bool {
         let [database, container, (Resource::Documents, _)] = self.0.as_slice() else {
             return false;

@@ -135,8 +135,8 @@ impl Rid {
         Self::Leaf { database, owner: container | CONTAINER, number, leaf }
     }
 
-    /// Returns whether this server may assign the id. Databases are numbered from one, so an id
-    /// with a large number is another text that only has this form, and may be a name.
+    /// Returns whether this server may assign the id. Databases are numbered from one. A text that
+    /// decodes to an id with a large number is therefore no id, but may be a name.
     pub(crate) fn may_be_given(self) -> bool {
         let (Self::Database(database)
         | Self::Container { database, .. }

@@ -31,21 +31,22 @@ const BUILT_IN: [(&str, &str, &[&str]); 2] = [
     ),
 ];
 
-/// Which Entra tokens are accepted, and the rights of their holders.
+/// Rules for Entra tokens: which are accepted, and the rights of their holders.
 #[derive(Debug)]
 pub struct TokenRules {
     /// The identity service whose tokens are accepted.
     pub issuer: Option<Issuer>,
     /// Whether tokens in the emulators' form, signed by an account key, are accepted. The holder of
-    /// a key can put any principal into such a token, so with an identity service they are refused
-    /// by default.
+    /// a key can put any principal into such a token, so by default these tokens are refused if an
+    /// identity service is configured.
     pub emulator_tokens: bool,
     /// Without roles a token signed by an account key has the rights of that key.
     pub roles: Option<Roles>,
 }
 
 impl Default for TokenRules {
-    /// Returns the rules of a server without `--cosmos-roles`: account keys sign all tokens.
+    /// Returns the rules of a server without `--cosmos-roles`: a token must be signed by an account
+    /// key, and has the rights of that key.
     fn default() -> Self {
         Self { issuer: None, emulator_tokens: true, roles: None }
     }

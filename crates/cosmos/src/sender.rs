@@ -8,8 +8,8 @@ use auth::Right;
 pub(crate) enum Sender {
     /// By the signature or token in the request's headers.
     Signs,
-    /// As `Signs`, for a client that connected to another endpoint, which has checked the host and
-    /// serves static pages.
+    /// Authenticated as in `Signs`. The client has connected to another endpoint, which has checked
+    /// the host name and serves static pages itself.
     Forwarded,
     /// The caller of this crate, which has authenticated the sender itself: the portal. The
     /// request's authorization headers are ignored.

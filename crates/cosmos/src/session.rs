@@ -25,7 +25,7 @@ pub(crate) fn session_token(seq: u64) -> String {
     format!("{RANGE}:-1#{seq}")
 }
 
-/// Returns the newest commit in a header's tokens; `None` if one of them is malformed.
+/// Returns the newest commit in the session tokens of a header; `None` if one of them is malformed.
 fn seen_by(header: &str) -> Option<u64> {
     let mut newest = 0;
     for (at, token) in header.split(',').enumerate() {

@@ -10,7 +10,7 @@ use crate::failure::{Failure, Fault, Result};
 
 /// Maximum nesting of the other servers' responses.
 const MAX_DEPTH: usize = 64;
-/// Estimated memory in bytes per byte of text once it is parsed.
+/// Estimated memory in bytes that one byte of text takes once it is parsed.
 const PARSED: usize = 8;
 
 /// A feed of resources that belong to no database.
@@ -22,15 +22,14 @@ pub enum SharedFeed {
     Offers,
 }
 
-/// The entries of a feed on all other shards, as one JSON array each; an error if a shard is
-/// unreachable.
+/// The entries of a feed, one JSON array for each other shard. An error if a shard is unreachable.
 pub type Shown<'a> = Pin<Box<dyn Future<Output = io::Result<Vec<Vec<u8>>>> + Send + 'a>>;
 
 /// Requests feeds from the other shards.
 pub trait AskSiblings: Send + Sync {
     /// Returns the entries of a feed on each other shard
-    /// ([`Door::own_feed`](crate::Door::own_feed)). Memory for them is reserved in `held` as they
-    /// arrive; if there is not enough, the error has kind `OutOfMemory`.
+    /// ([`Door::own_feed`](crate::Door::own_feed)). Memory for the entries is reserved in `held` as
+    /// they arrive; if it is short, the error has kind `OutOfMemory`.
     fn ask<'a>(&'a self, feed: SharedFeed, held: &'a mut Share) -> Shown<'a>;
 }
 

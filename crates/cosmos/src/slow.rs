@@ -1,5 +1,5 @@
-//! Reports finished requests: a log line for each slow one, and an event for the tracer, both with
-//! what was done and its cost, and without values. Slow requests are also kept in memory with their
+//! Reports finished requests: a log line for each slow one, and an event for the tracer. Both have
+//! the operation and its cost, but no values. Slow requests are also kept in memory with their
 //! query text.
 
 use std::time::Duration;

@@ -18,7 +18,7 @@ use parking_lot::Mutex;
 
 use crate::limits::METERS;
 
-/// Throughput that a container may use, and where it is accounted.
+/// Throughput that a container may use, and the offer to which its use is charged.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Allowance {
     /// Resource id of the container or database that the offer belongs to.
@@ -35,11 +35,12 @@ struct CachedAllowance {
     allowance: Option<Allowance>,
 }
 
-/// The remaining request units of an offer in the current second.
+/// The remaining request units of an offer, as of one second.
 #[derive(Debug)]
 struct Bucket {
     second: u64,
-    /// Remaining hundredths of request units; negative if responses cost more than was left.
+    /// Remaining hundredths of request units. Negative if responses cost more than was left before
+    /// them.
     left: i64,
 }
 
@@ -56,8 +57,9 @@ pub(crate) struct Throttle(Mutex<Meters>);
 
 impl Throttle {
     /// Checks whether a request about items of a container may run; `now` is monotonic time.
-    /// Returns the bucket to charge, if any, or the milliseconds after which the request may be
-    /// retried. `find` looks up the container's limit and is called once per second.
+    /// Returns the resource id of the bucket to charge, or `None` if the container has no limit.
+    /// The error is the number of milliseconds after which the request may be retried. `find` looks
+    /// up the container's limit and is called once per second.
     pub(crate) fn admit_request(
         &self,
         now: Duration,
@@ -107,8 +109,8 @@ impl Meters {
 }
 
 impl Bucket {
-    /// Adds the refills of the seconds since; the bucket never exceeds one second's units, so that
-    /// clients cannot accumulate a burst.
+    /// Adds the units of the seconds since the last refill. The bucket never exceeds one second's
+    /// units, so that clients cannot save up units for a burst.
     fn refill(&mut self, second: u64, rate: i64) {
         let seconds = i64::try_from(second.saturating_sub(self.second)).unwrap_or(i64::MAX);
         self.left = self.left.saturating_add(rate.saturating_mul(seconds)).min(rate);

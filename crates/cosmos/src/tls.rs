@@ -110,8 +110,8 @@ impl Certificate {
     }
 }
 
-/// The certificate in use. Clones share it, so all listeners present the one that was set last;
-/// existing connections keep the certificate of their handshake.
+/// The certificate in use. Clones share it, so a change applies to all listeners. Existing
+/// connections keep the certificate of their handshake.
 #[derive(Clone)]
 pub struct CurrentCertificate(Arc<ArcSwap<Certificate>>);
 
@@ -137,7 +137,7 @@ impl CurrentCertificate {
         self.0.store(Arc::new(certificate));
     }
 
-    /// Returns an acceptor for a new connection; it shares the settings.
+    /// Returns an acceptor for a new connection. All acceptors share the settings.
     pub(crate) fn acceptor(&self) -> TlsAcceptor {
         TlsAcceptor::from(Arc::clone(&self.0.load().config))
     }

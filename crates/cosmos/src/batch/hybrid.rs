@@ -1,5 +1,5 @@
-//! Converts batches in HybridRow, which the .NET SDK sends, by the meaning of the numbers and texts
-//! in their rows.
+//! Converts batches in HybridRow, which the .NET SDK sends, between their rows and the operations
+//! and outcomes of this crate.
 
 use hybrid_row::{Operation, OperationResult, ResultWriter};
 
@@ -17,8 +17,8 @@ use crate::{
 /// Number of the resource type "document", the only one in batches.
 const DOCUMENT: i32 = 2;
 
-/// Parses the operations of a request. As with JSON, the outer error concerns the whole request and
-/// an inner one a single operation.
+/// Parses the operations of a request. The outer error concerns the whole request; an inner error
+/// fails a single operation.
 pub(super) fn read_operations(body: &[u8]) -> Result<Vec<Result<BatchOperation>>> {
     if MAX_HYBRID_BATCH_BYTES < body.len() {
         return Err(Failure::too_large());
@@ -79,8 +79,8 @@ fn read_operation(row: &Operation<'_>) -> Result<BatchOperation> {
 }
 
 /// Writes the body of a response. The text of a failure is stored as `resourceBody`, because the
-/// SDK shows that as the error message of an operation. It consumes the outcomes to free each item
-/// once it is copied.
+/// SDK shows that as the error message of an operation. The outcomes are passed by value, so that
+/// each item is freed once it is copied.
 pub(super) fn write_outcomes(outcomes: Vec<Outcome>) -> Vec<u8> {
     let bytes = outcomes.iter().map(|outcome| outcome.body.len() + OUTCOME_BYTES).sum();
     let mut writer = ResultWriter::with_capacity(bytes);

@@ -32,9 +32,9 @@ impl Encoding {
         }
     }
 
-    /// Returns the number of operations in a HybridRow body that is refused as a whole, if it can
-    /// be determined: its response must have as many rows. Returns `None` for JSON, which reports
-    /// errors without rows.
+    /// Returns the number of operations in a body that is refused as a whole: a HybridRow response
+    /// must have one row for each. Returns `None` if the number cannot be determined, and for JSON,
+    /// where such a response has no rows.
     pub(crate) fn count_rows(self, body: &[u8]) -> Option<usize> {
         match self {
             Self::Json => None,

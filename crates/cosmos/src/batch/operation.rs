@@ -11,13 +11,15 @@ use crate::{
     patch::Patch,
 };
 
-/// A validated operation of a batch. Whether it fits the container is checked when it is prepared.
+/// A validated operation of a batch. Whether it suits the container is checked when it is prepared
+/// for execution.
 #[derive(Clone, Debug)]
 pub(crate) struct BatchOperation {
     pub(crate) action: BatchAction,
     /// The etag that the item must have, as the client wrote it.
     pub(crate) if_match: Option<String>,
-    /// The etag that the client already has, for reads; if it matches, the item is not returned.
+    /// The etag of the version that the client already has, for reads. If the item still has this
+    /// version, it is not returned.
     pub(crate) if_none_match: Option<String>,
     /// The partition key in header form; used in bulks only. A batch has one key for all
     /// operations, in the request's header.
@@ -33,7 +35,7 @@ pub(crate) enum BatchAction {
     Create(NewItem),
     /// Create or overwrite an item.
     Upsert(NewItem),
-    /// Replace the item with this id by another, which may have a different id.
+    /// Replace the item with this id by another item, whose id may differ.
     Replace(String, NewItem),
     /// Patch the item with this id.
     Patch(String, Patch),
@@ -80,7 +82,8 @@ impl Kind {
 /// The item or the patch of an operation.
 #[derive(Debug)]
 pub(super) enum OperationBody<'a> {
-    /// A value that was parsed as part of the batch; its own depth is not checked yet.
+    /// A value that was parsed as part of the batch. The depth of the value itself is not checked
+    /// yet.
     Parsed(Value),
     /// JSON as text or binary.
     Bytes(&'a [u8]),
@@ -162,8 +165,8 @@ pub(super) fn check_count(count: usize) -> Result<()> {
     }
 }
 
-/// Converts the item of an operation. It was parsed as part of the batch, so its own depth is
-/// checked here.
+/// Converts the item of an operation. It was parsed as part of the batch, so the depth of the item
+/// itself is checked here.
 fn read_item(body: Value) -> Result<NewItem> {
     if !fits_depth(&body, MAX_DEPTH) {
         return Err(Failure::bad_request(format!(

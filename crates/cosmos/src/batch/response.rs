@@ -1,8 +1,8 @@
 //! The response to a batch: an array with the outcome of each operation.
 //!
-//! Its items could total a hundred times two megabytes, so the response has a budget. In a bulk,
-//! items beyond the budget are omitted and reads beyond it fail individually; a transactional batch
-//! with reads is refused as a whole.
+//! The items of a batch could total a hundred times two megabytes, so the response has a size
+//! budget. In a bulk, items of writes beyond the budget are omitted, and reads beyond it fail
+//! individually; a transactional batch with reads is refused as a whole.
 
 use std::{
     io::Write,
@@ -19,14 +19,14 @@ use crate::{etag, failure::Failure, limits::MAX_BATCH_ANSWER_BYTES, reply::Reply
 /// Approximate size of an outcome in the response without its item, for the buffer capacity.
 pub(super) const OUTCOME_BYTES: usize = 128;
 
-/// The remaining bytes for items in a response, and their memory reservation. Concurrent operations
-/// of a bulk share it.
+/// The number of bytes that are left for items in a response, and the memory reservation for items.
+/// Concurrent operations of a bulk share it.
 #[derive(Debug)]
 pub(crate) struct ResponseBudget {
     /// Remaining bytes of text that the response may have.
     left: AtomicUsize,
-    /// Stored size of the smallest item that did not fit. It never grows; items of at least that
-    /// size are not rendered.
+    /// Stored size of the smallest item that did not fit. It never grows. Items of this size or
+    /// more are not rendered.
     refused: AtomicUsize,
     /// Memory reserved for the rendered items.
     held: Mutex<Share>,
@@ -38,8 +38,8 @@ impl ResponseBudget {
         Self::with_bytes(MAX_BATCH_ANSWER_BYTES, account)
     }
 
-    /// Creates a budget without limits, for items whose total was limited and reserved before they
-    /// were read.
+    /// Creates a budget without limits, for items whose total size was limited, and whose memory
+    /// was reserved, before they were read.
     pub(crate) fn unlimited() -> Self {
         Self::with_bytes(usize::MAX, &Account::default())
     }
@@ -55,15 +55,17 @@ impl ResponseBudget {
         Self { left, refused, held: Mutex::new(account.share()) }
     }
 
-    /// Returns whether an item of this stored size is worth rendering: not if an item of at most
-    /// that size did not fit, so that the time spent on a response is bounded by its size.
+    /// Returns whether an item of this stored size may still fit. False if a smaller or equal item
+    /// did not fit; the item is then not rendered, so that the time spent on a response is bounded
+    /// by its size.
     pub(crate) fn may_hold(&self, stored: usize) -> bool {
         // A stale result only costs one rendering that is not used.
         stored < self.refused.load(Ordering::Relaxed)
     }
 
-    /// Takes budget for the text of an item of this stored size. Fails if too little is left, and
-    /// for an empty text, which means that `may_hold` returned false.
+    /// Takes the length of an item's text from the budget; `stored` is the stored size of the item.
+    /// Fails if too little is left, and for an empty text, which stands for an item that was not
+    /// rendered.
     pub(crate) fn take_room(&self, text: &Vec<u8>, stored: usize) -> Result<(), Failure> {
         // If too little is left the subtraction fails and nothing is taken.
         let less = |left: usize| left.checked_sub(text.len());
@@ -122,8 +124,8 @@ impl Outcome {
     }
 }
 
-/// Writes the body of the response. It consumes the outcomes so that each item's text is freed once
-/// it is copied.
+/// Writes the body of the response. The outcomes are passed by value, so that each item's text is
+/// freed once it is copied.
 pub(super) fn write_outcomes(outcomes: Vec<Outcome>) -> Vec<u8> {
     let bytes = outcomes.iter().map(|outcome| outcome.body.len() + OUTCOME_BYTES).sum();
     let mut out = Vec::with_capacity(bytes);

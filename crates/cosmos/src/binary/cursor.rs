@@ -46,8 +46,8 @@ impl<'a> Cursor<'a> {
         Ok(bytes.fold(0, |number, byte| number << 8 | u64::from(*byte)))
     }
 
-    /// Reads a length, count or offset of this many bytes. A value too large for memory is clamped,
-    /// and then found to exceed the end.
+    /// Reads a length, count or offset of `width` bytes. A value that is too large for memory is
+    /// clamped; it then exceeds the end of the body and is refused.
     pub(super) fn read_length(&mut self, width: usize) -> Result<usize> {
         Ok(usize::try_from(self.read_number(width)?).unwrap_or(usize::MAX))
     }
@@ -74,8 +74,8 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Limits reading to the next `len` bytes and returns the previous bytes for `widen`. So a
-    /// nested value cannot read beyond its array or object, whatever its own length says.
+    /// Limits reading to the next `len` bytes. Returns the previous limit for `widen`. A nested
+    /// value therefore cannot read beyond its array or object, whatever its own length says.
     pub(super) fn narrow(&mut self, len: usize) -> Result<&'a [u8]> {
         let within = self.bytes.get(..self.at.saturating_add(len));
         let within = within.ok_or_else(|| invalid("a length is beyond the end", self.at))?;
@@ -87,8 +87,8 @@ impl<'a> Cursor<'a> {
         self.bytes = bytes;
     }
 
-    /// Returns a cursor at an earlier offset that ends at `end`. References are read with it, so
-    /// they cannot refer to themselves or to anything after them.
+    /// Returns a cursor at an earlier offset that ends at `end`. The target of a reference is read
+    /// with it, so that a reference cannot refer to itself or to anything after it.
     pub(super) fn look_back(&self, at: usize, end: usize) -> Self {
         Self { bytes: self.bytes.get(..end).unwrap_or_default(), at }
     }

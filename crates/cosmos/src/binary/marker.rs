@@ -1,6 +1,6 @@
-//! Markers: the first byte of a value, and what it says about the following bytes. Lengths, counts
-//! and offsets are described by the number of bytes that encode them. The table is that of Azure
-//! Cosmos DB's SDKs; bytes that they do not write are refused.
+//! Markers: the first byte of a value, which gives its type and the encoding of the following
+//! bytes. A number in a variant below is the width in bytes of a length, count or offset. The table
+//! is that of Azure Cosmos DB's SDKs; markers that no SDK writes are refused.
 
 /// The type and encoding of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,8 +23,8 @@ pub(super) enum Marker {
     /// An array of numbers of one type: the marker of the type, a count of this width, then the
     /// numbers without markers.
     Numbers(usize),
-    /// An array of number arrays of equal length: the marker of the arrays, that of their numbers,
-    /// and both counts of this width.
+    /// An array of number arrays of equal length: the marker of the arrays, the marker of their
+    /// numbers, the two counts of this width, then the numbers.
     Tables(usize),
 }
 
@@ -61,7 +61,7 @@ pub(super) enum Form {
     Base64 { width: usize, url: bool },
     /// A string of a restricted alphabet: its length, then half a byte per character.
     Digits(Digits),
-    /// A count, the lowest character if it is not U+0000, and this many bits per character.
+    /// A count, the lowest character code if it is not 0, and `bits` bits per character.
     Packed { bits: usize, based: bool, width: usize },
 }
 
@@ -93,7 +93,7 @@ impl Digits {
 pub(super) enum Frame {
     /// The array or object is empty.
     Empty,
-    /// One value, or one name and value, whose length is not encoded.
+    /// A single value, or a single name and value. No length is encoded.
     One,
     /// A length in bytes of this `width` and, if `counted`, a count of values of the same width.
     Long { width: usize, counted: bool },
@@ -132,7 +132,7 @@ impl Number {
         })
     }
 
-    /// Returns the type of a single number, which includes all types of number arrays.
+    /// Returns the type of a single number. It includes all types of numbers in arrays.
     fn of_marker(byte: u8) -> Option<Self> {
         Some(match byte {
             0xc7 => Self::Unsigned(8),

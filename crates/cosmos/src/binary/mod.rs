@@ -1,9 +1,10 @@
 //! The binary JSON encoding of this protocol, which clients may use for items and batches: a format
 //! byte, then one value. It is only decoded; responses are text, which every client accepts.
 //!
-//! SDKs use it if their binary encoding is enabled. Each value starts with a marker, a byte that
-//! gives its type and how its length is encoded (`marker`). Strings have some ten encodings, among
-//! them references to earlier strings and packed forms for digits, dates and base64 (`strings`).
+//! SDKs use this encoding if the application enables it. Each value starts with a marker, a byte
+//! that gives the value's type and the encoding of its length (`marker`). Strings have some ten
+//! encodings, among them references to earlier strings and packed forms for digits, dates and
+//! base64 (`strings`).
 //!
 //! A few bytes of this encoding can expand to much text: a reference of two bytes may repeat a long
 //! string, and an array of arrays of numbers stores no bytes for empty rows. Decoding therefore

@@ -23,8 +23,8 @@ const LEAST: usize = 2;
 /// Length of the quotes and the colon that surround a name in the text.
 const AROUND_NAME: usize = 3;
 
-/// The remaining text bytes that a body may expand to, since references and arrays of empty arrays
-/// can expand to much.
+/// The number of text bytes that a body may still expand to. References and arrays of empty arrays
+/// can expand a short body to a long text.
 #[derive(Debug)]
 pub(super) struct TextBudget(usize);
 
@@ -110,8 +110,8 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// Decodes a number with the types of JSON parsing: an integer within `i64` is an int64, a
-    /// larger one the nearest double. A value encoded as a double stays a double.
+    /// Decodes a number to the type that JSON parsing would give it. An integer within `i64` is an
+    /// int64, a larger one the nearest double. A value encoded as a double stays a double.
     fn read_number(&mut self, number: Number) -> Result<Value> {
         let start = self.cursor.position();
         let double = match number {

@@ -1,5 +1,5 @@
-//! Decodes the string encodings. Each spends its text length before memory is allocated, so that no
-//! encoding expands a body beyond its limit.
+//! Decodes the string encodings. Each spends the length of its text from the budget before memory
+//! is allocated, so that no encoding expands a body beyond the limit.
 //!
 //! ```text
 //! short, long    bytes of UTF-8
@@ -25,8 +25,8 @@ use super::{
 };
 use crate::failure::Result;
 
-/// Decodes a string after its marker at `start`. A reference must point before itself and to a
-/// string that is not a reference, which excludes chains and cycles.
+/// Decodes a string after its marker at `start`. A reference must point to an earlier string that
+/// is not a reference, which excludes chains and cycles.
 pub(super) fn read_string(
     form: Form,
     start: usize,
@@ -118,9 +118,10 @@ fn read_guid(digits: Digits, quoted: bool, cursor: &mut Cursor<'_>) -> Result<St
     Ok(text)
 }
 
-/// Decodes a base64 string that is stored as its decoded bytes. The byte after the count of
-/// four-character groups is the number of padding characters at the end or, inverted, the number of
-/// omitted characters. An inconsistent value is refused, since it would change the string.
+/// Decodes a base64 string that is stored as its decoded bytes. The count of four-character groups
+/// is followed by a byte: the number of padding characters at the end or, with inverted bits, the
+/// number of omitted characters. An inconsistent value is refused, since it would change the
+/// string.
 fn read_base64(
     width: usize,
     url: bool,
@@ -163,9 +164,9 @@ fn read_half_bytes(
     Ok(halves.take(count).map(|half| char::from(digits.character_of(half))).collect())
 }
 
-/// Decodes `count` characters of at most seven bits each, lowest bits first. If `based`, the lowest
-/// character precedes them and is added to each. Characters beyond ASCII are refused, since no
-/// client packs them.
+/// Decodes `count` characters of at most seven bits each, lowest bits first. If `based`, they are
+/// preceded by a character code that is added to each. Characters beyond ASCII are refused, since
+/// no client packs them.
 fn read_packed(
     bits: usize,
     based: bool,

@@ -1,5 +1,5 @@
-//! Predefined strings, encoded by a single marker. The order must match the list in Azure Cosmos
-//! DB's SDKs.
+//! Predefined strings, each encoded as a single marker. Their order must match the list in Azure
+//! Cosmos DB's SDKs.
 
 /// The strings by index.
 const SYSTEM: [&str; 32] = [

@@ -1,6 +1,6 @@
-//! Client encryption policies: which paths clients encrypt, and with which keys of the database.
-//! Nothing is encrypted here; policies are validated like in Azure Cosmos DB, so that mistakes are
-//! found before data are written.
+//! Client encryption policies: the paths that clients encrypt, and the database's keys that they
+//! use. Nothing is encrypted here. Policies are validated as in Azure Cosmos DB, so that mistakes
+//! are found before data are written.
 
 use std::collections::HashSet;
 

@@ -1,5 +1,5 @@
-//! Full-text policies: which paths contain text, and their indexes. There is no full-text search
-//! here; policies are validated like in Azure Cosmos DB, so that mistakes in a template are found.
+//! Full-text policies: the paths that contain text, and their indexes. There is no full-text search
+//! here. Policies are validated as in Azure Cosmos DB, so that mistakes in a template are found.
 
 use document::{Document, Value};
 

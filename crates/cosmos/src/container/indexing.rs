@@ -1,10 +1,11 @@
-//! Indexing policies: validated, completed with defaults, and converted to indexes. Results of
-//! queries do not depend on the policy, except that an ORDER BY over several properties requires a
-//! composite index; the policy determines their cost.
+//! Indexing policies: validated, completed with defaults, and converted to indexes. The policy
+//! determines the cost of queries. It does not affect their results, except that an ORDER BY over
+//! several properties requires a composite index.
 //!
-//! The included and excluded paths say which values may be indexed; the engine indexes those that
-//! queries need or that are listed explicitly. Each composite index becomes an index. A policy is
-//! completed as in Azure Cosmos DB: without any path all are included, and the etag is excluded.
+//! The included and excluded paths determine the values that may be indexed. The engine indexes the
+//! values that queries need or that the policy lists explicitly. Each composite index of the policy
+//! becomes an index. A policy is completed as in Azure Cosmos DB: a policy without paths includes
+//! all paths, and the etag is excluded.
 
 use std::collections::HashSet;
 
@@ -22,7 +23,7 @@ use crate::{
 const COMPOSITE: &str = "composite ";
 
 /// Completes the policy of a definition and returns the indexes for it. With mode `none` nothing is
-/// indexed, which is refused if items expire, as in Azure Cosmos DB.
+/// indexed. As in Azure Cosmos DB, this mode is refused if items expire.
 pub(super) fn complete_policy(body: &mut Document, default: DefaultTtl) -> Result<Vec<IndexSpec>> {
     let mut policy = match body.remove("indexingPolicy") {
         None | Some(Value::Null) => Document::new(),
@@ -110,8 +111,8 @@ fn fill_missing(policy: &mut Document, included: &[&str], excluded: &[&str]) {
     }
 }
 
-/// Excludes the etag unless the policy names it; Azure Cosmos DB shows the same, and clients
-/// compare.
+/// Excludes the etag unless the policy names it. Azure Cosmos DB shows policies with this
+/// exclusion, and clients compare them.
 fn exclude_etag(policy: &mut Document) -> Result<()> {
     for name in ["includedPaths", "excludedPaths"] {
         let entries = read_list(policy, name)?.unwrap_or_default();
@@ -140,8 +141,8 @@ fn read_list<'a>(policy: &'a Document, name: &str) -> Result<Option<&'a [Value]>
     }
 }
 
-/// Validates vector and full-text indexes. They are stored and shown; queries that need them are
-/// refused.
+/// Validates vector and full-text indexes. They are stored and shown, but queries that need them
+/// are refused.
 fn check_kept(policy: &Document) -> Result<()> {
     for name in ["vectorIndexes", "fullTextIndexes"] {
         for entry in read_list(policy, name)?.unwrap_or_default() {
@@ -238,8 +239,8 @@ fn read_rules(policy: &Document) -> Result<Policy> {
     Ok(Policy(rules))
 }
 
-/// Converts the composite indexes, named by their positions in the policy. Each has two paths up to
-/// the limit, without duplicates.
+/// Converts the composite indexes, which are named by their positions in the policy. Each must have
+/// at least two paths, at most the limit, and no path twice.
 fn read_composites(policy: &Document) -> Result<Vec<IndexSpec>> {
     let lists = read_list(policy, "compositeIndexes")?.unwrap_or_default();
     if MAX_COMPOSITES < lists.len() {
@@ -265,14 +266,15 @@ fn read_composites(policy: &Document) -> Result<Vec<IndexSpec>> {
     Ok(found)
 }
 
-/// Returns the paths of the composite index that the engine knows by this name, and whether each
-/// descends.
+/// Returns the paths of the composite index that the engine has under this name, each with whether
+/// it descends; `None` if the policy has no such index.
 pub(crate) fn composite_paths(options: &Document, name: &str) -> Option<Vec<(String, bool)>> {
     let at: usize = name.strip_prefix(COMPOSITE)?.parse().ok()?;
     composites(options).into_iter().nth(at)
 }
 
-/// Returns the composite indexes of a policy: the paths of each, and whether they descend.
+/// Returns the composite indexes of a policy. Each is a list of paths, with whether the path
+/// descends.
 pub(crate) fn composites(options: &Document) -> Vec<Vec<(String, bool)>> {
     let Some(Value::Document(policy)) = options.get("indexingPolicy") else { return Vec::new() };
     let lists = read_list(policy, "compositeIndexes").ok().flatten().unwrap_or_default();
@@ -287,8 +289,8 @@ pub(crate) fn composites(options: &Document) -> Vec<Vec<(String, bool)>> {
     lists.iter().map(paths).collect()
 }
 
-/// Parses a path of a composite index to names and direction. It must lead to one value, without
-/// arrays and wildcards.
+/// Parses a path of a composite index to names and direction. The path must lead to a single value:
+/// arrays and wildcards are refused.
 fn composite_path(entry: &Value) -> Result<(Vec<String>, bool)> {
     let text = path_of(entry)?;
     let (steps, end) = paths::parse_path(text).ok_or_else(|| invalid_path(text))?;

@@ -1,8 +1,8 @@
 //! Container definitions: parsed from a request, validated, and stored in the form that is shown.
 //!
 //! A definition is completed before it is stored: omitted properties get the defaults that Azure
-//! Cosmos DB shows, so that clients read the same from both. Features that this server does not
-//! have are refused by name, except for policies that do not affect results.
+//! Cosmos DB shows, so that clients read the same from both. A feature that this server does not
+//! have is refused with an error that names it, unless it does not affect results.
 
 mod default_ttl;
 mod encryption;
@@ -45,9 +45,9 @@ pub(crate) struct ContainerDefinition {
 }
 
 impl ContainerDefinition {
-    /// Parses a request body. The order matters twice: the default TTL is extracted first, because
-    /// `indexingMode` `none` is refused with it, and the policies come last, because that step
-    /// drops unknown properties.
+    /// Parses a request body. The order of the steps matters. The default TTL is extracted first,
+    /// because `indexingMode` `none` is refused for a container with a default TTL. The policies
+    /// are checked last, because that step drops unknown properties.
     pub(crate) fn parse(mut body: Document) -> Result<Self> {
         // Clients that predate partition keys omit it.
         if matches!(body.get("partitionKey"), None | Some(Value::Null)) {
@@ -155,8 +155,8 @@ impl ContainerDefinition {
     }
 }
 
-/// Returns the length of the effective partition key prefix in row keys. Version 1 keys have no
-/// fixed length and are truncated; hierarchical keys have one hash per path.
+/// Returns the number of bytes at the start of a row key that hold the effective partition key.
+/// Version 1 keys have no fixed length and are truncated; hierarchical keys have one hash per path.
 pub(crate) fn hash_bytes(key: &PartitionKeyDefinition) -> u8 {
     match key.kind() {
         _ if key.paths().is_empty() => 0,
@@ -166,7 +166,7 @@ pub(crate) fn hash_bytes(key: &PartitionKeyDefinition) -> u8 {
 }
 
 /// Returns whether a partition key equals the current one. Omitted kind and version mean the
-/// current ones; if the current definition omits them too, the defaults at creation apply.
+/// current ones; if the current definition also omits them, the defaults of new containers apply.
 fn same_key(new: Option<&Value>, held: Option<&Value>) -> bool {
     if PartitionKeyDefinition::says_none(held) {
         return PartitionKeyDefinition::says_none(new);

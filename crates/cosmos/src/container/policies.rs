@@ -1,5 +1,6 @@
 //! The smaller policies of a container. A policy for a feature that this server does not have is
-//! stored and shown if no stored or returned data depends on it, and refused by name otherwise.
+//! stored and shown if no stored or returned data depends on it. Otherwise it is refused with an
+//! error that names it.
 
 use document::{Document, Number, Value, doc};
 
@@ -23,7 +24,8 @@ const KEPT: [&str; 12] = [
     "clientEncryptionPolicy",
     "analyticalStorageTtl",
 ];
-/// Properties of Azure Cosmos DB that this server does not have and that would change results.
+/// Properties for features of Azure Cosmos DB that would change results, and that this server does
+/// not have.
 const REFUSED: [&str; 2] = ["materializedViewDefinition", "encryptionScopeId"];
 /// Policies of features that this server does not have, each with its array of paths. They are
 /// validated and shown, so that templates for Azure Cosmos DB work; queries that need them fail
@@ -39,9 +41,9 @@ const IMAGES: &str = "retainPreviousImages";
 /// Retention of versions in minutes.
 const RETENTION: &str = "retentionDuration";
 
-/// Validates the policies and adds defaults. Unknown properties are dropped, as Azure Cosmos DB
-/// does, and `null` means absent. Returns the retention of deleted versions for feeds in seconds,
-/// if they are kept.
+/// Validates the policies and adds defaults. Unknown properties are dropped, as in Azure Cosmos DB;
+/// `null` counts as absent. Returns the retention of deleted versions for feeds in seconds, or
+/// `None` if deleted versions are not kept.
 pub(super) fn check_policies(body: &mut Document) -> Result<Option<i64>> {
     for name in REFUSED {
         if !super::says_nothing(body.get(name)) {
@@ -134,8 +136,8 @@ fn find_object<'a>(body: &'a mut Document, name: &str) -> Result<Option<&'a mut 
     }
 }
 
-/// Returns the retention of deleted versions for feeds in seconds; the policy has minutes. Zero
-/// means that no versions are kept, as without a policy.
+/// Returns the retention of deleted versions for feeds in seconds; the policy states it in minutes.
+/// Returns `None` for zero and without a policy: no versions are kept.
 fn read_retention(body: &mut Document) -> Result<Option<i64>> {
     let Some(policy) = find_object(body, "changeFeedPolicy")? else { return Ok(None) };
     if !matches!(policy.get(IMAGES), None | Some(Value::Null | Value::Bool(_))) {
@@ -179,8 +181,8 @@ pub(crate) fn keeps_images(options: &Document) -> bool {
     matches!(feed_property(options, IMAGES), Some(Value::Bool(true)))
 }
 
-/// Completes the policy for conflicts between regions. With one region there are none, but SDKs
-/// expect the policy.
+/// Completes the policy for conflicts between regions. This server has one region and so no such
+/// conflicts, but SDKs expect the policy.
 fn complete_conflict_policy(body: &mut Document) -> Result<()> {
     match find_object(body, "conflictResolutionPolicy")? {
         None => {

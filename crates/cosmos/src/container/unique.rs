@@ -1,4 +1,4 @@
-//! Unique keys of a container: specified at its creation and immutable.
+//! Unique keys of a container. They are specified when the container is created, and cannot change.
 
 use document::{Document, Value};
 use engine::IndexSpec;

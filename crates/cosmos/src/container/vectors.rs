@@ -1,5 +1,5 @@
-//! Vector policies: embeddings and their indexes. There is no vector search here; policies are
-//! validated like in Azure Cosmos DB, so that mistakes in a template are found.
+//! Vector policies: embeddings and their indexes. There is no vector search here. Policies are
+//! validated as in Azure Cosmos DB, so that mistakes in a template are found.
 
 use document::{Document, Number, Value};
 
@@ -105,8 +105,8 @@ fn check_embedding(embedding: &Document) -> Result<()> {
     }
 }
 
-/// Validates an index over vectors of this many dimensions. Unknown index types were refused
-/// before.
+/// Validates an index over vectors of `dimensions` dimensions. The caller has refused unknown index
+/// types.
 fn check_index(index: &Document, dimensions: i64) -> Result<()> {
     let kind = text_of(index, "type");
     let most = KINDS.iter().find(|(known, _)| known.eq_ignore_ascii_case(kind));

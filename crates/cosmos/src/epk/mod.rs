@@ -1,6 +1,5 @@
 //! Effective partition keys (EPK): the position of a partition key between "" and "FF". Clients
-//! compute them from the same components when they use key ranges, so the results must be
-//! identical.
+//! that use key ranges compute them, too, so the results must be identical to those of the SDKs.
 //!
 //! There are three kinds. Version 2 is one hash of all components: 16 bytes whose two highest bits
 //! are zero, which keeps it below "FF". A hierarchical key is the concatenation of such a hash per
@@ -27,9 +26,9 @@ const V1_CHARS: usize = 100;
 /// Number of bytes of a text in the version 1 encoding.
 const V1_BYTES: usize = 100;
 
-/// Returns the effective partition key of these components. Without components it is empty, the
-/// prefix of all keys. It depends on the bits of the components: `1` and `1.0` are equal, `0` and
-/// `-0` are not.
+/// Returns the effective partition key of these components. Without components it is empty, which
+/// is a prefix of all keys. Numbers are compared by their bits: `1` and `1.0` have the same key,
+/// `0` and `-0` have different keys.
 pub(crate) fn effective_key(kind: HashKind, components: &[Component]) -> Vec<u8> {
     if components.is_empty() {
         return Vec::new();
@@ -88,8 +87,8 @@ fn type_tag(component: &Component) -> u8 {
     }
 }
 
-/// Appends the bytes of a component that are hashed. The terminator of a text, which distinguishes
-/// `["a","b"]` from `["ab"]`, differs between the versions.
+/// Appends the bytes of a component that are hashed. `end_of_text` is the terminator of a text,
+/// which distinguishes `["a","b"]` from `["ab"]` and differs between the versions of the hash.
 fn push_hashed(component: &Component, end_of_text: u8, out: &mut Vec<u8>) {
     out.push(type_tag(component));
     match component {
@@ -120,9 +119,9 @@ fn push_ordered(component: &Component, out: &mut Vec<u8>) {
     }
 }
 
-/// Appends an order-preserving encoding of a number: its IEEE 754 bits, complemented for negative
-/// numbers, first eight bits, then seven per byte with a continuation bit at the low end. Trailing
-/// zeros are omitted.
+/// Appends an order-preserving encoding of a number: its IEEE 754 bits, complemented if it is
+/// negative. The first byte has eight bits; each further byte has seven bits and, as its lowest, a
+/// continuation bit. Trailing zeros are omitted.
 fn ordered_number(number: f64, out: &mut Vec<u8>) {
     const SIGN: u64 = 1 << 63;
     let bits = number.to_bits();

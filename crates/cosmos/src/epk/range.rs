@@ -1,8 +1,8 @@
 //! Ranges of effective partition keys as clients request them: an inclusive and an exclusive bound
 //! in hexadecimal. SDKs send them when they split a query or a feed among several workers.
 
-/// A range of keys from `min` (inclusive) to `max` (exclusive). Keys compare as bytes, with a
-/// prefix first.
+/// A range of effective partition keys from `min` (inclusive) to `max` (exclusive). Keys compare as
+/// bytes; a prefix precedes the longer keys.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct EpkRange {
     /// Lower bound, inclusive.
@@ -29,8 +29,8 @@ impl EpkRange {
     }
 
     /// Returns the range over key prefixes of `len` bytes that contains all keys of this one, and
-    /// whether it contains no others. Row keys hold only such prefixes, so items found in an
-    /// inexact range must be checked again.
+    /// whether it contains no others. Row keys hold only such prefixes, so if the result contains
+    /// other keys, each item found must be checked again.
     pub(crate) fn of_beginnings(&self, len: usize) -> (Self, bool) {
         // Bounds no longer than the prefixes apply to them unchanged.
         let beginning = |key: &[u8]| key.get(..len).map(<[u8]>::to_vec);

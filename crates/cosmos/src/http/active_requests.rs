@@ -16,11 +16,12 @@ pub(super) struct ActiveRequests(Arc<Counts>);
 /// The shared state of `ActiveRequests`.
 #[derive(Debug, Default)]
 struct Counts {
-    /// Started requests. Both counters only grow, so that a request between two checks is noticed.
+    /// Number of requests started. Both counters only grow, so that a request that starts and ends
+    /// between two checks is noticed.
     begun: AtomicU64,
     /// Number of requests whose response has been passed to the connection.
     ended: AtomicU64,
-    /// Whether the client has not yet read the whole last write.
+    /// Whether the client has not yet read all bytes of the last write.
     blocked: AtomicBool,
 }
 
@@ -46,8 +47,8 @@ impl ActiveRequests {
         self.0.blocked.store(blocked, Relaxed);
     }
 
-    /// Waits until two consecutive checks find no request and no blocked write. With `None` it
-    /// waits forever, so that callers need no second case.
+    /// Waits until two consecutive checks find no request and no blocked write. If `turns` is
+    /// `None`, waits forever, so that callers need no second code path.
     pub(super) async fn wait_for_rest(turns: Option<&Self>) {
         let Some(Self(counts)) = turns else { return std::future::pending().await };
         let mut before = None;

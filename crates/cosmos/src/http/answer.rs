@@ -43,8 +43,8 @@ use crate::{
 };
 
 /// Returns the response to a request. Some operations run in a task of their own: a change of
-/// resources in several steps must be completed even if its client disconnects, and a query may
-/// block its thread for long while another task detects a disconnect.
+/// resources in several steps must be completed even if its client disconnects; and while a query
+/// blocks its thread, the connection's task has to detect a disconnect.
 pub(super) async fn answer_request<S: Store>(
     door: &Arc<Door<S>>,
     client: Arc<Client>,
@@ -177,8 +177,8 @@ async fn serve_request<S: Store>(
     respond::build_response(reply, about, held)
 }
 
-/// Returns the response to a failed request. `unread_row` says that it is a bulk of a single
-/// operation whose body has not been read.
+/// Returns the response to a failed request. `unread_row` tells that the request is a bulk whose
+/// unread body has a single operation.
 fn refuse_request(failure: &Failure, unread_row: bool, exchange: &Exchange) -> Reply {
     match failure.fault {
         Fault::TooLarge if unread_row => batches::refuse_row(failure),
@@ -196,7 +196,8 @@ fn text_of(header: &Option<HeaderValue>) -> Option<&str> {
     header.as_ref()?.to_str().ok()
 }
 
-/// Replaces the memory reservation of the request by that of its response, until it is sent.
+/// Replaces the memory reservation of the request by that of its response, which is held until the
+/// response is sent.
 fn hold_reply(mut reply: Reply, held: &mut Share, only_reads: bool) -> Result<Reply> {
     let text = std::mem::take(&mut reply.held);
     if 0 < text.held_bytes() {
@@ -210,7 +211,7 @@ fn hold_reply(mut reply: Reply, held: &mut Share, only_reads: bool) -> Result<Re
 }
 
 /// Refuses plain text if TLS is required, and a host that does not belong to the server. Forwarded
-/// requests were checked where they arrived.
+/// requests are not checked, since the node at which they arrived has checked them.
 fn check_arrival<S: Store>(
     door: &Door<S>,
     parts: &Parts,
@@ -238,8 +239,8 @@ fn note_failure(counters: &Counters, fault: Fault) {
 }
 
 /// Estimates the memory of a parsed body in the worst case: a value at each position in JSON where
-/// one may start, and the syntax tree of a query. It is reserved before parsing, because parsers
-/// cannot be interrupted.
+/// one may start, and the syntax tree of a query. The memory is reserved before parsing, because
+/// parsers cannot be interrupted.
 fn parsed_bytes(is_query: bool, body: &[u8]) -> usize {
     if body.len() < SMALL_BODY_BYTES {
         return 0;
@@ -262,7 +263,7 @@ fn is_long(is_query: bool, body: &[u8]) -> bool {
 }
 
 /// Returns the response to a refused or failed request. SDKs use its headers for retries: the
-/// sub-status distinguishes failures with one status, and the retry time says how long to wait.
+/// sub-status distinguishes failures with the same status, and the retry time is the time to wait.
 pub(super) fn failure_reply(failure: &Failure, activity: &str, path: &str) -> Reply {
     let body = failure.error_body(activity, path);
     let mut reply = Reply { seq: failure.seq, ..Reply::json(failure.fault.status(), body) };

@@ -15,13 +15,13 @@ use memory::Account;
 use super::{answer::answer_request, body::Body};
 use crate::{door::Door, interrupt::Client, sender::Sender, tls::CurrentCertificate};
 
-/// How a request is scheduled. An HTTP/2 client may send a hundred requests at once, which would
-/// otherwise delay the requests of all other clients.
+/// How a request is scheduled. An HTTP/2 client may send a hundred requests at once. If all ran
+/// immediately, they would delay the requests of other clients.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Pace {
-    /// The request runs immediately, and moves to the queue if it takes long.
+    /// The request runs immediately. If it takes long, it moves to the queue of long operations.
     Free,
-    /// The request runs in a queue with long operations, because its client has many concurrent
+    /// The request waits in the queue of long operations, because its client has many concurrent
     /// requests.
     InTurn,
 }

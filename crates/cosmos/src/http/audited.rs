@@ -1,5 +1,5 @@
-//! Writes the audit log of the NoSQL API: refusals, and changes of resources other than items. An
-//! entry contains the operation and the path of a request, and nothing else of it.
+//! Writes the audit log of the NoSQL API: refusals, and changes of resources other than items. Of a
+//! request, an entry contains only the operation and the path.
 
 use audit::{Api, Event, is_refusal, outcome_of};
 use engine::Store;

@@ -1,8 +1,8 @@
 //! Reads request bodies completely, within size and time limits.
 //!
-//! Memory is reserved as bytes arrive, never because of a declared length: a client that declares
-//! two megabytes and sends nothing holds nothing. The body of a refused request is still read,
-//! since a client that is cut off while it sends loses the response.
+//! Memory is reserved as bytes arrive, not by the declared length: a client that declares two
+//! megabytes and sends nothing holds no memory. The body of a refused request is still read, since
+//! a client whose connection is closed while it sends does not receive the response.
 
 use bytes::Bytes;
 use http_body_util::BodyExt;
@@ -22,8 +22,8 @@ pub(super) enum Body {
     Whole(Bytes),
 }
 
-/// Reads a body of at most `limit` bytes and reserves its memory in `held` as it arrives. A body
-/// that arrives too slowly is 408, and a longer one 413.
+/// Reads a body of at most `limit` bytes, and reserves memory in `held` as it arrives. Fails with
+/// 408 if the body arrives too slowly, and with 413 if it is longer.
 pub(super) async fn read_body(body: &mut Body, limit: usize, held: &mut Share) -> Result<Bytes> {
     let body = match body {
         Body::Arriving(body) => body,
@@ -40,9 +40,9 @@ pub(super) async fn read_body(body: &mut Body, limit: usize, held: &mut Share) -
     tokio::time::timeout(BODY_TIMEOUT, collect_frames(body, limit, held)).await.map_err(slow)?
 }
 
-/// Reads and discards the rest of a refused request. Many clients do not read a response before
-/// they have sent everything, and would see a reset connection instead. It stops when the client
-/// sends nothing for a while. Returns whether the body was received completely.
+/// Reads and discards the rest of a refused request. Many clients read the response only after they
+/// have sent everything; if the body were not read, they would get a connection reset instead.
+/// Stops if the client sends nothing for a while. Returns whether the body was received completely.
 pub(super) async fn discard_body(body: &mut Body) -> bool {
     let Body::Arriving(body) = body else { return true };
     let all = async {
@@ -72,8 +72,8 @@ pub(super) fn check_length(body: &Body, limit: usize) -> Result<()> {
     }
 }
 
-/// Collects the frames of a body. A single frame, which is most common, is not copied; from the
-/// second one on all are copied into one buffer.
+/// Collects the frames of a body. A body of a single frame, which is the most common case, is not
+/// copied; otherwise all frames are copied into one buffer.
 async fn collect_frames(body: &mut Incoming, limit: usize, held: &mut Share) -> Result<Bytes> {
     // Without a declared length the limit is the upper bound.
     let most = body.size_hint().upper().and_then(|most| usize::try_from(most).ok());
@@ -112,9 +112,10 @@ async fn collect_frames(body: &mut Incoming, limit: usize, held: &mut Share) -> 
     Ok(whole.map_or(first, Bytes::from))
 }
 
-/// Returns the capacity for a body of which `len` bytes have arrived: doubled, so that it is seldom
-/// moved, but at most `most`, the body's largest possible length. The first `TRUSTED_BYTES` are
-/// allocated at once, since many small steps would cost more than they save.
+/// Returns the buffer capacity for a body of which `len` bytes have arrived. It is twice that
+/// length, so that the body is seldom moved, but at most `most`, the largest possible length of the
+/// body. The first `TRUSTED_BYTES` are allocated at once, since many small steps would cost more
+/// than they save.
 fn room_for(len: usize, most: usize) -> usize {
     (2 * len).max(TRUSTED_BYTES).min(most).max(len)
 }

@@ -1,8 +1,8 @@
 //! One client connection: detects the protocol, then serves one request after the other.
 //!
 //! The port serves TLS and plain text, HTTP/1 and HTTP/2. The protocol is detected by peeking at
-//! the first bytes without consuming them (`protocol`). Only if they arrive one by one are they
-//! read into a buffer, which is then put before the rest of the stream.
+//! the first bytes without consuming them (`protocol`). If they arrive one by one, they are read
+//! into a buffer instead, which is then put before the rest of the stream.
 //!
 //! A plain-text HTTP/1 connection may be idle: SDKs keep hundreds of them open. An idle connection
 //! holds only its socket and this future; hyper's connection with its buffers is taken apart, and
@@ -55,8 +55,8 @@ pub async fn serve<S: Store>(door: Arc<Door<S>>, stream: TcpStream, stop: watch:
     serve_answers(door, stream, stop).await;
 }
 
-/// Serves a client until it disconnects or `stop` is set. It never fails: an error on a connection
-/// only concerns its client.
+/// Serves a client until it disconnects or `stop` is set. Returns no error, since an error on a
+/// connection concerns only its client.
 pub(super) async fn serve_answers<A: Answers>(
     answers: Arc<A>,
     stream: TcpStream,
@@ -131,8 +131,8 @@ async fn serve_tls<A: Answers>(
     }
 }
 
-/// Serves a client whose first bytes arrive one by one or cannot be peeked at. The bytes that were
-/// consumed are read again first.
+/// Serves a client whose first bytes arrive one by one or cannot be peeked at. Bytes that were
+/// consumed to detect the protocol are read again first.
 pub(super) async fn serve_slow_start<A: Answers>(
     answers: &Arc<A>,
     peer: Option<IpAddr>,
@@ -156,8 +156,8 @@ pub(super) async fn serve_slow_start<A: Answers>(
     }
 }
 
-/// Serves a client that may be idle between its requests, until it disconnects or `stop` is set
-/// while it is idle.
+/// Serves a client whose connection releases its buffers while it is idle. Returns when the client
+/// disconnects, or when `stop` is set while the connection is idle.
 async fn serve_resting<A: Answers>(
     answers: &Arc<A>,
     peer: Option<IpAddr>,
@@ -195,7 +195,8 @@ async fn serve_resting<A: Answers>(
     }
 }
 
-/// Serves an HTTP/1 client until it disconnects. Its stream cannot be taken apart while it is idle.
+/// Serves an HTTP/1 client until it disconnects. The buffers stay allocated while the client is
+/// idle.
 async fn serve_http1<A: Answers>(
     answers: &Arc<A>,
     peer: Option<IpAddr>,
@@ -207,9 +208,9 @@ async fn serve_http1<A: Answers>(
     let _ = serve_requests(answers, (peer, scheme, first_head), stream, &mut stop, None).await;
 }
 
-/// Serves requests until the client disconnects. With `rest`, it also returns when the client
-/// becomes idle, with the stream and the bytes already read of the next request, which exist if the
-/// client sends a head slowly.
+/// Serves requests until the client disconnects. With `rest`, also returns when the client becomes
+/// idle. The result is then the stream, and the bytes of the next request that were already read
+/// from it, which happens if the client sends a head slowly.
 async fn serve_requests<A: Answers, T: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
     answers: &Arc<A>,
     (peer, scheme, first_head): (Option<IpAddr>, &'static str, &FirstHead),

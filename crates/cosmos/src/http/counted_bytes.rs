@@ -1,8 +1,8 @@
-//! Bytes that carry their memory reservation.
+//! Bytes together with their memory reservation.
 //!
 //! A response is passed to the connection in parts that share one buffer. A slow client may keep a
-//! part, and with it the whole buffer, alive for long. So the reservation is stored with the buffer
-//! and released with its last part.
+//! part, and with it the whole buffer, in memory for long. The reservation is therefore stored with
+//! the buffer, and released with the last part.
 
 use bytes::Bytes;
 use memory::Share;

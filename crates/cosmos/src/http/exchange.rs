@@ -9,7 +9,7 @@ use http::{HeaderValue, Uri, header, request::Parts};
 use super::respond::RequestSummary;
 use crate::door::Door;
 
-/// Data about a request that is independent of its operation.
+/// Data about a request that is the same for all operations.
 #[derive(Debug)]
 pub(super) struct Exchange {
     /// Time at which the head was complete, on the monotonic clock.
@@ -26,7 +26,8 @@ pub(super) struct Exchange {
     location: String,
     /// Whether the resource path denotes items; determined even for requests that are refused.
     about_items: bool,
-    /// Whether the client sent `Expect` and waits before it sends the body.
+    /// Whether the client sent the header `Expect`, and so waits for a reply before it sends the
+    /// body.
     pub(super) waits_to_send: bool,
     /// Whether the connection must be closed after the response.
     pub(super) closes: bool,

@@ -1,6 +1,6 @@
 //! Serves clients that connected elsewhere: to another node of a cluster, or to a node's portal.
-//! They are served like clients of this endpoint, apart from the checks made where they arrived.
-//! The transport of their bytes is not known here.
+//! They are served like clients of this endpoint, except for checks that the node at which they
+//! arrived has already made. The caller provides the transport.
 
 use std::{
     net::IpAddr,
@@ -55,13 +55,14 @@ pub struct Forwarded {
     pub peer: Option<IpAddr>,
     /// Scheme of the client's URLs: `http` or `https`.
     pub scheme: &'static str,
-    /// The client's right if it was authenticated where it arrived; `None` if it signs its
-    /// requests.
+    /// The client's right if the node at which it arrived has authenticated it; `None` if it signs
+    /// its requests.
     pub right: Option<Right>,
 }
 
 /// Serves a forwarded client until it disconnects or the API stops. For a while after the stop,
-/// requests are answered as not executed, so that the forwarding node retries them on another node.
+/// requests get the response that they were not executed, so that the forwarding node retries them
+/// on another node.
 pub async fn serve_forwarded<S: Store>(here: Here<S>, stream: Box<dyn Duplex>, about: Forwarded) {
     let opened = Arc::clone(&here.door.settings.opened);
     opened.fetch_add(1, Ordering::Relaxed);
@@ -95,7 +96,7 @@ pub async fn serve_forwarded<S: Store>(here: Here<S>, stream: Box<dyn Duplex>, a
     opened.fetch_sub(1, Ordering::Relaxed);
 }
 
-/// Serves requests of one kind of sender at an API endpoint, until the endpoint stops.
+/// Serves the requests of one kind of sender with the API in this process, until the API stops.
 struct AtDoor<S: Store> {
     here: Mutex<Option<Here<S>>>,
     strangers: Account,

@@ -1,5 +1,5 @@
-//! Checks request heads for ambiguities, independent of the sender: two parsers might see two
-//! hosts, or two ends of the body.
+//! Checks request heads for ambiguities, where two parsers might find different hosts or different
+//! ends of the body.
 //!
 //! If a proxy in front of this server parses a head differently, a client can smuggle a request
 //! past the proxy's checks. Ambiguous heads are therefore refused, and the connection is closed.
@@ -32,9 +32,9 @@ pub(super) fn check_arrival(parts: &Parts, scheme: &str, settings: &Settings) ->
     check_host(parts, settings.hosts.as_ref())
 }
 
-/// Refuses a request for a host that is not in the list. With the well-known key a web page could
-/// make a browser send requests here under a host name of its own (DNS rebinding); the host reveals
-/// them.
+/// Refuses a request for a host that is not in the list. With the public key in use, a web page
+/// could make a browser send requests to this server under a host name of the page's site (DNS
+/// rebinding). The host name reveals such requests.
 fn check_host(parts: &Parts, hosts: Option<&Hosts>) -> Result<()> {
     let Some(hosts) = hosts else { return Ok(()) };
     let named = parts.headers.get_all(header::HOST).iter().map(HeaderValue::to_str);
@@ -48,7 +48,8 @@ fn check_host(parts: &Parts, hosts: Option<&Hosts>) -> Result<()> {
     }
 }
 
-/// Refuses all transfer encodings but a single `chunked`, and a length together with it.
+/// Refuses all transfer encodings except a single `chunked`, and a content length together with
+/// `chunked`.
 fn check_encoding(headers: &HeaderMap) -> Result<()> {
     let mut encodings = headers.get_all(header::TRANSFER_ENCODING).iter();
     let Some(encoding) = encodings.next() else { return Ok(()) };

@@ -1,5 +1,5 @@
-//! The API of a shard in this process, for connections that outlive it: a cluster node that loses a
-//! shard keeps its clients.
+//! The API of a shard in this process, as used by connections that outlive it: a cluster node that
+//! loses a shard keeps its clients.
 
 use std::{pin::pin, sync::Arc};
 

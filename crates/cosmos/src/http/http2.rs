@@ -1,8 +1,8 @@
-//! HTTP/2 connections: many concurrent requests, within the limits of HTTP/1.
+//! HTTP/2 connections: many concurrent requests, with the same limits per request as HTTP/1.
 //!
-//! Limits that hyper lacks are enforced here: the number of headers, the concurrency of one client
-//! (`FREE_STREAMS`), clients that send no request for long, and clients that do not read their
-//! responses (`UnsentResponses`).
+//! Limits that hyper lacks are enforced here: on the number of headers, on the concurrency of one
+//! client (`FREE_STREAMS`), on the time in which a client sends no request, and on the time in
+//! which it does not read its responses (`UnsentResponses`).
 
 use std::{net::IpAddr, pin::pin, sync::Arc};
 
@@ -48,9 +48,8 @@ impl Drop for Running {
     }
 }
 
-/// Serves requests until the client disconnects, sends no request for long, or `stop` is set.
-/// Requests that are running then get `STOP_TIME` to finish; if the server is not stopping, they
-/// may take longer.
+/// Serves requests until the client disconnects, sends no request for long, or `stop` is set. After
+/// `stop`, running requests get `STOP_TIME` to finish; in the other cases they may take longer.
 pub(super) async fn serve_http2<A: Answers>(
     answers: &Arc<A>,
     peer: Option<IpAddr>,
@@ -114,8 +113,8 @@ pub(super) async fn serve_http2<A: Answers>(
     }
 }
 
-/// Waits until no request has been running or started for the head timeout. Returns early if the
-/// connection has ended.
+/// Waits until, for the whole head timeout, no request has been running or was started. Returns
+/// early if the connection has ended.
 async fn wait_until_quiet(mut running: watch::Receiver<usize>) {
     loop {
         let ended = running.wait_for(|count| *count == 0).await.is_err();

@@ -1,8 +1,8 @@
-//! A lingering close: a socket that is closed with unread bytes resets its peer, which then loses
-//! the response it has not read yet.
+//! A lingering close. If a socket is closed while it has unread bytes, the system resets the
+//! connection, and the client loses the part of the response that it has not read yet.
 //!
 //! hyper closes a connection by shutting down its stream. Here the shutdown flushes, closes the
-//! write half, and then reads until the client has closed its half, within limits of time and
+//! write half, and then reads until the client has closed its own half, within limits of time and
 //! bytes.
 
 use std::{
@@ -23,8 +23,8 @@ use crate::{
     limits::{LINGER_TIME, MAX_LINGER_BYTES},
 };
 
-/// Bytes per read. hyper's buffer grows with the size of reads, so that clients that send much
-/// would make each connection hold much.
+/// Bytes per read. hyper's buffer grows with the size of reads, so that with larger reads each
+/// connection would hold more memory.
 const STEP_BYTES: usize = 16 * 1024;
 
 /// Timer that ends the wait for the client to close.
@@ -39,10 +39,10 @@ fn linger_limit() -> End {
 #[derive(Debug)]
 pub(super) struct Linger<T> {
     stream: T,
-    /// The client, which records whether it still sends after a response was sent early.
+    /// The client, which records whether it is still sending after it got an early response.
     client: Arc<Client>,
-    /// Deadline of the lingering; set once the stream is closed for writing and its client still
-    /// sends.
+    /// Deadline of the lingering. It is set when the stream was closed for writing while the client
+    /// is still sending.
     end: Option<End>,
     /// Whether the stream is closed for writing.
     closed: bool,
@@ -63,8 +63,8 @@ impl<T> Linger<T> {
 
 impl<T: AsyncRead + Unpin> Linger<T> {
     /// Reads and discards until the client closes, the deadline passes, or the byte limit is
-    /// reached. A client is waited for only if it got an early response or if it still had unread
-    /// bytes; otherwise the first read that would block ends this.
+    /// reached. The client is awaited only if it got an early response, or if unread bytes were
+    /// found; otherwise this ends at the first read that would block.
     fn poll_discard(&mut self, context: &mut Context<'_>) -> Poll<()> {
         let mut bytes = [0; STEP_BYTES];
         loop {

@@ -1,5 +1,6 @@
-//! Connections to other servers on which the requests of one client are forwarded, one at a time
-//! each. Idle ones are pooled for the client's next request. The caller chooses the server.
+//! Connections to other servers, over which the requests of one client are forwarded. Each carries
+//! one request at a time; idle connections are pooled for the client's next request. The caller
+//! chooses the server.
 
 use std::{collections::VecDeque, fmt, pin::Pin};
 
@@ -52,7 +53,7 @@ pub(super) type Sender = http1::SendRequest<Replay>;
 pub(super) struct Passages(Mutex<VecDeque<(u32, Sender)>>);
 
 impl Passages {
-    /// Takes a pooled connection to the owner of a shard.
+    /// Takes a connection to the owner of a shard from the pool; `None` if the pool has none.
     pub(super) fn take(&self, shard: u32) -> Option<Sender> {
         let mut kept = self.0.lock();
         kept.retain(|(_, sender)| !sender.is_closed());

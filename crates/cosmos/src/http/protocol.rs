@@ -44,9 +44,9 @@ impl Protocol {
         }
     }
 
-    /// Reads bytes until they determine the protocol, and returns both; `None` if they never do. It
-    /// is for clients whose first bytes are not decisive: peeking again would return immediately
-    /// with the same bytes.
+    /// Reads bytes until they determine the protocol. Returns the protocol and the bytes, or `None`
+    /// if the client leaves before. Used if the first bytes do not suffice: peeking again would
+    /// return immediately with the same bytes.
     pub(super) async fn read_protocol(
         stream: &mut (impl AsyncRead + Unpin),
     ) -> Option<(Self, Vec<u8>)> {

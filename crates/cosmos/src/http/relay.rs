@@ -18,7 +18,7 @@ use crate::{
 
 impl<S: Store> Door<S> {
     /// Executes a request for a caller that holds a key with this right, and returns the response.
-    /// Dropping the future cancels a query; changes of resources are completed.
+    /// If the future is dropped, a query is cancelled, but a change of resources is completed.
     pub async fn relay(
         self: &Arc<Self>,
         right: Right,

@@ -20,7 +20,7 @@ use parking_lot::Mutex;
 use super::body::Body;
 use crate::limits::BODY_TIMEOUT;
 
-/// Bytes of a body that are kept. A longer body is sent only once.
+/// Maximum number of bytes of a body that are kept. A request with a longer body is sent only once.
 const MAX_KEPT: usize = 64 * 1024;
 
 /// Hop-by-hop headers, which concern a connection and not the request or response.
@@ -57,13 +57,14 @@ struct Kept {
     size: SizeHint,
     bytes: usize,
     held: Share,
-    /// Whether the frames were discarded, because the body exceeded the limit or the memory.
+    /// Whether the kept frames were discarded, because they exceeded the limit or memory was short.
     gone: bool,
 }
 
 impl Outgoing {
-    /// Prepares a request for another server: as HTTP/1.1, with the host that the client addressed.
-    /// Kept parts of its body are reserved in `held`, which already covers a body in memory.
+    /// Prepares a request for another server, as HTTP/1.1 and with the host that the client
+    /// addressed. The memory of kept parts of its body is reserved in `held`; for a body that is in
+    /// memory already, `held` has the reservation.
     pub(super) fn new(mut parts: Parts, body: Body, held: Share) -> Self {
         let authority = parts.uri.authority().map(|authority| authority.as_str().to_owned());
         if let Some(host) = authority.and_then(|host| HeaderValue::try_from(host).ok()) {

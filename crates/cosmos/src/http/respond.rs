@@ -20,8 +20,8 @@ pub(super) struct RequestSummary {
     pub(super) activity: String,
     /// The newest commit that the response tells the client.
     pub(super) known: u64,
-    /// Whether the request is about items. Clients that do not get the partition key range of a
-    /// response about items reload the list of ranges before their next request.
+    /// Whether the request is about items. Responses about items name the partition key range:
+    /// without it, clients would reload the list of ranges before their next request.
     pub(super) items: bool,
     /// URL of the resource in the response.
     pub(super) location: Option<String>,
@@ -64,16 +64,16 @@ const FIXED: [(HeaderName, HeaderValue); 7] = [
 /// Approximate number of headers in addition to the fixed ones.
 const MORE_HEADERS: usize = 17;
 
-/// The fixed headers in a map without spare capacity: spare capacity would keep a clone from
-/// allocating all at once. Each response clones it, which copies the finished table; insertions
-/// would hash each name and search a slot.
+/// The fixed headers. Each response clones this map, which is faster than inserting them one by
+/// one, since the hash table is copied as a whole. The map has no spare capacity, so that a clone
+/// needs a single allocation.
 static TEMPLATE: LazyLock<HeaderMap> = LazyLock::new(|| {
     let mut headers = HeaderMap::with_capacity(FIXED.len());
     headers.extend(FIXED);
     headers
 });
 
-/// Builds the response; its body counts as memory until its last part is dropped.
+/// Builds the response; the memory of the body stays reserved until its last part is dropped.
 ///
 /// `lsn` and the session token are the commit that the response reflects. A client sends the token
 /// back and then never reads older state.

@@ -1,10 +1,10 @@
-//! The body of a response while it is sent: it is passed on in parts, so that the unsent rest stays
-//! known and accounted until it is sent or abandoned.
+//! The body of a response while it is sent. It is passed on in parts, and the unsent rest stays
+//! reserved until it is sent or abandoned.
 //!
 //! A part is requested when the connection can take it, which in HTTP/2 is when the client has read
-//! the previous one. So the time since a response's last part says how long its client has read
-//! nothing. Time is counted in ticks, `LOOKS` per write timeout: one timer for all responses of a
-//! connection.
+//! the previous one. The time since the last part of a response was requested is therefore the time
+//! in which the client has read nothing. It is counted in ticks, `LOOKS` per write timeout, so that
+//! one timer serves all responses of a connection.
 
 use std::{
     collections::HashMap,
@@ -38,12 +38,13 @@ pub(super) struct UnsentResponses(Arc<Waiting>);
 /// The shared state of `UnsentResponses`.
 #[derive(Debug, Default)]
 struct Waiting {
-    /// For each unsent response, by number, the progress check at which it last made progress.
+    /// For each unsent response, by its number, the tick at which it last made progress.
     answers: Mutex<HashMap<u64, u64>>,
     /// Number of the current progress check.
     look: AtomicU64,
     next: Mutex<u64>,
-    /// Number of unsent responses, to wait for the first or the last one.
+    /// Number of unsent responses. It is watched to wait for the first response, or for the end of
+    /// the last.
     count: watch::Sender<usize>,
 }
 
@@ -64,8 +65,8 @@ impl UnsentResponses {
         UnsentResponse { unsent: self.clone(), id: *next }
     }
 
-    /// Waits until a response has made no progress for the write timeout. Without responses it
-    /// waits for one and does not tick.
+    /// Waits until a response has made no progress for the write timeout. While there are no
+    /// responses, it waits for one without ticking.
     pub(super) async fn wait_until_stalled(&self) {
         let mut count = self.0.count.subscribe();
         loop {
@@ -104,7 +105,8 @@ impl Drop for UnsentResponse {
     }
 }
 
-/// A response body, with a value that is dropped with it: the connection's request count.
+/// A response body together with the connection's count of the request, which ends when the body is
+/// dropped.
 #[derive(Debug)]
 pub(super) struct ResponseBody<T> {
     /// The part of the body that has not been passed on.

@@ -39,7 +39,7 @@ use crate::{
     tls::CurrentCertificate,
 };
 
-/// Maximum number of servers to which a request is sent that none has started to process.
+/// Maximum number of servers to which a request is sent, if none of them has started to process it.
 const MAX_WAYS: usize = 4;
 
 /// The server that owns a shard.
@@ -73,7 +73,7 @@ pub struct Entrance<S: Store> {
 }
 
 impl<S: Store> Entrance<S> {
-    /// Creates an endpoint that forwards requests to the owners of shards, with these common
+    /// Creates an endpoint that forwards requests to the owners of shards; all shards share the
     /// settings.
     pub fn new(settings: Settings, ways: impl Ways<S>) -> Self {
         Self { settings, ways: Box::new(ways) }
@@ -166,8 +166,8 @@ impl<S: Store> Answers for Routed<S> {
 }
 
 impl<S: Store> Routed<S> {
-    /// Returns the home of a request. A request that creates a database names it in its body, which
-    /// is then read with its memory reserved in `held`.
+    /// Returns the home of a request. For a request that creates a database it reads the body,
+    /// which has the name; the memory of the body is reserved in `held`.
     async fn home_of(
         &self,
         parts: &Parts,

@@ -61,7 +61,7 @@ pub struct Stream<T> {
     /// Bytes written since the deadline was set. A client that reads slowly but steadily gets a new
     /// deadline for each `STEADY_BYTES`.
     passed: usize,
-    /// Bytes that were read before, which the next read returns.
+    /// Bytes that were already read from the socket, which the next read returns first.
     first: Bytes,
     /// Is notified when a write is blocked or proceeds.
     turns: Option<ActiveRequests>,
@@ -73,8 +73,8 @@ impl<T> Stream<T> {
         Self { io, stranger: None, patience: None, passed: 0, first: Bytes::new(), turns: None }
     }
 
-    /// Creates the stream of a client whose first head is to come. Its bytes are reserved in
-    /// `share` and limited to `most`.
+    /// Creates the stream of a client that has not sent its first head yet. The memory for its
+    /// bytes is reserved in `share`, and their number is limited to `most`.
     pub(super) fn of_stranger(io: T, share: Share, first_head: &FirstHead, most: usize) -> Self {
         let stranger = Stranger { first_head: first_head.clone(), share, sent: 0, most };
         Self { stranger: Some(stranger), ..Self::new(io) }

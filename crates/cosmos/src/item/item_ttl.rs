@@ -11,9 +11,9 @@
 use document::{DocRef, ValueRef, json};
 use engine::{DefaultTtl, Error, ItemWriter, Kind, Lifetime};
 
-/// Returns the lifetime that an item requests under this default of its container; an invalid value
-/// is refused if TTL is enabled. The engine calls it during the write, because the default may have
-/// changed since the request arrived.
+/// Returns the lifetime that an item's `ttl` requests, given the container's default. An invalid
+/// value is refused if TTL is enabled. The engine calls this during the write, because the default
+/// may have changed since the request arrived.
 pub(crate) fn item_lifetime(default: DefaultTtl, item: DocRef<'_>) -> Result<Lifetime, Error> {
     let ttl = item.get("ttl");
     let lifetime = Lifetime::from_ttl(ttl);

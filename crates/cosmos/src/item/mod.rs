@@ -1,8 +1,8 @@
 //! Items: validated and stripped when they are written, completed when they are returned.
 //!
 //! Items are stored without the properties that the server sets, which are derived from the row:
-//! `_rid` from the commit that created it, `_etag` from its last change, `_ts` from the second of
-//! that. So a stored item cannot contradict its row.
+//! `_rid` from the commit that created it, `_etag` from its last change, and `_ts` from the second
+//! of that change. A stored item therefore cannot contradict its row.
 
 mod item_ttl;
 mod new_item;

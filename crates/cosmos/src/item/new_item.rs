@@ -72,8 +72,8 @@ impl NewItem {
     }
 }
 
-/// Refuses an id that a new item must not have. Earlier versions stored ids with a backslash, which
-/// can still be read.
+/// Refuses an id that a new item must not have, such as one with a backslash. Earlier versions
+/// stored such ids, and they can still be read.
 fn check_new_id(id: &str) -> Result<()> {
     check_id(id)?;
     if !id.contains('\\') {

@@ -30,7 +30,7 @@ impl ItemRenderer {
     }
 
     /// Returns the resource id of an item. It is derived from the commit that created the item, so
-    /// an item that is deleted and recreated has a new one.
+    /// an item that is deleted and created again has another id.
     pub(crate) fn resource_id(&self, item: &Item) -> Rid {
         Rid::in_container(self.database, self.container, item.birth, Leaf::Item)
     }

@@ -11,11 +11,13 @@ pub(crate) const METADATA: &str = "readMetadata";
 /// The role permissions that an operation requires.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Needed {
-    /// Any role: the account document is readable by all, since every client reads it first.
+    /// Any role permits it. This is the requirement for the account document, which every client
+    /// reads first.
     AnyRole,
     /// All of these actions on the requested resource.
     Actions(&'static [&'static str]),
-    /// Not permitted by any role; only a key permits it. The service offers it in another API.
+    /// Only a key permits it, and no role. Azure Cosmos DB offers such operations to roles in
+    /// another API.
     Key,
 }
 

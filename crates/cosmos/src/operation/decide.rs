@@ -1,9 +1,9 @@
-//! Determines the operation of a request from its method, resource path and headers; nothing else
-//! does.
+//! Determines the operation of a request from its method, resource path and headers. No other code
+//! does this.
 //!
-//! The order of the checks is part of the protocol: which header takes precedence, and which
-//! methods a kind of resource has. Read-only keys and tokens are admitted by the result, so a
-//! request that changes data must never map to a read operation.
+//! The order of the checks is part of the protocol: it decides which of several headers takes
+//! precedence. The rights of read-only keys and tokens are checked by the result, so a request that
+//! changes data must never map to a read operation.
 
 use http::Method;
 
@@ -85,9 +85,9 @@ impl Operation {
         }
     }
 
-    /// Returns the operation of a POST to the feed of items. The order is the precedence of the
-    /// headers: official clients send a query plan with a query's headers too, and a batch may have
-    /// them.
+    /// Returns the operation of a POST to the feed of items. The order of the checks is the
+    /// precedence of the headers: a query plan request of official clients also has the headers of
+    /// a query, and a batch may have them.
     fn posted_to_items(headers: &Headers) -> Self {
         match headers {
             _ if headers.is_plan() => Self::QueryPlan,

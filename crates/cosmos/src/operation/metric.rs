@@ -1,5 +1,5 @@
-//! Labels of latency metrics. Related operations share a label; each operation on items has its
-//! own.
+//! Labels of latency metrics. Related operations share a label; each operation on items has a label
+//! of its own.
 
 macro_rules! metrics {
     ($($metric:ident = $name:literal,)*) => {

@@ -1,6 +1,6 @@
 //! Operations. The operation of a request is determined once, from its method, resource path and
-//! headers; authorization, metering, measurement, the task that runs it and its route depend on
-//! nothing else. The implementations are in `routes`.
+//! headers; authorization, metering, metrics, task and route depend only on the operation. The
+//! implementations are in `routes`.
 //!
 //! A new operation is a row in `table`, an arm in `Operation::decide` and an arm in `dispatch`; the
 //! compiler enforces the last one.

@@ -28,7 +28,7 @@ pub(crate) enum Metering {
 pub(crate) enum Task {
     /// The task of the connection: the operation is short, or a single atomic step.
     Inline,
-    /// A task of its own, because its body is a query: compiling and evaluating it may block a
+    /// A task of its own, because the body is a query. Compiling and evaluating a query may block a
     /// thread for long, while the connection's task has to detect a disconnect.
     ForQuery,
     /// A task of its own, because it changes resources in several steps, which must be completed
@@ -53,7 +53,7 @@ pub(crate) enum Parent {
     Account,
     /// The database in the resource path.
     Database,
-    /// The container in the resource path; it is looked up before the operation runs.
+    /// The container in the resource path, which is looked up before the operation runs.
     Container,
 }
 
@@ -68,10 +68,10 @@ pub(crate) enum Requirement {
     WriteKey,
     /// A key, or a token for the resource or one of its parents.
     Resource,
-    /// As `Resource`; for reads a token for one logical partition suffices, because clients read a
-    /// container's definition before its items.
+    /// As `Resource`. For reads a token for one logical partition also suffices, because clients
+    /// read a container's definition before its items.
     Container,
-    /// As `Resource`; a token for one logical partition suffices if the request names that
+    /// As `Resource`. A token for one logical partition also suffices if the request names that
     /// partition.
     Partition,
 }
@@ -82,7 +82,7 @@ pub(crate) struct Row {
     pub(crate) metric: Metric,
     pub(crate) access: Access,
     pub(crate) metering: Metering,
-    /// The task that runs it, which also tells whether its body is a query.
+    /// The task that runs the operation. It also tells whether the operation's body is a query.
     pub(crate) task: Task,
     pub(crate) order: Order,
     pub(crate) parent: Parent,

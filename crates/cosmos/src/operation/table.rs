@@ -30,8 +30,8 @@ macro_rules! operations {
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub(crate) enum Operation {
             $($name,)*
-            /// A method that the kind of resource does not support. It has a row because it is
-            /// authorized, metered and measured like any other request before it is refused.
+            /// A method that the kind of resource does not support. It has a row because, before
+            /// the refusal, it is authorized, metered and measured like any other request.
             NotAllowed(Resource, Access),
         }
 
@@ -134,7 +134,8 @@ operations! {
     ReplaceOffer:       Other,           Writes, Free,     ForChange,  AtOnce,   Account,   OfResource;
 }
 
-/// Returns the row of an unsupported method: the common values of the kind's supported methods.
+/// Returns the row of an unsupported method, with the values that the rows of the kind's supported
+/// methods share.
 const fn not_allowed(kind: Resource, access: Access) -> Row {
     let (metric, metering, parent, requirement) = match kind {
         Resource::Account => (Other, Free, Account, AnyCredential),

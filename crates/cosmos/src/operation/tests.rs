@@ -14,7 +14,7 @@ use crate::{
     link::{Link, Resource},
 };
 
-/// Paths of each kind of resource: of the feed and, if it exists, of one resource.
+/// Paths of each kind of resource: of the feed and, if the kind has one, of a single resource.
 const PATHS: [(Resource, &str, Option<&str>); 16] = [
     (Resource::Account, "/", None),
     (Resource::Certificate, "/_explorer/emulator.pem", None),

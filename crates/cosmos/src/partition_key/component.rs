@@ -50,7 +50,8 @@ impl Component {
         }
     }
 
-    /// Parses the array in a header: `["a"]`, `[{}]`, `[]`; returns `None` if it is not valid.
+    /// Parses the array in a header, such as `["a"]`, `[{}]` or `[]`; returns `None` if it is
+    /// invalid.
     pub(crate) fn parse_all(text: &str) -> Option<Vec<Self>> {
         if KEY_TEXT_BYTES < text.len() {
             return None;
@@ -100,8 +101,8 @@ impl Component {
     }
 }
 
-/// Returns the text of an array with one unescaped string, the most common form, without using the
-/// JSON parser.
+/// Returns the string in an array of one string without escapes. This is the most common form,
+/// which is parsed without the JSON parser.
 fn simple_string(text: &str) -> Option<&str> {
     let inner = text.strip_prefix("[\"")?.strip_suffix("\"]")?;
     let plain = |byte: u8| 0x20 <= byte && byte != b'"' && byte != b'\\';

@@ -12,7 +12,7 @@ use crate::{
     partition_key::{Component, KeyPath},
 };
 
-/// Path of the system partition key, used for a container without a partition key.
+/// Path of the system partition key, which a container created without a partition key gets.
 const SYSTEM_PATH: &str = "/_partitionKey";
 
 /// How the components are combined to an effective partition key. It cannot change once a container
@@ -34,11 +34,12 @@ pub(crate) struct PartitionKeyDefinition {
     paths: Vec<KeyPath>,
     kind: HashKind,
     /// Whether this is the system partition key of clients that predate partition keys: a request
-    /// without the header, or with an empty array in it, refers to items without the property.
+    /// without the partition key header, or with an empty array in it, refers to the items without
+    /// the property.
     system: bool,
 }
 
-/// The items of a container to which a partition key header limits an operation.
+/// The part of a container to which the partition key header of a request limits the operation.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum KeyScope {
     /// All items of one logical partition.
@@ -55,7 +56,7 @@ impl PartitionKeyDefinition {
     }
 
     /// Returns the system partition key definition, which is stored and shown for a container
-    /// without a partition key. Items may have the property at its path, but most do not.
+    /// created without a partition key. Most items do not have the property at its path.
     pub(crate) fn system_document() -> Document {
         doc! { "paths": array![SYSTEM_PATH], "kind": "Hash", "systemKey": true }
     }
@@ -149,13 +150,13 @@ impl PartitionKeyDefinition {
         self.paths.iter().map(|path| Component::of_value(path.find_value(item))).collect()
     }
 
-    /// Returns the key of items that have none of the properties.
+    /// Returns the key of items that have none of the properties in the definition.
     fn missing_key(&self) -> Vec<Component> {
         vec![Component::Undefined; self.paths.len()]
     }
 
-    /// Returns the full key in a header, which operations on one item require; a prefix of a
-    /// hierarchical key is refused.
+    /// Returns the full key in a header, which operations on one item require. Fails if the header
+    /// has only a prefix of a hierarchical key.
     pub(crate) fn whole_key(&self, header: Option<&str>) -> Result<Vec<Component>, Failure> {
         match header {
             None if self.is_optional() => Ok(self.missing_key()),
@@ -174,8 +175,8 @@ impl PartitionKeyDefinition {
         }
     }
 
-    /// Parses the scope in a header. More components than the key has paths are refused, with the
-    /// sub-status on which SDKs reload the definition.
+    /// Parses the header to a scope. More components than the definition has paths are refused,
+    /// with the sub-status on which SDKs reload the definition.
     pub(crate) fn read_scope(&self, header: &str) -> Result<KeyScope, Failure> {
         let mut components = Component::parse_all(header).ok_or_else(|| {
             Failure::new(Fault::BadRequest, format!("Partition key {header} is invalid."))

@@ -4,7 +4,8 @@ use document::{DocRef, ValueRef};
 
 use crate::limits::MAX_PATH_PARTS;
 
-/// A path to one property: names from the root, without arrays and wildcards.
+/// A path to a single property: property names from the root. It has no array steps and no
+/// wildcards.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct KeyPath {
     parts: Vec<String>,
@@ -40,8 +41,8 @@ impl KeyPath {
         &self.parts
     }
 
-    /// Returns the value at the path; `None` if the item has none, or if a value on the path is not
-    /// an object.
+    /// Returns the value at the path; `None` if the item has no such property, or if a value on the
+    /// path is not an object.
     pub(crate) fn find_value<'a>(&self, document: DocRef<'a>) -> Option<ValueRef<'a>> {
         let (first, rest) = self.parts.split_first()?;
         let mut found = document.get(first)?;

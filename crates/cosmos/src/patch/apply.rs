@@ -10,8 +10,8 @@ use crate::{
     partition_key::PartitionKeyDefinition,
 };
 
-/// Returns the patched item. It may be called several times per request, each time with the newest
-/// version, if other writers commit first.
+/// Returns the patched item. If other writers commit first, it is called again for the same
+/// request, with the newest version of the item.
 pub(crate) fn apply_patch(
     patch: &Patch,
     key: &PartitionKeyDefinition,
@@ -117,8 +117,9 @@ fn find_existing<'a>(
     found.ok_or(missing)
 }
 
-/// Writes a value. In an array it is inserted between the elements if `between`, and replaces an
-/// element otherwise; the position after the last element is valid in both cases.
+/// Writes a value to a property or an array. In an array it is inserted before the element at the
+/// position if `between`, and replaces this element otherwise. The position after the last element
+/// is valid in both cases.
 fn put_value(
     document: &mut Document,
     path: &Pointer,
@@ -152,8 +153,8 @@ fn take_value(document: &mut Document, path: &Pointer) -> std::result::Result<Va
     taken.ok_or(missing)
 }
 
-/// Adds to the number at a path; a missing property becomes the number. Integers stay integers
-/// unless the sum overflows.
+/// Adds to the number at a path; a missing property is created with `by` as its value. Integers
+/// stay integers unless the sum overflows.
 fn increment_number(document: &mut Document, path: &Pointer, by: &Value) -> Done {
     let missing = match path.find_target(document) {
         Some(Target::Property(fields, name)) => fields.get(name).is_none(),

@@ -46,13 +46,14 @@ pub(crate) enum PatchOperation {
     Remove(Pointer),
     /// Adds to an existing number, or creates the property with this number.
     Increment(Pointer, Value),
-    /// Moves an existing value, in an array to before the element at that position.
+    /// Moves an existing value to another path. In an array the value is inserted before the
+    /// element at the position.
     Move { from: Pointer, to: Pointer },
 }
 
 impl Patch {
-    /// Parses a request body. The depth limit is that of an item plus the levels of the patch; the
-    /// resulting item is checked again.
+    /// Parses a request body. The depth limit is that of an item plus the levels of the patch
+    /// around it; the depth of the patched item is checked later.
     pub(crate) fn parse(text: &[u8]) -> Result<Self> {
         Self::from_value(json::parse(text, MAX_DEPTH + PATCH_DEPTH)?)
     }
@@ -109,12 +110,12 @@ impl Patch {
 }
 
 /// Returns the failure of one operation, with its number in the text, as in Azure Cosmos DB. `at`
-/// counts from zero, the text from one.
+/// counts from zero, the number in the text from one.
 pub(crate) fn operation_failure(at: usize, text: &str) -> Failure {
     Failure::bad_request(format!("For Operation({}): {text}", at + 1))
 }
 
-/// Parses one operation; the error is the text after its number.
+/// Parses one operation. The error is the part of the message after the operation's number.
 fn operation_of(operation: Value) -> std::result::Result<PatchOperation, String> {
     let Value::Document(mut fields) = operation else {
         return Err("It is not an object.".to_owned());

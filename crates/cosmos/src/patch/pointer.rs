@@ -11,7 +11,7 @@ pub(crate) struct Pointer {
     parts: Vec<String>,
 }
 
-/// The object or array that holds a pointer's target; the target itself may be missing.
+/// The object or array that directly contains a pointer's target. The target itself may be missing.
 #[derive(Debug)]
 pub(crate) enum Target<'a> {
     /// A property of this object.
@@ -44,7 +44,8 @@ impl Pointer {
         self.parts.len() == 1
     }
 
-    /// Returns whether this pointer equals another one or refers to something inside that.
+    /// Returns whether this pointer equals `other` or refers to something inside the value at
+    /// `other`.
     pub(crate) fn begins_with(&self, other: &Self) -> bool {
         self.parts.starts_with(&other.parts)
     }

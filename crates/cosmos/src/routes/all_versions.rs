@@ -1,13 +1,13 @@
 //! The change feed of all versions and deletes: every write and every deletion or expiry of an
 //! item, in commit order.
 //!
-//! It starts at a position of the client or now, but not at the beginning, because versions are
-//! kept for a limited time. If a container's policy does not specify a retention, it keeps versions
-//! from the first request for this feed by a sender that may write, as Azure Cosmos DB does for
-//! accounts with this feature: other containers have no cost, and readers cannot make a container
-//! keep versions. The expiry of an item is a delete with `timeToLiveExpired` in its metadata: it is
-//! no write, so the engine adds the event when the feed is read or at its next tick, in order of
-//! the expiry times.
+//! The feed starts now or at a position that the client has from an earlier page. It cannot start
+//! at the creation of the container, because versions are kept for a limited time. A container
+//! whose policy specifies no retention keeps versions from the first request for this feed on, as
+//! in Azure Cosmos DB accounts with this feature; the sender of that request must be permitted to
+//! write, and other containers have no cost. The expiry of an item appears as a delete with
+//! `timeToLiveExpired` in its metadata. An expiry is no write, so the engine adds the event when
+//! the feed is read or at its next tick, in the order of the expiry times.
 
 use std::sync::Arc;
 
@@ -131,8 +131,9 @@ fn write_event(container: &Container, event: &Event, images: bool, out: &mut Vec
     out.push(b'}');
 }
 
-/// Returns the metadata of an event. The names are Azure Cosmos DB's; `crts` is the second of the
-/// commit and `lsn` its number, which is also the feed position after the event.
+/// Returns the metadata of an event. The names are Azure Cosmos DB's; `crts` is the time of the
+/// commit in seconds since 1970. `lsn` is the number of the commit, which is also the feed position
+/// after the event.
 fn event_metadata(container: &Container, event: &Event) -> Document {
     let int = |number: u64| Value::Int64(i64::try_from(number).unwrap_or(i64::MAX));
     let mut metadata = Document::new();
@@ -161,8 +162,8 @@ fn event_metadata(container: &Container, event: &Event) -> Document {
     metadata
 }
 
-/// Returns the partition key as an object, by the last names of its paths. Missing properties are
-/// omitted.
+/// Returns the partition key of an item as an object. Its names are the last names of the partition
+/// key paths; missing properties are omitted.
 fn key_by_name(container: &Container, item: &Item) -> Document {
     let components = container.key.extract_key(item.document());
     let name = |path: &KeyPath| path.parts().last().cloned().unwrap_or_default();

@@ -1,9 +1,9 @@
 //! Batches, which are atomic, and bulks, whose operations are independent.
 //!
-//! A batch becomes one atomic unit of the engine: its operations see each other's results and are
-//! in one commit. A bulk runs its operations in *waves*: operations on different items run
-//! concurrently, those on one item in request order. If the first failure ends the bulk, a wave is
-//! a single operation.
+//! A batch is one commit of the engine, and each operation sees the results of those before it. A
+//! bulk runs its operations in *waves*: operations on different items run concurrently, operations
+//! on the same item in request order. If the client wants the bulk to end at the first failure, a
+//! wave is a single operation.
 //!
 //! The response to both is an array in request order with a status per operation; the overall
 //! status is 207 if an operation failed.
@@ -69,8 +69,8 @@ async fn run_operations<S: Store>(
     Ok(Reply { request_units, seq, ..room.build_reply(encoding, status, outcomes) })
 }
 
-/// Returns whether SDKs retry a request that failed as a whole with this fault, after waiting or
-/// reloading metadata.
+/// Returns whether SDKs retry a request that failed as a whole with this fault, either after a
+/// delay or after they have reloaded metadata.
 fn is_retried(fault: Fault) -> bool {
     matches!(
         fault,
@@ -87,7 +87,7 @@ fn is_retried(fault: Fault) -> bool {
 }
 
 /// Refuses a whole HybridRow bulk with the failure's text in each operation, because the .NET SDK
-/// does not show the failure of the bulk itself. Other requests get the failure.
+/// does not show the failure of the bulk itself. Requests in JSON get the failure itself.
 fn refuse_rows(encoding: Encoding, body: &[u8], failure: Failure) -> Result<Reply> {
     let Some(count) = encoding.count_rows(body) else { return Err(failure) };
     Ok(failed_rows(encoding, count, &failure))
@@ -110,12 +110,13 @@ pub(crate) fn has_one_row_if_too_large(request: &Request) -> bool {
         && headers.content_type().is_none()
 }
 
-/// Refuses the single operation of such a bulk, for the reason given at `refuse_rows`.
+/// Returns the response that refuses a bulk of a single operation whose body is too large
+/// ([`has_one_row_if_too_large`]). `refuse_rows` explains why it has a row.
 pub(crate) fn refuse_row(failure: &Failure) -> Reply {
     failed_rows(Encoding::HybridRow, 1, failure)
 }
 
-/// An operation as the engine executes it, with what its outcome needs in addition.
+/// An operation in the form that the engine executes, with the data that its outcome needs.
 struct Prepared {
     write: ItemWrite,
     /// Whether the outcome omits the item.
@@ -125,8 +126,8 @@ struct Prepared {
     reads: bool,
 }
 
-/// Validates an operation against the container and converts it to the engine's action. `header` is
-/// the partition key for it.
+/// Validates an operation against the container, and converts it to an engine action. `header` is
+/// the partition key in the request's header.
 async fn prepare_operation<S: Store>(
     door: &Door<S>,
     request: &Request,
@@ -213,7 +214,8 @@ fn outcome_of(
 }
 
 /// Executes all operations atomically. A failure of the whole request is the error; a failure of
-/// one operation becomes its outcome, and the outcomes of the others say that they depended on it.
+/// one operation becomes its outcome, and all other operations get a dependency failure (424) as
+/// outcome.
 async fn run_atomic<S: Store>(
     door: &Door<S>,
     request: &Request,
@@ -281,8 +283,8 @@ async fn run_atomic<S: Store>(
     }
 }
 
-/// Returns the outcomes of a failed batch: the failure of the operation at fault, and a dependency
-/// failure for the others.
+/// Returns the outcomes of a failed batch: the failure of the operation at position `at`, and a
+/// dependency failure for all others.
 fn rolled_back(count: usize, at: usize, failure: &Failure) -> Vec<Outcome> {
     let dependent = Failure::new(Fault::FailedDependency, "");
     let mut outcomes = vec![Outcome::of_failure(&dependent); count];

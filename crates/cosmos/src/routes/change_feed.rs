@@ -61,7 +61,8 @@ pub(crate) async fn read_changes<S: Store>(door: &Door<S>, request: &Request) ->
     Ok(Reply { seq: found.seq, ..reply })
 }
 
-/// Returns a page of either feed: 304 if it is empty, with the position of the next page.
+/// Returns a page of the feed of changes or of the feed of all versions, with the position of the
+/// next page. The status is 304 if the page is empty.
 pub(super) fn feed_page(feed: representation::Feed, next: u64, more: bool) -> Reply {
     let count = feed.count();
     let reply = match count == 0 && !more {
@@ -73,8 +74,8 @@ pub(super) fn feed_page(feed: representation::Feed, next: u64, more: bool) -> Re
     reply.with_units(Work::Rows(count as u64), 0).with_etag(format!("\"{next}\""))
 }
 
-/// Writes an entry of the feed: the item with its position, or item and metadata side by side in
-/// the format of the other feed.
+/// Writes an entry of the feed: the item with its position, or, if `wrapped`, item and metadata
+/// side by side as in the feed of all versions and deletes.
 fn write_entry(renderer: &ItemRenderer, item: &Item, wrapped: bool, text: &mut Vec<u8>) {
     if wrapped {
         text.extend_from_slice(b"{\"current\":");

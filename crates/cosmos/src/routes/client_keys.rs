@@ -1,6 +1,7 @@
-//! Client encryption keys of a database. A client creates a key, encrypts it with another one that
-//! the server never sees, and stores the result here; it encrypts and decrypts properties of items
-//! itself. Keys are never deleted, as in Azure Cosmos DB, since items may be encrypted with them.
+//! Client encryption keys of a database. A client creates a key, encrypts it with another key that
+//! the server never sees, and stores the result here. Clients encrypt and decrypt the properties of
+//! items themselves. Keys are never deleted, as in Azure Cosmos DB, since items may be encrypted
+//! with them.
 
 use std::sync::Arc;
 
@@ -150,8 +151,8 @@ pub(crate) fn read_key<S: Store>(door: &Door<S>, request: &Request) -> Result<Re
     Ok(representation::resource_reply(200, &represent(&database, &held)))
 }
 
-/// `PUT /dbs/{db}/clientencryptionkeys/{k}`: the key encrypted with another one. 200; the id cannot
-/// change.
+/// `PUT /dbs/{db}/clientencryptionkeys/{k}`: replaces the stored key by the same key encrypted
+/// differently. 200; the id cannot change.
 pub(crate) async fn replace_key<S: Store>(
     door: &Door<S>,
     request: &Request,

@@ -1,6 +1,6 @@
-//! The condition of a patch: the rest of a query, evaluated on one item. It is compiled once per
-//! request, and evaluated on the item's newest version within the write, so that no other write can
-//! intervene.
+//! The condition of a patch: the text of a query that is evaluated on one item. It is compiled once
+//! per request, and evaluated on the item's newest version within the write, so that no other write
+//! can intervene.
 
 use std::sync::Arc;
 
@@ -27,7 +27,7 @@ impl Condition {
     }
 
     /// Returns whether an item matches. The condition may read properties that the server sets, so
-    /// the item is completed first.
+    /// these are added to the item first.
     pub(super) fn is_met(
         &self,
         renderer: &ItemRenderer,

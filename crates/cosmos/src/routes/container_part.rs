@@ -1,9 +1,10 @@
 //! Determines the part of a container that a request covers, from its headers or the query's
 //! condition.
 //!
-//! A part is a range of row keys. Headers specify a partition key, a prefix of a hierarchical one,
-//! a range of effective partition keys, or the whole container. A query that compares all partition
-//! key paths with constants determines a partition too, so SDKs need not send a header with it.
+//! A part is a range of row keys. Headers specify a partition key, a prefix of a hierarchical
+//! partition key, a range of effective partition keys, or the whole container. A query that
+//! compares all partition key paths with constants also determines a partition, so that SDKs need
+//! not send a header with it.
 
 use document::ValueRef;
 use engine::{Item, ItemRange};
@@ -21,28 +22,29 @@ use crate::{
 
 /// The part of a container that a request covers.
 pub(super) struct ContainerPart<'a> {
-    /// Range of row keys that contains the part; it may include other items, which `within`
-    /// excludes.
+    /// Range of row keys that contains the part. The range may include items outside the part,
+    /// which `within` excludes.
     pub(super) range: ItemRange,
     /// Identifies the part as specified by the headers. Continuation tokens are signed with it, so
     /// that a token for one part is invalid for another.
     pub(super) mark: Vec<u8>,
     /// The partition key paths if the part is one logical partition, otherwise empty.
     pub(super) partition: &'a [KeyPath],
-    /// The exact range of effective partition keys, if `range` includes others because row keys
-    /// contain only a prefix.
+    /// The exact range of effective partition keys, if `range` includes keys outside it because row
+    /// keys contain only a prefix; otherwise `None`.
     pub(super) within: Option<EpkRange>,
 }
 
 impl ContainerPart<'_> {
-    /// Returns whether an item in its range belongs to the part.
+    /// Returns whether an item in `range` belongs to the part.
     pub(super) fn contains_item(&self, container: &Container, item: &Item) -> bool {
         self.within.as_ref().is_none_or(|within| within.contains_key(&container.item_epk(item)))
     }
 }
 
-/// Refuses the id of a partition key range that does not exist; there is only one. 410 makes
-/// clients with another id reload the list of ranges. The id may be preceded by the container's.
+/// Refuses a header with the id of a partition key range that does not exist; there is only one
+/// range. The failure is 410, on which clients reload the list of ranges. In the header the
+/// container's id may precede that of the range.
 pub(super) fn check_range_id(headers: &Headers) -> Result<()> {
     match headers.range_id().map(str::trim).filter(|id| !id.is_empty()) {
         Some(id) if id.rsplit(',').next() != Some(session::RANGE) => {
@@ -128,8 +130,8 @@ pub(super) fn cross_partition_disabled() -> Failure {
     )
 }
 
-/// Returns the partition key that a condition implies for all matching items; `None` if one of its
-/// paths is not compared with a constant.
+/// Returns the partition key that all items matching a condition have. `None` if the condition does
+/// not compare each path of the key with a constant.
 fn implied_partition(container: &Container, sarg: &Sarg) -> Option<Vec<Component>> {
     let tests = match sarg {
         Sarg::And(tests) => tests.as_slice(),

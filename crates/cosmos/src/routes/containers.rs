@@ -67,15 +67,15 @@ fn represent_all<S: Store>(
 }
 
 /// Returns the path below which a container's own resources, such as scripts, are stored. It
-/// contains the collection's number and not its name, so that a recreated container does not
-/// inherit them.
+/// contains the collection's number and not its name, so that a container created later under the
+/// same name does not inherit these resources.
 pub(crate) fn resource_path(container: &Container) -> [String; 4] {
     let id = container.collection.id.to_string();
     [ROOT.to_owned(), container.database.clone(), "coll".to_owned(), id]
 }
 
-/// Finds the container that the request's path names. It is looked up under the lock for changes,
-/// since the callers change it.
+/// Finds the container that the request's path names. It is looked up again, under the lock for
+/// changes, because the callers change it.
 fn find_named<S: Store>(door: &Door<S>, request: &Request) -> Result<Arc<Container>> {
     let [database, _] = &request.link.owners;
     let name = request.name();
@@ -173,8 +173,8 @@ pub(crate) async fn read_container<S: Store>(door: &Door<S>, request: &Request) 
     Ok(reply)
 }
 
-/// `PUT /dbs/{db}/colls/{c}`. 200 with the new definition. The new TTL is in force when the
-/// response is sent; indexes are built afterwards.
+/// `PUT /dbs/{db}/colls/{c}`. 200 with the new definition. The new TTL is in effect when the
+/// response is sent; new indexes are built afterwards.
 pub(crate) async fn replace_container<S: Store>(
     door: &Door<S>,
     request: &Request,
@@ -207,8 +207,8 @@ pub(crate) async fn replace_container<S: Store>(
     Ok(with_shared_throughput(door, &container, reply))
 }
 
-/// `DELETE /dbs/{db}/colls/{c}`. 204. The collection is dropped first, which deletes the container
-/// for all clients.
+/// `DELETE /dbs/{db}/colls/{c}`. 204. The collection is dropped first: from then on the container
+/// does not exist for clients.
 pub(crate) async fn delete_container<S: Store>(door: &Door<S>, request: &Request) -> Result<Reply> {
     let container = find_named(door, request)?;
     resources::check_version(request, container.version())?;

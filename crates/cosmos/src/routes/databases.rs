@@ -70,8 +70,8 @@ pub(crate) fn read_database<S: Store>(door: &Door<S>, request: &Request) -> Resu
     Ok(representation::resource_reply(200, &represent(&database)))
 }
 
-/// `DELETE /dbs/{db}` with everything in it. 204; 412 if the database has another version than
-/// `if-match`, which is checked before anything is deleted.
+/// `DELETE /dbs/{db}`: deletes the database with everything in it. 204; 412, with nothing deleted,
+/// if the version of the database is not that in `if-match`.
 pub(crate) async fn delete_database<S: Store>(door: &Door<S>, request: &Request) -> Result<Reply> {
     let database = shared::find_database(door, request)?;
     resources::check_version(request, database.resource.stamp)?;

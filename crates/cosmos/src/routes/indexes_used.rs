@@ -78,8 +78,9 @@ impl IndexMetrics {
         Some(found)
     }
 
-    /// Adds the paths of one part of the condition. They are served together or not at all: an
-    /// alternative without an index leaves all items to be read.
+    /// Adds the paths of one part of the condition. If all are indexed, they are added as used.
+    /// Otherwise those without an index are added as potential: alternatives are served together or
+    /// not at all, since one without an index requires all items to be read.
     fn add_paths(&mut self, paths: Vec<PathSteps>, covers: &dyn Fn(&PathSteps) -> bool) {
         let lacking: Vec<&PathSteps> = paths.iter().filter(|steps| !covers(steps)).collect();
         let (list, named) = match lacking.is_empty() {
@@ -91,8 +92,9 @@ impl IndexMetrics {
         }
     }
 
-    /// Adds the composite indexes for conditions on several paths, and for a condition and an order:
-    /// paths with equality come first, and then one with a range, or those of the order.
+    /// Adds the composite indexes for a condition on several paths, and for a condition with an
+    /// order. The paths compared for equality come first, followed by a path with a range, or by
+    /// the paths of the order.
     fn add_composites(&mut self, sarg: &Sarg, order: &[(Vec<String>, bool)], held: &[Vec<Part>]) {
         let (equal, ranges) = tested_paths(sarg);
         if equal.is_empty() {
@@ -151,8 +153,8 @@ impl IndexMetrics {
         }
     }
 
-    /// Returns the JSON of version 1. "High" and the precise sets mean that an index serves every
-    /// part of the condition that it can serve.
+    /// Returns the JSON of version 1. The values "High" and `true` are constant: an index always
+    /// serves every part of the condition that it can serve.
     fn version_1(&self, single: &[String], composite: &[Vec<Part>]) -> Vec<u8> {
         let one = |spec: &String| {
             doc! {
@@ -208,7 +210,8 @@ fn property_steps(names: &[String]) -> PathSteps {
     names.iter().cloned().map(PathStep::Property).collect()
 }
 
-/// Returns the parts of a conjunction; a condition of any other kind is its only part.
+/// Returns the parts of a conjunction. For any other condition the only part is the condition
+/// itself.
 fn conjuncts(sarg: &Sarg) -> &[Sarg] {
     match sarg {
         Sarg::And(parts) => parts,

@@ -1,5 +1,5 @@
-//! Finds the item that a link names, by its id, or by its resource id, which requires a scan of the
-//! logical partition. Only clients that follow an item's `_self` use resource ids.
+//! Finds the item that a link names, by id or by resource id. Finding a resource id requires a scan
+//! of the logical partition; only clients that follow the `_self` of an item use resource ids.
 
 use clock::Instant;
 use engine::{Flow, Item, ItemKey, ItemSink, Scan, ScanOrder, Store};
@@ -15,9 +15,9 @@ use crate::{
     rid::Rid,
 };
 
-/// Returns the name in the link. Some ids cannot be in a link: Azure Cosmos DB's gateway does not
-/// find such items by name either, and returns this status. They are accessible by queries,
-/// batches, and their resource id.
+/// Returns the name in the link. Fails for a name that Azure Cosmos DB's gateway does not find
+/// either, with the same status: items with such ids are accessible only by queries, by batches and
+/// by resource id.
 pub(super) fn item_name(request: &Request) -> Result<&str> {
     let id = request.name();
     if id.contains(['/', '\\', '#']) || id.ends_with(' ') {
@@ -30,8 +30,8 @@ pub(super) fn item_name(request: &Request) -> Result<&str> {
     Ok(id)
 }
 
-/// Returns the key of the item that a write is about. An item with this name takes precedence; a
-/// name in the form of a resource id is searched for only if no item has it.
+/// Returns the key of the item that a write is about. The item whose id is the name takes
+/// precedence. A name in the form of a resource id is searched for only if no item has this id.
 pub(super) async fn find_key<S: Store>(
     door: &Door<S>,
     request: &Request,

@@ -24,8 +24,8 @@ use crate::{
     session,
 };
 
-/// Refuses requests that would run a trigger, since ignoring a trigger that the client relies on
-/// would be worse.
+/// Refuses requests that would run a trigger. Ignoring the trigger would be worse, since the client
+/// relies on its effect.
 fn check_triggers(request: &Request) -> Result<()> {
     let named = [request.headers.pre_triggers(), request.headers.post_triggers()];
     if named.iter().flatten().any(|names| !names.trim().is_empty()) {
@@ -48,8 +48,8 @@ fn read_new_item(
 }
 
 /// `POST /dbs/{db}/colls/{c}/docs` as a create or an upsert, depending on the operation. 201 if the
-/// item was created and 200 if an upsert replaced it; 409 if a create finds the id in use, or
-/// either finds the unique key in use.
+/// item was created and 200 if an upsert replaced it; 409 if a create finds the id in use, or if
+/// another item has the same unique key.
 pub(crate) async fn create_item<S: Store>(
     door: &Door<S>,
     request: &Request,
@@ -68,7 +68,7 @@ pub(crate) async fn create_item<S: Store>(
 
 /// `PUT /dbs/{db}/colls/{c}/docs/{id}`. If the body has another id than the link, the item moves
 /// and keeps its resource id. 404 if the item does not exist, 409 if the new id is in use, 412 if
-/// the item has another version than `if-match`.
+/// the version of the item is not that in `if-match`.
 pub(crate) async fn replace_item<S: Store>(
     door: &Door<S>,
     request: &Request,
@@ -85,8 +85,9 @@ pub(crate) async fn replace_item<S: Store>(
     write_one(door, request, container, key, action).await
 }
 
-/// Returns the failure of a replace whose body does not match its container or link. A missing item
-/// is reported first, as in Azure Cosmos DB; bodies that are not objects are refused before.
+/// Returns the failure of a replace whose body does not match its container or link. As in Azure
+/// Cosmos DB, a missing item takes precedence over other failures. A body that is not an object was
+/// refused before this call.
 async fn refuse_body<S: Store>(
     door: &Door<S>,
     request: &Request,
@@ -121,8 +122,9 @@ pub(super) fn replace_action(key: &ItemKey, to: ItemKey, item: &NewItem) -> Item
 }
 
 /// `PATCH /dbs/{db}/colls/{c}/docs/{id}`. The partition key comes from the header, since the body
-/// has none. 412 if the item does not match the patch's condition or has another version; 400 with
-/// the number of the operation that fails. Both leave the item unchanged.
+/// has none. 412 if the item does not match the patch's condition, or its version is not that in
+/// `if-match`. 400, with the number of the operation, if an operation fails. Both failures leave
+/// the item unchanged.
 pub(crate) async fn patch_item<S: Store>(
     door: &Door<S>,
     request: &Request,
@@ -181,8 +183,9 @@ pub(crate) async fn delete_item<S: Store>(door: &Door<S>, request: &Request) -> 
     write_one(door, request, container, key, ItemAction::Delete).await
 }
 
-/// `GET /dbs/{db}/colls/{c}/docs/{id}`. A client that has seen a newer commit than the read must
-/// retry; that is checked before 404. 304 if the client already has this version.
+/// `GET /dbs/{db}/colls/{c}/docs/{id}`. 304 if the client already has this version. A client whose
+/// session token is newer than the read gets the failure on which SDKs retry; this takes precedence
+/// over 404.
 pub(crate) async fn read_item<S: Store>(door: &Door<S>, request: &Request) -> Result<Reply> {
     let container = request.container()?;
     let components = container.key.whole_key(request.headers.partition_key())?;

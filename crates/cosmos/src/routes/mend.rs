@@ -1,9 +1,10 @@
-//! Completes changes at startup that a crash or a disk error interrupted between two steps: each
-//! container has its own offer or shares its database's, and each offer has a resource.
+//! Completes, at the start, changes that a crash or a disk error has interrupted between two steps.
+//! Afterwards each container has an offer or shares that of its database, and each offer belongs to
+//! an existing resource.
 //!
 //! Creating a container creates its collection first and its offer second, and deleting one
-//! proceeds in the same order. So there may be a container without an offer, whose creation was
-//! never acknowledged, or an offer without a resource.
+//! proceeds in the same order. An interruption can therefore leave a container without an offer,
+//! whose creation was not acknowledged, or an offer without a container.
 
 use std::collections::HashSet;
 

@@ -33,7 +33,8 @@ const ROOT: &str = "offer";
 pub(crate) enum Throughput {
     /// Fixed number of request units per second.
     Manual(i64),
-    /// Maximum throughput of autoscale, and the percentage by which it is raised automatically.
+    /// Maximum throughput of autoscale, and the percentage by which the maximum is raised
+    /// automatically, if any.
     Autoscale(i64, Option<i64>),
 }
 
@@ -143,8 +144,8 @@ pub(crate) fn requested_throughput(request: &Request) -> Result<Option<Throughpu
     Throughput::Manual(units).check_bounds().map(Some)
 }
 
-/// Returns the name of a legacy throughput level that a create request specifies. It is only shown;
-/// the offer's numeric value is enforced.
+/// Returns the name of a legacy performance level (S1, S2 or S3) that a create request specifies,
+/// if any. The name is only shown; the offer's numeric value is enforced.
 pub(crate) fn requested_name(request: &Request) -> Option<&'static str> {
     let given = request.headers.offer_type()?.trim();
     NAMED_OFFERS.iter().copied().find(|known| known.eq_ignore_ascii_case(given))
@@ -175,7 +176,7 @@ pub(crate) async fn create_offer<S: Store>(
 }
 
 /// Creates the offer of a new resource. If that fails, the resource exists without an offer, and
-/// the failure says so; the next start gives a container the minimum throughput.
+/// the failure says so. At the next start a container without an offer gets the minimum throughput.
 pub(crate) async fn create_first_offer<S: Store>(
     door: &Door<S>,
     link: &str,
@@ -194,8 +195,8 @@ pub(super) fn all_resources<S: Store>(door: &Door<S>) -> Vec<Arc<Resource>> {
     door.engine.resources_below(&[ROOT])
 }
 
-/// Returns the offer of the resource with this id by a linear search: there are only as many as
-/// containers, and few operations need it.
+/// Returns the offer of the resource with this id. The search is linear: there are at most as many
+/// offers as databases and containers, and few operations need one.
 pub(crate) fn offer_of<S: Store>(door: &Door<S>, rid: &str) -> Option<Arc<Resource>> {
     let is_own = |offer: &Arc<Resource>| {
         offer.body.get("offerResourceId").and_then(|id| id.as_ref().as_str()) == Some(rid)
@@ -203,7 +204,8 @@ pub(crate) fn offer_of<S: Store>(door: &Door<S>, rid: &str) -> Option<Arc<Resour
     all_resources(door).into_iter().find(is_own)
 }
 
-/// Returns the limit of a container: from its own offer, or from its database's.
+/// Returns the throughput limit of a container, from the offer of the container or of its database;
+/// `None` if neither has an offer.
 pub(crate) fn find_allowance<S: Store>(door: &Door<S>, container: &Container) -> Option<Allowance> {
     let database = Rid::Database(container.database_number).encode();
     let (about, offer) = [container.rid.clone(), database].into_iter().find_map(|rid| {
@@ -222,7 +224,7 @@ pub(crate) async fn remove_offer<S: Store>(door: &Door<S>, rid: &str) -> Result<
 }
 
 /// Returns an offer as clients see it. Its type is "Invalid" and its version "V2", as in Azure
-/// Cosmos DB, unless it was created with a legacy level.
+/// Cosmos DB, unless it was created with a legacy performance level.
 fn represent(offer: &Resource) -> Document {
     let id = offer.path.last().map_or("", String::as_str);
     let kept = |name: &str| offer.body.get(name).cloned().unwrap_or(Value::Null);

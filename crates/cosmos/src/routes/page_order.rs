@@ -1,9 +1,10 @@
-//! The order of items without an ORDER BY: creation order in a small container, key order
-//! otherwise. All pages follow the order of the first one, which their tokens are signed with.
+//! The order of items in pages without an ORDER BY: creation order in a small container, key order
+//! otherwise. Continuation tokens are signed with the order of the first page, and all later pages
+//! follow it.
 //!
-//! Users expect creation order when they look at a small container. Without an index for it all
-//! items must be sorted, which is feasible only for few. A container may grow too large between two
-//! pages; the token tells the second page the order of the first.
+//! Users expect creation order when they view a small container. Without an index for it all items
+//! must be sorted, which is feasible only for few items. A container may grow too large for this
+//! between two pages; the later page takes the order from the token.
 
 use std::borrow::Cow;
 
@@ -16,8 +17,9 @@ use crate::{continuation, door::Door, failure::Result, request::Request};
 /// another order are not accepted.
 const BIRTHS: &[u8] = b"births";
 
-/// Part of the signature of continuation tokens for queries with an ORDER BY: rows with equal
-/// values are in creation order. Earlier versions used key order, and their tokens are refused.
+/// Part of the signature of continuation tokens for queries with an ORDER BY, which states that
+/// rows with equal values are in creation order. Earlier versions used key order, and their tokens
+/// are refused.
 const TIES_BY_BIRTH: &[u8] = b"ties by birth";
 
 /// Returns the additional parts of the signature of a query's continuation tokens.
@@ -25,7 +27,8 @@ pub(super) fn order_mark(plan: &Select) -> &'static [&'static [u8]] {
     if plan.clauses().order.is_empty() { &[] } else { &[TIES_BY_BIRTH] }
 }
 
-/// Returns the position of an item in the scan order, which a token stores for the last item.
+/// Returns the position of an item in the scan order `comes`. The continuation token stores that of
+/// the last item.
 pub(super) fn order_key(comes: ScanOrder, item: &Item) -> Cow<'_, [u8]> {
     // Creation stamps are commit numbers, whose big-endian bytes compare as the numbers do.
     match comes {
@@ -34,8 +37,8 @@ pub(super) fn order_key(comes: ScanOrder, item: &Item) -> Cow<'_, [u8]> {
     }
 }
 
-/// Returns the order of a request's pages and the contents of its continuation token. Without a
-/// token the engine chooses the order by the number of items.
+/// Returns the order of the items in a request's pages, and the state in its continuation token.
+/// Without a token the engine chooses the order by the number of items.
 pub(super) fn resume_page<S: Store>(
     door: &Door<S>,
     request: &Request,
@@ -51,8 +54,8 @@ pub(super) fn resume_page<S: Store>(
     Ok((BirthOrder::Never, Some(continuation::open_token(&door.secret, about, token)?)))
 }
 
-/// Returns the token of a page with items in this order. For items in a query's order `state`
-/// contains the position.
+/// Returns the continuation token of a page whose items are in the order `comes`. `state` is the
+/// position after the page.
 pub(super) fn seal_page<S: Store>(
     door: &Door<S>,
     about: &[&[u8]],

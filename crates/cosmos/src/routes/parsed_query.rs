@@ -56,7 +56,7 @@ impl ParsedQuery {
     }
 }
 
-/// Parses a parameter; without a value it is undefined, which differs from null.
+/// Parses a parameter. A parameter without a value is undefined, which differs from null.
 fn read_parameter(value: Value) -> Result<(String, Value)> {
     let wrong =
         || Failure::bad_request("A parameter of a query must have a string 'name' and a 'value'.");

@@ -34,7 +34,7 @@ struct PermissionFeed {
 }
 
 impl PermissionFeed {
-    /// Returns the feed that the request's path denotes or in which its resource is.
+    /// Returns the feed that the request's path denotes, or that contains the resource in the path.
     fn find_feed<S: Store>(door: &Door<S>, request: &Request) -> Result<Self> {
         let [_, name] = &request.link.owners;
         let database = shared::find_database(door, request)?;
@@ -113,8 +113,8 @@ fn new_token<S: Store>(door: &Door<S>, request: &Request, token: &Token) -> Resu
     token.issue(&door.secret, now_s, seconds.transpose()?).ok_or_else(refused)
 }
 
-/// Parses a write: its id and the stored properties. A request for which no token could be issued
-/// is refused before it changes anything.
+/// Parses a write; returns the permission's id and the stored properties. A request for which no
+/// token could be issued is refused here, before it changes anything.
 fn read_request<S: Store>(
     door: &Door<S>,
     request: &Request,
@@ -164,9 +164,9 @@ pub(crate) async fn create_permission<S: Store>(
     Ok(representation::resource_reply(status, &owner.represent(door, request, &made)?))
 }
 
-/// `PUT /dbs/{db}/users/{u}/permissions/{p}`. 200 with a token. Earlier tokens become invalid,
-/// because they are for the previous version. With another id it becomes another permission; 409 if
-/// that id is in use.
+/// `PUT /dbs/{db}/users/{u}/permissions/{p}`. 200 with a token. Tokens issued before become
+/// invalid, because they name the previous version. If the body has another id, a permission with
+/// this id replaces the old one; 409 if the id is in use.
 pub(crate) async fn replace_permission<S: Store>(
     door: &Door<S>,
     request: &Request,
@@ -204,7 +204,8 @@ pub(crate) fn read_permission<S: Store>(door: &Door<S>, request: &Request) -> Re
     Ok(representation::resource_reply(200, &owner.represent(door, request, &held)?))
 }
 
-/// `DELETE /dbs/{db}/users/{u}/permissions/{p}`. 204; its tokens are 403 from then on.
+/// `DELETE /dbs/{db}/users/{u}/permissions/{p}`. 204. From then on requests with the permission's
+/// tokens fail with 403.
 pub(crate) async fn delete_permission<S: Store>(
     door: &Door<S>,
     request: &Request,

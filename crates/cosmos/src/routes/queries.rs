@@ -7,10 +7,11 @@
 //! the access path by what the query can do with an index (`pushdown`), which affects the cost of a
 //! page but not its contents.
 //!
-//! A page ends at a number of items, at 4 MB, or after much work if the query may end anywhere. Its
-//! continuation contains the position of the last row in the order of the results, which is all
-//! that the next page needs. If a query must be evaluated completely for each page, the results
-//! after the page may be cached (`pages_ahead`); the next page is the same without them.
+//! A page ends at a number of items, at 4 MB, or, if the query can be continued after any row,
+//! after a limit of work. Its continuation token contains the position of the last row in the order
+//! of the results, which is all that the next page needs. If a query must be evaluated completely
+//! for each page, the results after the page may be cached (`pages_ahead`); this does not change
+//! the next page.
 
 use std::{cell::OnceCell, sync::Arc};
 
@@ -80,7 +81,8 @@ pub(super) fn resume_query<S: Store>(
     Ok((births, bytes.map(read).transpose()?))
 }
 
-/// Builds the response with a page. `rid` and `name` are those of the feed that is queried.
+/// Builds the response with a page. `rid` and `name` are the resource id and the array name of the
+/// queried feed.
 pub(super) fn page_reply<S: Store>(
     door: &Door<S>,
     about: &[&[u8]],
@@ -104,7 +106,7 @@ pub(super) fn page_reply<S: Store>(
 }
 
 /// `POST /dbs/{db}/colls/{c}/docs` with a query. 200 with a page, which may be empty even if
-/// further ones follow; 400 with the position of the error if the text does not compile.
+/// further pages follow; 400 with the position of the error if the text does not compile.
 pub(crate) async fn query_items<S: Store>(
     door: &Door<S>,
     request: &Request,
@@ -187,8 +189,8 @@ fn compile_query(request: &Request, body: &[u8]) -> Result<(ParsedQuery, QueryTi
     Ok((parsed, times))
 }
 
-/// Returns the page from cached results of the previous page; `None` if there are none or they are
-/// outdated.
+/// Returns the page from results that the previous page has cached. `None` if there are none, or if
+/// they are outdated.
 async fn answer_from_ahead<S: Store>(
     door: &Door<S>,
     request: &Request,
@@ -244,8 +246,8 @@ fn reply_with_page<S: Store>(
     Ok(reply)
 }
 
-/// Returns the number of items of a container without a scan. The response has the same headers as
-/// that of any other query.
+/// Returns the number of items of a container without a scan, as the result of a query that only
+/// counts them. The response has the same headers as for any other query.
 async fn count_items<S: Store>(
     door: &Door<S>,
     request: &Request,
@@ -344,7 +346,7 @@ impl ItemSink for Rows<'_> {
     }
 }
 
-/// An item that is completed lazily, when a result needs it.
+/// An item whose server-set properties are added only when a result needs them.
 #[derive(Debug)]
 struct Completed<'a> {
     item: &'a Item,
@@ -358,14 +360,14 @@ impl Whole for Completed<'_> {
     }
 }
 
-/// Returns whether the page has used its work limit; the next page continues.
+/// Returns whether the page has used its work limit and ends here. The next page continues.
 fn is_long(run: &Run, budget: &Budget) -> bool {
     run.can_stop() && PAGE_END <= budget.spent()
 }
 
-/// Refuses an ORDER BY over several properties without an index with this order or its reverse. The
-/// results could be sorted, but Azure Cosmos DB refuses it, and queries that work here must work
-/// there.
+/// Refuses an ORDER BY over several properties if the policy has no composite index with this order
+/// or its reverse. The results could be sorted without an index, but Azure Cosmos DB refuses such a
+/// query, and queries that work here must also work there.
 fn check_order(container: &Container, plan: &Select) -> Result<()> {
     let Some(paths) = plan.order_paths().filter(|paths| 1 < paths.len()) else { return Ok(()) };
     let state = container.collection.state();
@@ -374,7 +376,7 @@ fn check_order(container: &Container, plan: &Select) -> Result<()> {
 }
 
 /// `POST /dbs/{db}/colls/{c}/docs` for a query plan: a document that says how to merge the results
-/// of several ranges. It only requires features that the client declares.
+/// of several ranges. The plan requires only features that the client has declared.
 pub(crate) fn plan_query(request: &Request, body: &[u8]) -> Result<Reply> {
     request.container()?;
     let (text, parameters) = ParsedQuery::read_parts(body)?;

@@ -1,13 +1,13 @@
-//! The query metrics header for clients that request it: how much was read and returned, and the
-//! duration of each part by the monotonic clock.
+//! The query metrics header for clients that request it: numbers of rows and bytes read and
+//! returned, and the duration of each part by the monotonic clock.
 
 use std::time::Duration;
 
 use engine::Scanned;
 
-/// The rows for which a page is charged and which its metrics report. They depend on policy, query
-/// and data only, and not on the access path, so that building or dropping an index changes
-/// nothing.
+/// The number of rows for which a page is charged and which its metrics report. It depends only on
+/// policy, query and data, and not on the access path, so that building or dropping an index does
+/// not change it.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct RowsRead {
     pub(super) rows: u64,
@@ -15,8 +15,8 @@ pub(super) struct RowsRead {
 }
 
 impl RowsRead {
-    /// Counts the results if an index provides the order, and otherwise the items that match the
-    /// indexable part of the condition.
+    /// Returns the number of rows that count for a page. If an index provides the order, these are
+    /// the results; otherwise the items that match the indexable part of the condition.
     pub(super) fn of_page(scanned: &Scanned, results: usize, bytes: usize) -> Self {
         match scanned.ordered {
             true => Self { rows: results as u64, bytes: bytes as u64 },
@@ -55,8 +55,8 @@ impl QueryTimes {
         self.evaluating = evaluating.unwrap_or_else(|| self.ran.saturating_sub(self.compiled));
     }
 
-    /// Returns the header of a page whose text has been written. Each executed part reports a
-    /// nonzero time, since clients interpret zero as not executed.
+    /// Returns the header of a page whose text has been written. A part that was executed reports a
+    /// nonzero time, since clients take zero for a part that was not executed.
     pub(super) fn metrics_text(self, read: &RowsRead, results: usize, bytes: usize) -> String {
         let wrote = clock::monotonic_time().saturating_sub(self.ran);
         let run = self.ran.saturating_sub(self.compiled);
@@ -92,7 +92,7 @@ fn milliseconds(hundredths: u64) -> String {
 }
 
 /// Measures the evaluation time of rows. Two clock readings per row would be a noticeable overhead
-/// for simple rows, so one row in [`SAMPLE`] is measured and extrapolated.
+/// for simple rows, so only one row in [`SAMPLE`] is measured, and the time is extrapolated.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct RowTimer {
     wanted: bool,
@@ -110,7 +110,7 @@ impl RowTimer {
         Self { wanted, ..Self::default() }
     }
 
-    /// Starts a row; the result must be passed to [`end_row`](Self::end_row).
+    /// Starts a row. The result is to be passed to [`end_row`](Self::end_row).
     pub(super) fn begin_row(&mut self) -> Option<Duration> {
         if !self.wanted {
             return None;
@@ -127,7 +127,7 @@ impl RowTimer {
         self.measured += 1;
     }
 
-    /// Returns the time of all rows, extrapolated from the measured ones.
+    /// Returns the evaluation time of all rows, extrapolated from the measured rows.
     pub(super) fn total(&self) -> Duration {
         self.took.saturating_mul(self.rows) / self.measured.max(1)
     }

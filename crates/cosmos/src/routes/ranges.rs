@@ -18,9 +18,9 @@ use crate::{
     session,
 };
 
-/// `GET /dbs/{db}/colls/{c}/pkranges`. SDKs read it once per container and cache it by its etag,
-/// which is derived from the container's creation, because a change of the definition does not
-/// change the range.
+/// `GET /dbs/{db}/colls/{c}/pkranges`. SDKs read the ranges once per container and cache them by
+/// the etag. The etag is derived from the container's creation, because a change of the definition
+/// does not change the range.
 pub(crate) fn list_ranges<S: Store>(door: &Door<S>, request: &Request) -> Result<Reply> {
     let container = request.container()?;
     let record = &container.collection.state().record;
@@ -52,8 +52,8 @@ pub(crate) fn list_ranges<S: Store>(door: &Door<S>, request: &Request) -> Result
     Ok(feed.into_reply().with_units(Work::PointRead, 0).with_etag(etag))
 }
 
-/// `GET /dbs/{db}/colls/{c}/conflicts`, or `POST` with a query, which is limited to one partition
-/// unless it permits more. The query is not evaluated, since there are no conflicts.
+/// `GET /dbs/{db}/colls/{c}/conflicts`, or `POST` with a query. The query must be limited to one
+/// partition or have the header for more; it is not evaluated, since there are no conflicts.
 pub(crate) fn list_conflicts<S: Store>(door: &Door<S>, request: &Request) -> Result<Reply> {
     let container = request.container()?;
     let asks = request.operation == Operation::QueryConflicts;

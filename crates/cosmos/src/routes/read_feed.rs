@@ -22,9 +22,9 @@ struct Page<'a> {
     feed: Feed,
     /// The scan order.
     comes: ScanOrder,
-    /// Position of the last item in scan order once the page is full; empty before.
+    /// Position of the page's last item in scan order, once the page is full; empty before.
     last: Vec<u8>,
-    /// Whether an item follows the page; otherwise there is no continuation.
+    /// Whether an item follows the page. If not, the response has no continuation token.
     more: bool,
 }
 

@@ -17,7 +17,7 @@ use crate::{
 };
 
 /// Returns a page of a feed: of all resources, or of a query's results if there is a body. `rid`
-/// and `name` are those of the feed.
+/// and `name` are the feed's resource id and the name of its array.
 pub(super) fn list_resources<S: Store>(
     door: &Door<S>,
     request: &Request,
@@ -32,8 +32,8 @@ pub(super) fn list_resources<S: Store>(
     }
 }
 
-/// Returns a page of a database's feed, whose resources `represent_all` returns. A missing database
-/// is reported as a missing parent.
+/// Returns a page of a feed of a database. `represent_all` returns the feed's resources. A missing
+/// database is reported as a missing parent.
 pub(super) fn list_in_database<S: Store>(
     door: &Door<S>,
     request: &Request,

@@ -1,5 +1,5 @@
 //! Small resources of the engine, each stored under a path: lookup, creation, replacement and
-//! removal. What they contain and how they are shown is up to their routes.
+//! removal. The routes define the contents of the resources and their form in responses.
 //!
 //! A path is a list of names. Users are below their database, permissions below their user, scripts
 //! below their container's number; removing a resource also removes the resources below it.
@@ -77,8 +77,8 @@ pub(super) async fn next_number<S: Store>(door: &Door<S>) -> Result<u32> {
     Err(Failure::new(Fault::RetryWith, "Too many resources are being created at once."))
 }
 
-/// Creates a resource that contains only the number of its resource id, and returns both. The
-/// caller must hold the lock for changes.
+/// Creates a resource that contains only the number of its resource id. Returns the resource and
+/// the number. The caller must hold the lock for changes.
 pub(super) async fn create_numbered<S: Store>(
     door: &Door<S>,
     path: &[&str],
@@ -86,8 +86,8 @@ pub(super) async fn create_numbered<S: Store>(
     create_instead(door, path, None).await
 }
 
-/// Creates a resource like `create_numbered` and, in the same commit, removes `of` with everything
-/// below it.
+/// Creates a resource like `create_numbered` and, in the same commit, removes the resource `of`
+/// with everything below it.
 pub(super) async fn create_instead<S: Store>(
     door: &Door<S>,
     path: &[&str],
@@ -118,9 +118,9 @@ pub(super) async fn create_resource<S: Store>(
     Ok((status, door.engine.put_resource(path, kept, expect).await?))
 }
 
-/// Replaces a resource, with the version condition of the request, and renames it to the last name
-/// of `path`. With another name it becomes a new resource, created in the commit that removes the
-/// old one; 409 if the name is in use. The caller must hold the lock for changes.
+/// Replaces a resource under the last name of `path`, with the version condition of the request. If
+/// this is another name, a new resource is created in the commit that removes the old one; 409 if
+/// the name is in use. The caller must hold the lock for changes.
 pub(super) async fn replace_named<S: Store>(
     door: &Door<S>,
     request: &Request,
@@ -169,8 +169,8 @@ pub(super) fn path_names(held: &Resource) -> Vec<&str> {
     held.path.iter().map(String::as_str).collect()
 }
 
-/// Refuses a request for another version than this one. It is for changes in several steps whose
-/// first step is unconditional.
+/// Refuses a request whose version condition does not hold for the version `stamp`. It is for
+/// changes in several steps whose first step is unconditional.
 pub(super) fn check_version(request: &Request, stamp: u64) -> Result<()> {
     match shared::expected_version(request) {
         Expected::Version(wanted) if wanted != stamp => Err(Failure::precondition_failed()),

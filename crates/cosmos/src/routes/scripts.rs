@@ -50,7 +50,7 @@ struct ScriptFeed {
 }
 
 impl ScriptFeed {
-    /// Returns the feed that the request's path denotes or in which its resource is.
+    /// Returns the feed that the request's path denotes, or that contains the resource in the path.
     fn find_feed(request: &Request) -> Result<Self> {
         let container = Arc::clone(request.container()?);
         Ok(Self {
@@ -155,7 +155,7 @@ impl ScriptFeed {
 }
 
 /// `POST /dbs/{db}/colls/{c}/sprocs` and the like. 201; if the name is in use 409, or 200 for an
-/// upsert; 403 if the container has too many.
+/// upsert; 403 if the container has too many scripts.
 pub(crate) async fn create_script<S: Store>(
     door: &Door<S>,
     request: &Request,

@@ -1,5 +1,5 @@
-//! Helpers of several routes: look up a link's database, compare versions, and limit the
-//! computation of an operation.
+//! Helpers of several routes: they look up the database of a link, compare versions, and limit the
+//! work of an operation.
 
 use std::sync::Arc;
 
@@ -17,8 +17,8 @@ use crate::{
     request::Request,
 };
 
-/// Returns the database that a link names or that contains the link's resource. If it is missing
-/// the failure is 404, with sub-status 1003 if it is a parent.
+/// Returns the database that a link names or that contains the link's resource. Fails with 404 if
+/// it does not exist, with sub-status 1003 if the link names a resource in it.
 pub(crate) fn find_database<S: Store>(door: &Door<S>, request: &Request) -> Result<Database> {
     let [owner, _] = &request.link.owners;
     let (name, missing): (_, fn() -> Failure) = match (&request.link.name, owner.is_empty()) {
@@ -42,7 +42,7 @@ pub(crate) fn if_match(header: Option<&str>) -> VersionMatch {
     }
 }
 
-/// Returns the version that the request's headers require of the resource.
+/// Returns the version condition that the request's headers set for the resource.
 pub(crate) fn expected_version(request: &Request) -> Expected {
     match if_match(request.headers.if_match()) {
         VersionMatch::Any => Expected::Present,
@@ -58,14 +58,14 @@ pub(crate) fn page_bytes<S: Store>(door: &Door<S>) -> usize {
     MAX_PAGE_BYTES.min(door.settings.memory.answer_bytes())
 }
 
-/// Returns whether a client already has this version, so that 304 suffices.
+/// Returns whether a client already has this version of a resource, so that a 304 suffices.
 pub(crate) fn is_known(request: &Request, stamp: u64) -> bool {
     let known = request.headers.if_none_match().filter(|etag| !etag.is_empty());
     known.is_some_and(|etag| etag.trim() == "*" || etag::parse_etag(etag) == Some(stamp))
 }
 
 /// Returns the budget of an operation. Only read operations are cancelled when the client
-/// disconnects, since a partial change must not remain.
+/// disconnects, since a change must not be left half done.
 pub(crate) fn new_budget<S: Store>(door: &Door<S>, request: &Request) -> Arc<Budget> {
     let client = if request.only_reads() { Arc::clone(&request.client) } else { Arc::default() };
     let interrupt = Interrupt::new(client, door.settings.give_way);

@@ -82,7 +82,7 @@ fn represent_all<S: Store>(door: &Door<S>, database: &Database) -> Vec<Document>
     all_users(door, database).iter().map(|user| represent(database, user)).collect()
 }
 
-/// Finds the user whom the request's path names, and its database.
+/// Finds the user that the request's path names, and the user's database.
 fn find_named<S: Store>(door: &Door<S>, request: &Request) -> Result<(Database, User)> {
     let database = shared::find_database(door, request)?;
     let name = request.name();
@@ -139,8 +139,8 @@ pub(crate) fn read_user<S: Store>(door: &Door<S>, request: &Request) -> Result<R
     Ok(representation::resource_reply(200, &represent(&database, &user)))
 }
 
-/// `PUT /dbs/{db}/users/{u}`. The id is the only property, so another id makes another user,
-/// without the permissions of the first. 409 if the new id is in use.
+/// `PUT /dbs/{db}/users/{u}`. The id is the only property; with another id the user is replaced by
+/// a new user without permissions. 409 if the new id is in use.
 pub(crate) async fn replace_user<S: Store>(
     door: &Door<S>,
     request: &Request,

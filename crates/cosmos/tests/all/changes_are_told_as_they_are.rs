@@ -15,7 +15,7 @@ async fn is_there(client: &mut Client, path: &str) -> bool {
     }
 }
 
-/// Makes the `nth` commit of a create fail and checks the response.
+/// Sends a create request of which the `nth` commit fails, and checks the response.
 async fn create(client: &mut Client, nth: u64, parent: &str, headers: &[(&str, &str)]) -> bool {
     let id = format!("n{nth}");
     let body = format!(r#"{{"id":"{id}","partitionKey":{{"paths":["/pk"],"kind":"Hash"}}}}"#);

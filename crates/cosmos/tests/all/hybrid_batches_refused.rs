@@ -22,7 +22,8 @@ const BULK: [(&str, &str); 4] = [
 ];
 const DOCS: &str = "/dbs/d/colls/c/docs";
 const MB: usize = 1 << 20;
-/// The segment header of a stream; below, a record header without length and checksum.
+/// The segment header of a stream and, after it, the start of a record header without length and
+/// checksum.
 const SEGMENT: [u8; 10] = [0x81, 0xf0, 0xd8, 0xff, 0x7f, 1, 10, 0, 0, 0];
 const RECORD: [u8; 5] = [0x81, 0xf1, 0xd8, 0xff, 0x7f];
 /// Start of an operation row: version, schema, and the create of a document.
@@ -56,7 +57,8 @@ fn create() -> Vec<u8> {
     [&ROW[..], b"\x05[\"a\"]", b"\x13{\"id\":\"1\",\"pk\":\"a\"}"].concat()
 }
 
-/// Returns the status codes of all operations, or that of the whole response.
+/// Returns the status codes of all operations, or the status code of the whole response if it has
+/// none.
 fn codes(answer: &Answer) -> Vec<i32> {
     match hybrid_row::is_hybrid_row(&answer.bytes) {
         true => {

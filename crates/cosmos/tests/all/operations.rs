@@ -16,8 +16,8 @@ use crate::{
 
 const METHODS: [&str; 7] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
 
-/// The resources of these paths do not exist if a request could change them, so that all requests
-/// see the same state.
+/// The paths of the requests. If a request could change the resource of a path, that resource does
+/// not exist, so that all requests see the same state.
 const PATHS: [&str; 39] = [
     "/",
     "/_explorer/emulator.pem",

@@ -13,8 +13,8 @@ struct Shelf {
     docs: String,
 }
 
-/// A row of a query as a client rewrites it: sort keys, the number in the `_rid`, and the selected
-/// value.
+/// A row of a query in the form to which a client rewrites it: sort keys, the number in the `_rid`,
+/// and the selected value.
 #[derive(Clone, Debug, PartialEq)]
 struct Row {
     items: Vec<Option<Value>>,
@@ -22,8 +22,8 @@ struct Row {
     payload: Value,
 }
 
-/// The position of a client: the token of its current page, the last row used, and the number of
-/// rows of the same document with the same sort keys in that page up to it.
+/// The position of a client: the token of its current page, the last row that it used, and the
+/// number of rows up to this one in the page that have the same document and the same sort keys.
 #[derive(Clone, Debug, Default)]
 struct Stopped {
     page: Option<String>,
@@ -137,8 +137,8 @@ impl Shelf {
         }
     }
 
-    /// Returns up to `wanted` more rows for a stopped client, from server pages of `items`, and its
-    /// new position unless it is at the end.
+    /// Returns up to `wanted` more rows for a stopped client, from server pages of `items`, and the
+    /// client's new position, or `None` at the end.
     async fn continued(
         &mut self,
         (text, directions): (&str, &[bool]),

@@ -8,7 +8,8 @@ const QUERY: (&str, &str) = ("content-type", "application/query+json");
 const CROSS: (&str, &str) = ("x-ms-documentdb-query-enablecrosspartition", "True");
 const DOCS: &str = "/dbs/d/colls/c/docs";
 
-/// Creates items 0 to 9: n is the number and g the number modulo 3; partitions a and b alternate.
+/// Creates items 0 to 9: `n` is the number of the item, and `g` is `n` modulo 3. The items
+/// alternate between the partitions a and b.
 async fn filled(more: &str) -> Client {
     let mut client = Client::with_container(more).await;
     for n in 0..10 {

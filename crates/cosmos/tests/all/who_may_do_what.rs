@@ -437,7 +437,7 @@ async fn roles_say_what_a_token_is_for() {
 }
 
 /// A token permits only what both the roles of its principal and the key that signed it permit,
-/// because the holder of a read-only key can put any principal into one.
+/// because the holder of a read-only key can put any principal into a token.
 #[tokio::test]
 async fn a_token_that_a_read_only_key_signed_only_reads() {
     let reader = "MDEyMzQ1Njc4OWFiY2RlZg==";

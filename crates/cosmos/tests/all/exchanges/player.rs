@@ -26,8 +26,8 @@ const ALWAYS: [(&str, &str); 8] = [
     ("x-ms-client-id", "00000000-0000-0000-0000-000000000000"),
 ];
 
-/// The response headers that are compared, and whether their values are. Each of them is read by
-/// some client.
+/// The response headers that are compared, each with whether its value is compared, too. Each is
+/// read by some client.
 const SHOWN: [(&str, bool); 14] = [
     ("content-type", true),
     ("x-ms-substatus", true),
@@ -108,8 +108,8 @@ impl Player {
         lines
     }
 
-    /// Returns the bytes of a body. `@NAME` is a captured batch, optionally followed by an etag in
-    /// it (`*` for any) and its replacement. `=` precedes base64.
+    /// Returns the bytes of a body. `@NAME` is a captured batch. It may be followed by an etag in
+    /// the batch (`*` for any) and the text that replaces the etag. `=` precedes base64.
     async fn body(&mut self, body: &str) -> Vec<u8> {
         if let Some(bytes) = body.strip_prefix('=') {
             return STANDARD.decode(bytes).unwrap();
