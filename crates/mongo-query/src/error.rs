@@ -1,5 +1,5 @@
-//! Errors of the language: MongoDB's error code and a text. Codes without a name (`Location40324`)
-//! are the numbers of individual assertions in mongod.
+//! Errors of the language: MongoDB's error code and a text. Codes without a name (shown as
+//! `Location40324`) are the numbers of single assertions in mongod.
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ use std::fmt;
 pub struct Error {
     /// MongoDB's error code, such as 2 (BadValue) or 40324 (unrecognized stage).
     pub code: i32,
-    /// Error message, as MongoDB words it where that is known.
+    /// Error message, worded as in MongoDB where that wording is known.
     pub message: String,
 }
 

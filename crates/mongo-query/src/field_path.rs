@@ -19,8 +19,9 @@ const DOLLAR: &str =
 /// Error text for a path that has an empty field name.
 const EMPTY: &str = "FieldPath field names may not be empty strings.";
 
-/// Checks a path; fails with 40352, 40353, 15, 15998, 16410 or 16411, by the kind of mistake. The
-/// whole path is checked before its parts, as in mongod, since a path may be wrong in several ways.
+/// Checks a path. Fails with 40352, 40353, 15, 15998, 16410 or 16411, depending on the mistake.
+/// Since a path may be wrong in several ways, the whole path is checked before its parts, as in
+/// mongod.
 pub fn check_path(path: &str) -> Result<(), Error> {
     if path.is_empty() {
         return Err(Error::new(40352, "FieldPath cannot be constructed with empty string"));
@@ -34,8 +35,8 @@ pub fn check_path(path: &str) -> Result<(), Error> {
     path.split('.').try_for_each(check_part)
 }
 
-/// Checks a path that is not written as a reference with `$`. Even the names of a database
-/// reference (`$id`) are refused as its first part, since they would be ambiguous.
+/// Checks a path that is not written as a reference with `$`. The names of a database reference,
+/// such as `$id`, are refused as the first part, since they would be ambiguous.
 pub(crate) fn check_plain_path(path: &str) -> Result<(), Error> {
     if path.starts_with('$') {
         return Err(Error::new(16410, DOLLAR));
@@ -43,8 +44,8 @@ pub(crate) fn check_plain_path(path: &str) -> Result<(), Error> {
     check_path(path)
 }
 
-/// Checks the name of one field that an expression or a stage makes: it is not empty, and neither a
-/// path nor an operator.
+/// Checks the name of a field that an expression or a stage creates. It must not be empty, a path,
+/// or the name of an operator.
 pub(crate) fn check_field_name(name: &str) -> Result<(), Error> {
     if name.is_empty() {
         return Err(Error::new(15998, EMPTY));

@@ -1,11 +1,11 @@
 //! MongoDB's query language: filters, projections, sorts, updates, expressions and pipelines,
-//! parsed from BSON into plans of the crate `pipeline`. Nothing is evaluated here, and collections
-//! are unknown.
+//! parsed from BSON into plans of the crate `pipeline`. Nothing is evaluated here, and the parsers
+//! have no access to collections.
 //!
 //! Numbers and texts of errors are those of mongod 6.0 (of 8.0 for later features). Drivers pass
-//! them on to applications, whose tests compare numbers and often texts, so neither may be improved
-//! here. Features of MongoDB that this server lacks are refused by name with 238; `support` lists
-//! them.
+//! them on to applications, whose tests compare numbers and often texts, so neither may be changed
+//! here, not even to improve them. Features of MongoDB that this server lacks are refused with 238
+//! and a text that names the feature; `support` lists them.
 //!
 //! Modules import each other in one direction: `error` and `field_path`, then `sort`, `expression`,
 //! `filter`, `projection`, `pipeline` and `update`. `support` is separate.

@@ -33,8 +33,8 @@ pub fn parse(sort: DocRef<'_>) -> Result<Sort, Error> {
 
 /// Parses a sort of the elements of an array by their fields, as in `$sortArray` and in the `$sort`
 /// of a `$push`. The rules differ from those of other sorts: a direction is exactly 1 or -1, and a
-/// name may start with `$` or occur twice. The error is a text, since its number depends on the
-/// operator.
+/// name may start with `$` or occur twice. The error is only a text: the caller adds the number,
+/// which depends on the operator.
 pub(crate) fn parse_elements(fields: DocRef<'_>) -> Result<Sort, String> {
     if fields.is_empty() {
         return Err("The sort pattern is empty when it should be a set of fields.".to_owned());
@@ -86,10 +86,10 @@ fn is_descending(name: &str, value: ValueRef<'_>) -> Result<bool, Error> {
     }
 }
 
-/// Returns the error of a document as a direction: `{$meta: ..}` is known but not supported, others
-/// are invalid.
+/// Returns the error of a document as a direction. `{$meta: ..}` is known but not supported, all
+/// other documents are invalid.
 ///
-/// Errors: 17312 not `$meta`, 9 further fields, 31138 an unknown name, 238 a known one.
+/// Errors: 17312 not `$meta`, 9 further fields, 31138 an unknown name in `$meta`, 238 a known one.
 fn refused_document(meta: DocRef<'_>) -> Error {
     let Some(name) = meta.get("$meta") else {
         return Error::new(17312, "$meta is the only expression supported by $sort right now");

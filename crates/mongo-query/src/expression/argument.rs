@@ -1,6 +1,6 @@
 //! Arguments by position. The number of arguments is part of a function's row in the crate
-//! `pipeline`; the errors for a wrong number are here, since their numbers differ between kinds of
-//! functions.
+//! `pipeline`; the errors for a wrong number of arguments are here, since their codes differ
+//! between kinds of functions.
 //!
 //! ```text
 //! {$abs: -1}    {$abs: [-1]}                    one argument
@@ -14,9 +14,9 @@ use pipeline::{Expr, expr::functions::Takes};
 use super::{Scope, parse_operand};
 use crate::error::Error;
 
-/// Parses the arguments of an operator: the elements of an array, or a single argument. So
-/// `{$abs: -1}` equals `{$abs: [-1]}`, and an array as the only argument must be nested in another
-/// one.
+/// Parses the arguments of an operator: the elements of an array, or a single argument. Therefore
+/// `{$abs: -1}` equals `{$abs: [-1]}`, and a single argument that is an array must be written
+/// inside another array.
 pub(super) fn parse_all(value: ValueRef<'_>, scope: Scope) -> Result<Vec<Expr>, Error> {
     match value {
         ValueRef::Array(values) => values.iter().map(|value| parse_operand(value, scope)).collect(),
@@ -24,7 +24,8 @@ pub(super) fn parse_all(value: ValueRef<'_>, scope: Scope) -> Result<Vec<Expr>, 
     }
 }
 
-/// Short forms of `$convert`, whose error for several arguments differs.
+/// Short forms of `$convert`. Their error for several arguments differs from that of other
+/// operators.
 const CONVERSIONS: [&str; 8] = [
     "$toBool",
     "$toDate",
@@ -84,9 +85,9 @@ pub(super) fn parse_list(
     }
 }
 
-/// Parses the arguments of a date function: a date alone, or `{date, timezone}`. Returns both; the
-/// zone is absent if it is not given. An object whose first name starts with `$` is an expression
-/// for the date.
+/// Parses the arguments of a date function: a date alone, or `{date, timezone}`. Returns the date
+/// and the time zone; the zone is absent if it is not given. An object whose first name starts with
+/// `$` is an expression for the date.
 ///
 /// Errors: 40536 an array of another length than one, 40535 an unknown option, 40539 no `date`.
 pub(super) fn parse_date(

@@ -51,7 +51,7 @@ pub(super) fn parse_expr(_: &str, value: ValueRef<'_>, scope: Scope) -> Result<E
 
 /// Parses `$cond`, with arguments by position or by name.
 ///
-/// Errors: 17080..17083 for a wrong object, 16020 for another number of positions than three.
+/// Errors: 17080..17083 for a wrong object, 16020 if there are not three arguments by position.
 pub(super) fn parse_cond(name: &str, value: ValueRef<'_>, scope: Scope) -> Result<Expr, Error> {
     let parts = if value.as_document().is_some() {
         named::parse_arguments(
@@ -69,7 +69,7 @@ pub(super) fn parse_cond(name: &str, value: ValueRef<'_>, scope: Scope) -> Resul
     }
 }
 
-/// Parses `$ifNull`: two or more arguments, of which the first that is not null is returned.
+/// Parses `$ifNull`: two or more arguments. Evaluation returns the first one that is not null.
 ///
 /// Errors: 1257300 for fewer than two arguments.
 pub(super) fn parse_if_null(name: &str, value: ValueRef<'_>, scope: Scope) -> Result<Expr, Error> {
@@ -180,7 +180,7 @@ pub(super) fn parse_let(name: &str, value: ValueRef<'_>, scope: Scope) -> Result
 /// Parses `$regexMatch`, `$regexFind` and `$regexFindAll`. A constant pattern is compiled here,
 /// once.
 ///
-/// Errors: 51103, 31022..31024 for a wrong object; those of the pattern are the evaluator's.
+/// Errors: 51103, 31022..31024 for a wrong object; a wrong pattern has the evaluator's errors.
 pub(super) fn parse_regex(name: &str, value: ValueRef<'_>, scope: Scope) -> Result<Expr, Error> {
     let args = named::parse_arguments(
         name,
@@ -200,8 +200,8 @@ pub(super) fn parse_regex(name: &str, value: ValueRef<'_>, scope: Scope) -> Resu
     Ok(Expr::Regex(Box::new(RegexCall::new(form, input, regex, options)?)))
 }
 
-/// Fails unless a field name is a constant string. `codes` are the operator's errors for a field
-/// path, for another expression, and for a constant of another type.
+/// Fails unless a field name is a constant string. `codes` are the operator's error codes for a
+/// field path, for any other expression, and for a constant of another type.
 fn constant_name(name: &str, field: &Expr, codes: [i32; 3]) -> Result<(), Error> {
     // A path is the likeliest mistake and has a text that suggests `$literal`.
     let [path, other, kind] = codes;
@@ -254,8 +254,8 @@ pub(super) fn parse_get_field(
 }
 
 /// Fails unless the name of `$setField` and `$unsetField` is a constant string that can name a
-/// field. `raw` is the name as written: an object or an array of expressions is not a constant,
-/// even if its parts are.
+/// field. `raw` is the name as written: an object or an array counts as not constant here, even if
+/// all its parts are constant.
 ///
 /// Errors: 4161106 not a constant, 4161107 another type, 4161108 a field path or a variable,
 /// 9534700 a NUL.
@@ -311,8 +311,8 @@ pub(super) fn parse_set_field(
     function_call(name, args)
 }
 
-/// Returns a call of the function with this name, for operators with a special syntax that are
-/// functions otherwise.
+/// Returns a call of the function with this name, for an operator that has a special syntax but
+/// evaluates like a function.
 pub(super) fn function_call(name: &str, args: Vec<Expr>) -> Result<Expr, Error> {
     match functions::find_function(name) {
         Some(function) => Ok(Expr::Call(function, args)),

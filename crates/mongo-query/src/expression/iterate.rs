@@ -41,7 +41,8 @@ fn element_name(name: &str, given: Option<ValueRef<'_>>) -> Result<Arc<str>, Err
     }
 }
 
-/// Parses a required argument. Its presence was checked by name, so the error does not occur.
+/// Parses a required argument. The caller has checked that the argument is present, so the error
+/// for a missing one does not occur.
 fn required_operand(name: &str, given: Option<ValueRef<'_>>, scope: Scope) -> Result<Expr, Error> {
     match given {
         Some(value) => parse_operand(value, scope),
@@ -103,11 +104,11 @@ pub(super) fn parse_reduce(name: &str, value: ValueRef<'_>, scope: Scope) -> Res
     }
 }
 
-/// Parses `$sortArray`: by fields, or by the whole elements with `1` and `-1`. Its texts are
-/// mongod's, which start with "BadValue:" if the sort pattern is wrong.
+/// Parses `$sortArray`: by fields, or by the whole elements with `1` and `-1`. The error texts are
+/// mongod's; those for a wrong sort pattern start with "BadValue:".
 ///
-/// Errors: 2942500..2942503 for a wrong object, 2942505 for a wrong sort pattern, 2942506 for
-/// another number than 1 and -1, 2942507 for anything else.
+/// Errors: 2942500..2942503 for a wrong object, 2942505 for a wrong sort pattern, 2942506 for a
+/// number other than 1 and -1, 2942507 for any other type.
 pub(super) fn parse_sort_array(
     name: &str,
     value: ValueRef<'_>,
@@ -142,11 +143,11 @@ pub(super) fn parse_sort_array(
     Ok(Expr::SortArray(Box::new(required_operand(name, input, scope)?), by))
 }
 
-/// Parses `$zip`, which combines arrays element by element. `defaults` fill up the shorter ones,
-/// which is only possible up to the longest one.
+/// Parses `$zip`, which combines arrays element by element. `defaults` fill the shorter arrays up
+/// to the length of the longest; they require `useLongestLength`.
 ///
 /// Errors: 34460..34465 for a wrong object or argument, 34466 for defaults that are never used,
-/// 34467 for another number of defaults than of inputs.
+/// 34467 if there are not as many defaults as inputs.
 pub(super) fn parse_zip(name: &str, value: ValueRef<'_>, scope: Scope) -> Result<Expr, Error> {
     let params = [required("inputs"), optional("useLongestLength"), optional("defaults")];
     let given = named::given_values(name, &params, value)?;

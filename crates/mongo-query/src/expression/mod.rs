@@ -66,8 +66,8 @@ pub(crate) const NOT_YET: &[&str] = &[
 pub(crate) struct Scope {
     /// Nesting depth, limited because parsing and evaluation are recursive.
     depth: usize,
-    /// Whether `$$CURRENT` is not the document, so that field paths are read from the variable.
-    /// `$let` and `$map` may bind it, and `$redact` does.
+    /// Whether `$$CURRENT` is bound to something other than the current document: by `$let`, `$map`
+    /// or `$redact`. Field paths are then read from this variable.
     rebound: bool,
     /// Whether `$$KEEP`, `$$PRUNE` and `$$DESCEND` are defined.
     redact: bool,
@@ -89,7 +89,7 @@ impl Scope {
     }
 }
 
-/// Parses an expression. All regular expressions in it share one memory limit.
+/// Parses an expression. All regular expressions in it together have one memory limit.
 pub fn parse(value: ValueRef<'_>) -> Result<Expr, Error> {
     as_program(|| parse_operand(value, Scope::default()))
 }
@@ -117,12 +117,12 @@ fn folded_array(parts: Vec<Expr>) -> Expr {
     constants.map_or(Expr::Array(parts), |values| Expr::Literal(Value::Array(values)))
 }
 
-/// Parses an object: an operator if its first name starts with `$`, else an object of expressions.
-/// As in mongod the first name decides: `{a: 1, $add: []}` has a wrong field name, and
-/// `{$add: [], a: 1}` too many fields.
+/// Parses an object: an operator if its first name starts with `$`, otherwise an object of
+/// expressions. As in mongod, only the first name decides this: `{a: 1, $add: []}` has a wrong
+/// field name, and `{$add: [], a: 1}` too many fields.
 ///
-/// Errors: 15983 more fields than the operator's, 15998 an empty field name, 16410 and 16412 one with
-/// `$` or a dot, 16406 a name that stands twice.
+/// Errors: 15983 more fields than the operator's, 15998 an empty field name, 16410 and 16412 a name
+/// with `$` or a dot, 16406 a name that occurs twice.
 fn parse_object(fields: DocRef<'_>, scope: Scope) -> Result<Expr, Error> {
     // An empty object is a constant.
     let Some((first, value)) = fields.iter().next() else {
@@ -154,7 +154,7 @@ fn parse_object(fields: DocRef<'_>, scope: Scope) -> Result<Expr, Error> {
 
 /// Parses `{$name: value}`.
 ///
-/// Errors: 238 for an operator that only MongoDB has, 168 for an unknown one.
+/// Errors: 238 for an operator of MongoDB that this server lacks, 168 for an unknown one.
 fn parse_operator(name: &str, value: ValueRef<'_>, scope: Scope) -> Result<Expr, Error> {
     // Special parsers come first, because some of these operators are also functions, which the
     // parsers call.
@@ -179,7 +179,7 @@ pub(crate) fn special_names() -> impl Iterator<Item = &'static str> {
 /// Checks that constant operands of `$setEquals` are arrays. mongod checks this before it reads a
 /// document.
 ///
-/// Errors: 5887502, which counts arguments from 1.
+/// Errors: 5887502; its text counts arguments from 1.
 fn check_sets(args: &[Expr]) -> Result<(), Error> {
     let constants = args.iter().enumerate().filter_map(|(at, arg)| Some((at, arg.as_literal()?)));
     for (at, value) in constants {
@@ -193,7 +193,7 @@ fn check_sets(args: &[Expr]) -> Result<(), Error> {
     Ok(())
 }
 
-/// Parses the arguments of a function in the form that it accepts.
+/// Parses the arguments of a function, by position or by name as the function requires.
 fn parse_call(
     function: &'static Function,
     value: ValueRef<'_>,

@@ -1,5 +1,5 @@
-//! Arguments by name. Numbers and texts of their errors differ by operator, for historical reasons,
-//! and applications rely on each of them.
+//! Arguments by name. The numbers and texts of errors differ between operators, for historical
+//! reasons in MongoDB, and applications rely on them.
 //!
 //! ```text
 //! {$trim: {input: "$a", chars: " "}}      given: input, chars
@@ -14,8 +14,8 @@ use pipeline::{Expr, expr::functions::Param};
 use super::{Scope, parse_operand};
 use crate::error::Error;
 
-/// The errors of a group of operators. In texts `{n}` is the operator, `{k}` the type and `{v}` the
-/// text of the given value, `{a}` the argument.
+/// The errors of a group of operators. In the texts `{n}` stands for the operator, `{k}` and `{v}`
+/// for the type and the text of the given value, and `{a}` for the argument.
 struct Wording {
     /// The operators of the group.
     names: &'static [&'static str],
@@ -31,20 +31,20 @@ struct Wording {
 
 /// Most common error text for a value that is not an object.
 const ONLY_OBJECT: &str = "{n} only supports an object as its argument";
-/// Error text for an unknown argument, in one of two wordings.
+/// Error text for an unknown argument, in one of the two common wordings.
 const UNRECOGNIZED: &str = "Unrecognized argument to {n}: {a}";
 /// Most common error text for a missing argument.
 const MISSING: &str = "Missing '{a}' parameter to {n}";
-/// Error text for an unknown argument, in the other wording.
+/// Error text for an unknown argument, in the other common wording.
 const UNKNOWN: &str = "{n} found an unknown argument: {a}";
 /// Less common error text for a missing argument.
 const SPECIFIED: &str = "{n} requires '{a}' to be specified";
-/// The error number of `$dateAdd` and `$dateSubtract` for a missing argument, whichever it is.
+/// The error number of `$dateAdd` and `$dateSubtract` for any missing argument.
 const ALL_ADD: i32 = 5_166_402;
 /// The message of `$dateAdd` and `$dateSubtract` for an unknown argument.
 const ADD_UNKNOWN: &str = "Unrecognized argument to {n}: {a}. Expected arguments are startDate, unit, amount, and optionally timezone.";
 
-/// The groups. Operators that are in none of them use [`OTHER`].
+/// The errors of each group of operators. Operators that are in no group use [`OTHER`].
 static WORDINGS: &[Wording] = &[
     Wording {
         names: &["$trim", "$ltrim", "$rtrim"],
@@ -202,8 +202,8 @@ static WORDINGS: &[Wording] = &[
     },
 ];
 
-/// The errors of newer operators, whose arguments mongod parses by a schema, like those of a
-/// command.
+/// The errors of newer operators. mongod parses the arguments of these operators by a schema, like
+/// the arguments of a command.
 static OTHER: Wording = Wording {
     names: &[],
     not_object: (14, "BSON field '{n}' is the wrong type '{k}', expected type 'object'"),
@@ -220,10 +220,11 @@ pub(super) const fn optional(name: &'static str) -> Param {
     Param { name, required: false }
 }
 
-/// Returns the given values in the order of the parameters; optional ones may be `None`.
+/// Returns the given values in the order of the parameters; an optional argument that is not given
+/// is `None`.
 ///
-/// Errors are those of the operator's group. They are checked in this order: not an object, the
-/// first unknown argument, the first missing one in the order of the parameters.
+/// The errors are those of the operator's group, checked in this order: not an object, the first
+/// unknown argument, the first missing argument in the order of the parameters.
 pub(super) fn given_values<'v>(
     name: &str,
     params: &[Param],
@@ -283,10 +284,10 @@ pub(super) fn parse_arguments(
 }
 
 /// Checks the parts of `$dateFromParts`: natural ones (year, month, day) and ISO ones (week year,
-/// week, day) are mutually exclusive. They are distinguished by their positions among the
-/// parameters.
+/// week, day) are mutually exclusive. `given` has the parts in the order of the parameters.
 ///
-/// Errors: 40516 neither kind, 40489 and 40525 both kinds, by which of them is complete.
+/// Errors: 40516 neither kind, 40489 and 40525 both kinds; the code depends on which kind is
+/// complete.
 fn check_parts(given: &[Option<ValueRef<'_>>]) -> Result<(), Error> {
     // Year, month, day are the first three, the ISO parts the next three.
     let has = |range: std::ops::Range<usize>| {

@@ -7,8 +7,8 @@
 //! "$$NOW"       the instant of the operation
 //! ```
 //!
-//! Variables that a request binds start with a lower-case letter, so that they cannot hide those of
-//! the server; only `CURRENT` may be rebound.
+//! Variables that a request binds start with a lower-case letter, so that they cannot hide the
+//! server's variables; of these only `CURRENT` may be bound.
 
 use std::sync::Arc;
 
@@ -49,11 +49,11 @@ pub(crate) fn parse_reference(text: &str, scope: Scope) -> Result<Expr, Error> {
 }
 
 /// Returns the expression of a variable and the path below it. The server's own variables are in
-/// capitals; other names that start with a capital fail with 17276. The bound names are unknown
-/// here: an unbound one fails during evaluation.
+/// capitals; other names that start with a capital fail with 17276. The parser has no list of bound
+/// variables: an unbound variable fails during evaluation.
 ///
-/// `SEARCH_META` and `USER_ROLES` are known but not supported. A path below `NOW` or the cluster
-/// time is missing, as below any value that is not a document.
+/// `SEARCH_META` and `USER_ROLES` are known but not supported. A path below `NOW` or `CLUSTER_TIME`
+/// has no value, as below any value that is not a document.
 fn parse_variable(name: &str, below: Option<Path>, scope: Scope) -> Result<Expr, Error> {
     Ok(match (name, below) {
         // The stage's input document, regardless of the binding of `CURRENT`.

@@ -1,8 +1,8 @@
 //! Operators with special parsers: those that are not plain calls of functions.
 //!
-//! Functions evaluate all their arguments before the call. These operators do not evaluate some
-//! arguments (`$cond`), evaluate one many times (`$map`), or require it to be constant
-//! (`$literal`).
+//! Functions evaluate all their arguments before the call. Of these operators, some leave arguments
+//! unevaluated (`$cond`), some evaluate an argument many times (`$map`), and some require a
+//! constant argument (`$literal`).
 
 use document::ValueRef;
 use pipeline::Expr;

@@ -4,7 +4,7 @@
 //! {a: {$all: [1, 2]}}                    the array contains every value
 //! {a: {$all: [{$elemMatch: {..}}, ..]}}  for every filter there is an element
 //! {a: {$elemMatch: {b: 1, c: 2}}}        one element is a document that matches both
-//! {a: {$elemMatch: {$gt: 1, $lt: 5}}}    one element lies between both
+//! {a: {$elemMatch: {$gt: 1, $lt: 5}}}    one element lies between 1 and 5
 //! ```
 
 use document::{ArrayRef, DocRef, ValueRef};
@@ -39,7 +39,7 @@ fn elem_match_of(value: ValueRef<'_>) -> Option<ValueRef<'_>> {
     (name == "$elemMatch").then_some(inner)
 }
 
-/// Parses a list of `$elemMatch`; anything else in it is an error.
+/// Parses a list of `$elemMatch`. Any other element of the list is an error.
 fn all_elem_match(array: ArrayRef<'_>, scope: Scope) -> Result<Vec<Condition>, Error> {
     let parse = |value: ValueRef<'_>| match elem_match_of(value) {
         Some(inner) => Ok(test_condition(parse_elem_match(inner, scope)?)),

@@ -13,10 +13,11 @@ use pipeline::filter::Mask;
 use super::number::parse_whole;
 use crate::error::Error;
 
-/// Parses the mask of an operand. `field` is for the text, which like mongod's contains the field
+/// Parses the mask of an operand. `field` is the name of the field: mongod's texts contain it
 /// instead of the operator.
 ///
-/// Errors: 9 for a number that is not whole or negative, 2 for a wrong position or another type.
+/// Errors: 9 for a number that is negative or has a fraction, 2 for a wrong position or another
+/// type.
 pub(super) fn parse_mask(field: &str, operator: &str, value: ValueRef<'_>) -> Result<Mask, Error> {
     match value {
         ValueRef::Binary { bytes, .. } => Ok(Mask::from_bytes(bytes)),

@@ -7,8 +7,8 @@
 //! {$expr: {$eq: ["$a", "$b"]}}  an expression        expression
 //! ```
 //!
-//! Filters are flattened: `$and` inside `$and` becomes one list, and alternatives on one path a
-//! list of values, so that the planner finds the conditions that an index can serve.
+//! Filters are flattened, so that the planner finds the conditions that an index can serve: `$and`
+//! inside `$and` becomes one list, and equalities on one path inside `$or` become a list of values.
 
 mod arrays;
 mod bits;
@@ -90,10 +90,10 @@ impl Scope {
     }
 }
 
-/// Parses a top-level operator; `None` if it is no condition (`$comment`).
+/// Parses a top-level operator; returns `None` for one that is no condition (`$comment`).
 type Parse = fn(&str, ValueRef<'_>, Scope) -> Result<Option<Filter>, Error>;
 
-/// Operators that stand where a field name is expected, such as `$and`.
+/// Operators that occur in place of a field name, such as `$and`.
 pub(crate) const TOP_OPERATORS: &[(&str, Parse)] = &[
     ("$and", |name, value, scope| Ok(Some(Filter::all(parse_list(name, value, scope)?)))),
     ("$or", |name, value, scope| Ok(Some(any_of(parse_list(name, value, scope)?)))),
@@ -108,8 +108,8 @@ pub(crate) const TOP_OPERATORS: &[(&str, Parse)] = &[
     ("$sampleRate", unsupported_filter),
 ];
 
-/// Refuses a known but unsupported operator. A nested `$where` is invalid in MongoDB, too, and gets
-/// that error.
+/// Refuses a known but unsupported operator. `$where` below the top level is invalid in MongoDB,
+/// too, and gets MongoDB's error for that.
 fn unsupported_filter(name: &str, _: ValueRef<'_>, scope: Scope) -> Result<Option<Filter>, Error> {
     if scope.place != Place::Top && name == "$where" {
         return Err(Error::bad_value("$where can only be applied to the top-level document"));
@@ -137,7 +137,8 @@ fn parse_document(filter: DocRef<'_>, scope: Scope) -> Result<Filter, Error> {
     Ok(Filter::all(all))
 }
 
-/// Parses a top-level operator. An unknown one fails with 2 and a hint for fields with such a name.
+/// Parses a top-level operator. An unknown operator fails with 2; the text explains how to query a
+/// field with such a name.
 fn top_operator(name: &str, value: ValueRef<'_>, scope: Scope) -> Result<Option<Filter>, Error> {
     match TOP_OPERATORS.iter().find(|(known, _)| *known == name) {
         Some((_, parse)) => parse(name, value, scope),
@@ -152,7 +153,7 @@ fn top_operator(name: &str, value: ValueRef<'_>, scope: Scope) -> Result<Option<
     }
 }
 
-/// Returns the disjunction of filters; a single one is returned itself.
+/// Returns the disjunction of filters. A single filter is returned unchanged.
 fn any_of(mut filters: Vec<Filter>) -> Filter {
     match filters.len() {
         1 => filters.pop().unwrap_or(Filter::Never),
@@ -160,9 +161,9 @@ fn any_of(mut filters: Vec<Filter>) -> Filter {
     }
 }
 
-/// Returns a test for a list of values, if all alternatives are equalities on one path: an index
-/// serves it better, and it provides the element for the positional `$`. `None` for other
-/// alternatives.
+/// Returns a single test for a list of values if all alternatives are equalities on one path,
+/// otherwise `None`. An index serves this test better, and the test provides the array element for
+/// the positional `$`.
 fn one_of(filters: &[Filter]) -> Option<Filter> {
     let [Filter::Path(path, _), ..] = filters else { return None };
     let (mut values, mut patterns) = (Vec::new(), Vec::new());
@@ -218,7 +219,7 @@ fn parse_expr(_: &str, value: ValueRef<'_>, scope: Scope) -> Result<Option<Filte
 
 /// Parses the condition on a field: operators, a regular expression, or a value that it must equal.
 ///
-/// Errors: 2 for undefined, which nothing can be compared with.
+/// Errors: 2 for undefined, with which nothing can be compared.
 fn parse_field(name: &str, value: ValueRef<'_>, scope: Scope) -> Result<Filter, Error> {
     let path = Path::new(name);
     match value {
@@ -233,13 +234,13 @@ fn parse_field(name: &str, value: ValueRef<'_>, scope: Scope) -> Result<Filter, 
     }
 }
 
-/// Returns the test of equality with a value. The evaluator also matches a missing field to null.
+/// Returns the test of equality with a value. Equality with null also matches a missing field.
 pub(crate) fn equality_test(value: Value) -> PathTest {
     PathTest::Compare(Comparison::Eq, value)
 }
 
-/// Returns whether a document contains operators rather than being a value: its first name starts
-/// with `$`, and it is not a database reference.
+/// Returns whether a document contains operators rather than a value: its first name starts with
+/// `$`, and it is not a database reference.
 pub(crate) fn is_operators(document: DocRef<'_>) -> bool {
     match document.iter().next() {
         Some(("$ref", _)) => document.get("$id").is_none(),

@@ -65,7 +65,7 @@ pub(super) fn parse_modulo(value: ValueRef<'_>) -> Result<PathTest, Error> {
     Ok(PathTest::Mod { divisor, remainder })
 }
 
-/// Returns a number of `$mod`, truncated; `what` is its name in texts.
+/// Returns a number of `$mod`, truncated; `what` is the operand's name in error texts.
 fn truncated_number(what: &str, value: ValueRef<'_>) -> Result<i64, Error> {
     let Some(number) = Number::of(value) else {
         return Err(Error::bad_value(format!("malformed mod, {what} not a number")));

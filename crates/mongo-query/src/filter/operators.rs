@@ -7,7 +7,8 @@
 //! {a: {$in: [1, /^x/]}}     a set of values and patterns
 //! ```
 //!
-//! A condition has no path yet: it is applied to the field or to the elements of an array.
+//! A parsed condition contains no path: the caller applies it to a field or to the elements of an
+//! array.
 
 use document::{DocRef, Value, ValueRef};
 use evaluation::Pattern;
@@ -16,8 +17,8 @@ use pipeline::filter::{BitTest, Comparison, Condition, InSet, PathTest, Quantity
 use super::{Scope, arrays, bits, is_operators, number, pattern, types};
 use crate::error::Error;
 
-/// An operator with its surroundings, since some are parsed together with their neighbours
-/// (`$regex` and `$options`).
+/// An operator with the document that contains it, since some operators are parsed together with
+/// their neighbours (`$regex` and `$options`).
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Operator<'a> {
     /// The operator's name, for error messages.
@@ -31,7 +32,7 @@ pub(crate) struct Operator<'a> {
     pub(crate) scope: Scope,
 }
 
-/// Parses an operator; `None` if it is parsed together with another one.
+/// Parses an operator; returns `None` for one that is parsed as part of another operator.
 type Parse = fn(Operator<'_>) -> Result<Option<Condition>, Error>;
 
 /// Operators in the document that is the value of a field, such as `$gt`.
@@ -71,7 +72,8 @@ pub(crate) const FIELD_OPERATORS: &[(&str, Parse)] = &[
     ("$minDistance", refuse_operator),
 ];
 
-/// Parses the operators of a field: their conjunction, flattened. A single one is returned itself.
+/// Parses the operators of a field: their conjunction, flattened. A single operator is returned
+/// without a conjunction.
 ///
 /// Errors: 2 for an unknown operator. A document whose first name is an operator must contain only
 /// operators.
@@ -109,7 +111,7 @@ fn refuse_operator(op: Operator<'_>) -> Result<Option<Condition>, Error> {
     Err(Error::unsupported(op.name))
 }
 
-/// Parses a comparison; with a regular expression, only equality is allowed.
+/// Parses a comparison with a value. With a regular expression only equality is allowed.
 fn parse_comparison(op: Operator<'_>, comparison: Comparison) -> Result<Option<Condition>, Error> {
     match op.value {
         ValueRef::Regex { .. } if comparison != Comparison::Eq => Err(Error::bad_value(format!(
@@ -155,8 +157,8 @@ fn parse_in(op: Operator<'_>) -> Result<InSet, Error> {
     Ok(InSet::new(values, patterns))
 }
 
-/// Parses `$not`: negated operators or a negated regular expression. Unlike `$nor` it is inside a
-/// field.
+/// Parses `$not`: negated operators or a negated regular expression. Unlike `$nor`, it is an
+/// operator of a field.
 ///
 /// Errors: 2 for an empty document and for anything that is neither a document nor a pattern.
 fn parse_not(op: Operator<'_>) -> Result<Option<Condition>, Error> {

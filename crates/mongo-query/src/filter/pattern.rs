@@ -1,12 +1,12 @@
-//! The operands of `$regex` and `$options`. Patterns are matched in linear time: constructs that
-//! need backtracking are refused by name when the pattern is compiled.
+//! The operands of `$regex` and `$options`. Patterns are matched in linear time: a construct that
+//! needs backtracking is refused when the pattern is compiled, with an error that names it.
 //!
 //! ```text
 //! {a: /^x/i}    {a: {$regex: "^x", $options: "i"}}    {a: {$regex: /^x/, $options: "i"}}
 //! ```
 //!
-//! A pattern is compiled once, when the filter is parsed. The evaluator limits the memory of all
-//! patterns of a command together, by counting it during parsing (`as_program`).
+//! A pattern is compiled once, when the filter is parsed. The compiled patterns of a command share
+//! one memory limit, which is counted during parsing (`as_program`).
 
 use document::{DocRef, ValueRef};
 use evaluation::Pattern;
@@ -18,11 +18,11 @@ pub(super) fn compile_pattern(pattern: &str, options: &str) -> Result<Pattern, E
     Ok(Pattern::with_look_ahead(pattern, options)?)
 }
 
-/// Parses `$regex`, with the `$options` next to it. A value of the regular expression type has its
-/// own options; having both is error 51075.
+/// Parses `$regex`, with the `$options` next to it. A value of the regular expression type may have
+/// options of its own; options in both places fail with 51075.
 ///
-/// Errors: 2 for something other than text or a pattern, and for a zero byte; those of the pattern
-/// are the evaluator's.
+/// Errors: 2 for something other than text or a pattern, and for a zero byte. A wrong pattern has
+/// the evaluator's errors.
 pub(super) fn parse_regex(value: ValueRef<'_>, siblings: DocRef<'_>) -> Result<Pattern, Error> {
     let options = match siblings.get("$options") {
         None => None,

@@ -55,7 +55,7 @@ pub(super) fn parse_types(field: &str, value: ValueRef<'_>) -> Result<TypeSet, E
 }
 
 /// Adds the type with a code or a name. -1 is MinKey, which has the byte 255 on the wire; 0 has a
-/// special text, since it meant a missing field once.
+/// special error text, since in old versions of MongoDB it meant a missing field.
 ///
 /// Errors: 14 neither number nor name, 2 a number or a name that no type has.
 fn add_type(value: ValueRef<'_>, types: &mut TypeSet) -> Result<(), Error> {

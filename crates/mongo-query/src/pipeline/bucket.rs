@@ -23,8 +23,8 @@ use pipeline::{
 use super::{Scope, group};
 use crate::{error::Error, expression};
 
-/// Parses the value that rows are grouped by: a path or an expression, not a constant. `code` is
-/// the stage's error.
+/// Parses the value by which rows are grouped: a path or an expression, not a constant. `code` is
+/// the stage's error code.
 fn parse_group_by(name: &str, value: ValueRef<'_>, code: i32) -> Result<Expr, Error> {
     let fits = match value {
         ValueRef::String(text) => text.starts_with('$'),
@@ -135,8 +135,8 @@ fn parse_options(value: ValueRef<'_>) -> Result<BucketOptions, Error> {
     Ok(given)
 }
 
-/// Parses `$bucket`. The default must be outside of the boundaries, else it would be one of the
-/// buckets.
+/// Parses `$bucket`. The default must be outside of the boundaries; otherwise it would fall into
+/// one of the buckets.
 ///
 /// Errors: 40198 without a key or boundaries, 40199 for a default among the boundaries.
 pub(super) fn parse_bucket(_: &str, value: ValueRef<'_>, _: Scope) -> Result<Vec<Stage>, Error> {
@@ -180,7 +180,7 @@ pub(super) fn parse_bucket(_: &str, value: ValueRef<'_>, _: Scope) -> Result<Vec
 
 /// Parses `$bucketAuto`: a number of buckets of equal size.
 ///
-/// Errors: 40240 not an object, 40245 an unknown option, 40246 without a key or a number;
+/// Errors: 40240 not an object, 40245 an unknown option, 40246 without `groupBy` or `buckets`;
 /// `granularity` is not supported.
 pub(super) fn parse_bucket_auto(
     name: &str,

@@ -17,8 +17,8 @@ use crate::{error::Error, expression, filter};
 
 /// Parses `$graphLookup`. All but the last three options are required (40105).
 ///
-/// Errors: 9 for the whole and for `from`, 40185 for the filter, 40103 for the paths, 40104 for an
-/// unknown option.
+/// Errors: 9 for a value that is not an object and for `from`, 40185 for the filter, 40103 for the
+/// paths, 40104 for an unknown option.
 pub(super) fn parse_graph_lookup(
     name: &str,
     value: ValueRef<'_>,

@@ -5,8 +5,9 @@
 //!           best: {$topN: {n: 3, sortBy: {..}, output: ..}}}}
 //! ```
 //!
-//! The parsers here implement the shapes of accumulators' arguments, which are in their rows in the
-//! crate `pipeline`: one value, nothing, `n` and a value, or a sort, too.
+//! The arguments of an accumulator have one of four forms: one value, nothing, `n` and a value, or
+//! also a sort. The table of accumulators in the crate `pipeline` states the form; the parsers are
+//! here.
 
 use document::{DocRef, Document, ValueRef, shell};
 use pipeline::{
@@ -47,7 +48,7 @@ pub(super) fn parse_group(_: &str, value: ValueRef<'_>, _: Scope) -> Result<Vec<
 }
 
 /// Parses the key of a group. In an object of fields, a number or a boolean is refused (17390),
-/// since it looks like an inclusion; names are checked as those of any object.
+/// since it looks like an inclusion in a projection. Names are checked as in any other object.
 fn parse_key(value: ValueRef<'_>) -> Result<Expr, Error> {
     if let ValueRef::Document(fields) = value {
         // Operators are expressions; only objects of fields can look like an inclusion.
@@ -111,7 +112,7 @@ pub(super) fn parse_field(name: &str, value: ValueRef<'_>) -> Result<Field, Erro
 
 /// Parses the arguments of an accumulator.
 ///
-/// Errors: 40237 an array where one value is wanted, 14 an argument where none is.
+/// Errors: 40237 an array in place of one value, 14 an argument to an accumulator that has none.
 fn parse_taken(accumulator: &Accumulator, value: ValueRef<'_>) -> Result<Taken, Error> {
     let name = accumulator.name;
     match accumulator.shape {
@@ -143,8 +144,8 @@ fn single_input(input: Expr) -> Taken {
 
 /// Parses `{n, input}`, for the first, last, greatest or least n values.
 ///
-/// Errors: 5787801 not an object, 5787901 an unknown argument, 5787906 and 5787907 for one that is
-/// missing.
+/// Errors: 5787801 not an object, 5787901 an unknown argument, 5787906 and 5787907 a missing
+/// argument.
 fn parse_several(name: &str, value: ValueRef<'_>) -> Result<Taken, Error> {
     let ValueRef::Document(fields) = value else {
         let text = format!("specification must be an object; found {name}: {}", shell(value));
@@ -168,8 +169,7 @@ fn parse_several(name: &str, value: ValueRef<'_>) -> Result<Taken, Error> {
 
 /// Parses `{n, sortBy, output}`, or `{sortBy, output}` unless the accumulator is `counted`.
 ///
-/// Errors: 5788001 not an object, 5788002 an unknown argument, 5788003..5788005 for one that is
-/// missing.
+/// Errors: 5788001 not an object, 5788002 an unknown argument, 5788003..5788005 a missing argument.
 fn parse_top(name: &str, value: ValueRef<'_>, counted: bool) -> Result<Taken, Error> {
     let ValueRef::Document(fields) = value else {
         let text = format!("specification must be an object; found {name}: {}", shell(value));

@@ -1,5 +1,5 @@
-//! Stages that read other collections: `$lookup` and `$unionWith`. Collections are only names here;
-//! they are looked up when the query starts.
+//! Stages that read other collections: `$lookup` and `$unionWith`. Only the names of collections
+//! are parsed; collections are looked up when the query starts.
 //!
 //! ```text
 //! {$lookup: {from: "c", localField: "a", foreignField: "b", as: "out"}}
@@ -46,13 +46,13 @@ struct LookupOptions<'v> {
     pipeline: Option<document::ArrayRef<'v>>,
 }
 
-/// Creates an error 9, which most failures of these stages are.
+/// Creates an error with code 9, which most failures of these stages have.
 fn failed_to_parse(text: impl Into<String>) -> Error {
     Error::new(9, text)
 }
 
-/// Parses the options of `$lookup`, checking their types. Except for the pipeline and the variables
-/// they are strings.
+/// Parses the options of `$lookup`, checking their types. All options except the pipeline and the
+/// variables are strings.
 fn parse_options(value: ValueRef<'_>) -> Result<LookupOptions<'_>, Error> {
     let ValueRef::Document(fields) = value else {
         let kind = value.kind().name();
@@ -165,7 +165,8 @@ pub(super) fn parse_lookup(
 
 /// Parses `$unionWith`: a collection, optionally with a pipeline over it.
 ///
-/// Errors: 9 for the whole, 14 and 40415 for its fields, which mongod parses by a schema.
+/// Errors: 9 for a value of a wrong type, 14 and 40415 for its fields, which mongod parses by a
+/// schema.
 pub(super) fn parse_union_with(
     _: &str,
     value: ValueRef<'_>,

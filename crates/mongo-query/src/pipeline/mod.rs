@@ -2,7 +2,8 @@
 //! crate `pipeline`: `$sortByCount`, for example, is a group and a sort.
 //!
 //! Two optimizations that need no data are made here: adjacent filters are merged, and a filter
-//! after a sort is moved before it. All others are up to the evaluator and the engine.
+//! after a sort is moved before it. All other optimizations are made by the evaluator and the
+//! engine.
 
 mod bucket;
 mod facet;
@@ -46,7 +47,7 @@ pub(crate) struct Scope {
     place: Place,
     /// Number of pipelines that enclose the stage.
     depth: usize,
-    /// Whether a pipeline that encloses the stage belongs to a `$facet`.
+    /// Whether one of the pipelines that enclose the stage belongs to a `$facet`.
     in_facet: bool,
 }
 
@@ -54,8 +55,8 @@ impl Scope {
     /// The pipeline of the command itself.
     const TOP: Self = Self { place: Place::Top, depth: 0, in_facet: false };
 
-    /// Returns the scope of a pipeline inside a stage of this one; fails with 5107300 if it is
-    /// nested too deeply.
+    /// Returns the scope of a pipeline that is nested in a stage of this one; fails with 5107300 if
+    /// it is nested too deeply.
     fn nested_in(self, place: Place) -> Result<Self, Error> {
         if MAX_NESTED <= self.depth {
             let text = "Maximum number of nested sub-pipelines exceeded. Limit is 20";
@@ -147,12 +148,13 @@ pub(crate) fn stage_names() -> impl Iterator<Item = &'static str> {
     TABLE.iter().map(|(name, _)| *name)
 }
 
-/// Parses the pipeline of an aggregation. All regular expressions in it share one memory limit.
+/// Parses the pipeline of an aggregation. All regular expressions in it together have one memory
+/// limit.
 pub fn parse(pipeline: ArrayRef<'_>) -> Result<Vec<Stage>, Error> {
     as_program(|| parse_stages(pipeline, Scope::TOP))
 }
 
-/// Parses the stages that follow a first stage, which the caller has parsed.
+/// Parses the stages that follow the first stage, which the caller has parsed.
 pub fn parse_rest(pipeline: ArrayRef<'_>) -> Result<Vec<Stage>, Error> {
     as_program(|| parse_behind(pipeline, Scope::TOP, true))
 }
@@ -165,7 +167,7 @@ pub(crate) fn parse_stages(pipeline: ArrayRef<'_>, scope: Scope) -> Result<Vec<S
     parse_behind(pipeline, scope, false)
 }
 
-/// Parses stages as `parse_stages` does; `behind` states that another stage precedes them.
+/// Parses stages as `parse_stages` does. `behind` states whether another stage precedes them.
 fn parse_behind(pipeline: ArrayRef<'_>, scope: Scope, behind: bool) -> Result<Vec<Stage>, Error> {
     let mut stages: Vec<Stage> = Vec::new();
     for (at, value) in pipeline.iter().enumerate() {
@@ -235,7 +237,8 @@ fn split_stage(value: ValueRef<'_>) -> Result<(&str, ValueRef<'_>), Error> {
 
 /// Fails if a stage is not allowed in its context; the error number depends on the context.
 ///
-/// Errors: 40600 in a `$facet`, and for a `$facet` at any depth of another one; 31441 in a `$unionWith`, 51047 in a `$lookup`.
+/// Errors: 40600 in a `$facet`, and for a `$facet` at any depth inside another `$facet`; 31441 in a
+/// `$unionWith`, 51047 in a `$lookup`.
 fn check_place(name: &str, scope: Scope) -> Result<(), Error> {
     let not_in_facet =
         || Error::new(40600, format!("{name} is not allowed to be used within a $facet stage"));
@@ -267,7 +270,7 @@ fn check_place(name: &str, scope: Scope) -> Result<(), Error> {
 /// Parses a stage. Its context is checked before its value.
 ///
 /// Errors: those of the context; 40573 for a change stream, which needs a replica set; 238 for a
-/// stage that only MongoDB has, and 40324 for an unknown one.
+/// stage of MongoDB that this server lacks, and 40324 for an unknown stage.
 fn parse_stage(name: &str, value: ValueRef<'_>, scope: Scope) -> Result<Vec<Stage>, Error> {
     check_place(name, scope)?;
     if let Some((_, parse)) = TABLE.iter().find(|(held, _)| *held == name) {
@@ -283,8 +286,8 @@ fn parse_stage(name: &str, value: ValueRef<'_>, scope: Scope) -> Result<Vec<Stag
     Err(unrecognized_stage(name))
 }
 
-/// Checks that each element of a pipeline is a stage with a known name; arguments are not checked.
-/// An update command does this for all its statements before the first one runs.
+/// Checks that each element of a pipeline is a stage with a known name, but not the stages'
+/// arguments. An update command does this for all its statements before the first statement runs.
 pub fn check_stages(pipeline: ArrayRef<'_>) -> Result<(), Error> {
     for value in pipeline.iter() {
         let (name, _) = split_stage(value)?;
@@ -295,7 +298,7 @@ pub fn check_stages(pipeline: ArrayRef<'_>) -> Result<(), Error> {
     Ok(())
 }
 
-/// Returns the error 40324 of a stage that MongoDB does not have either.
+/// Returns the error 40324 of a stage that does not exist in MongoDB.
 fn unrecognized_stage(name: &str) -> Error {
     Error::new(40324, format!("Unrecognized pipeline stage name: '{name}'"))
 }

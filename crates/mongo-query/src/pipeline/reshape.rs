@@ -19,8 +19,8 @@ fn invalid_stage(name: &str) -> impl Fn(Error) -> Error {
 
 /// Parses `$project`.
 ///
-/// Errors: 15969 not an object. One text of the projection parser contains the stage's name
-/// already.
+/// Errors: 15969 not an object. One error text of the projection parser already contains the
+/// stage's name, so no prefix is added to it.
 pub(super) fn parse_project(
     name: &str,
     value: ValueRef<'_>,
@@ -59,8 +59,8 @@ pub(super) fn parse_add_fields(
     Ok(vec![Stage::AddFields(fields)])
 }
 
-/// Sets a value at a path; an object that is not an expression sets the fields below it. `spec` is
-/// the whole stage, for texts.
+/// Sets a value at a path. An object that is not an expression sets the fields below the path.
+/// `spec` is the whole stage, for texts.
 ///
 /// Errors: 40180 an empty object, 40181 an operator beside other fields, 40183 a dot in a name
 /// below, 15 a path that is too long.
@@ -104,8 +104,8 @@ fn set_below<'v>(
     Ok(())
 }
 
-/// Sets an expression at a path. If the path conflicts with another one, the text names both, so
-/// the other one is searched.
+/// Sets an expression at a path. If the path conflicts with an earlier one, the error text names
+/// both; the earlier path is searched for this purpose.
 ///
 /// Errors: 40176.
 fn put_field(
@@ -189,8 +189,8 @@ pub(super) fn parse_replace_root(
     Ok(vec![Stage::ReplaceRoot { root, called: "'newRoot' expression" }])
 }
 
-/// Parses `$replaceWith`: `$replaceRoot` with the expression alone. The evaluator's texts name the
-/// syntax that the user wrote.
+/// Parses `$replaceWith`, which is `$replaceRoot` with the expression alone. Error texts of the
+/// evaluator name the stage that the user wrote.
 pub(super) fn parse_replace_with(
     _: &str,
     value: ValueRef<'_>,

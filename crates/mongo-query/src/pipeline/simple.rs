@@ -1,4 +1,4 @@
-//! Stages with one simple value: filters, sorts, counts. Their error numbers differ.
+//! Stages with one simple value: filters, sorts, counts. Each has error numbers of its own.
 //!
 //! ```text
 //! {$match: {a: 1}}  {$sort: {a: -1}}  {$skip: 5}  {$limit: 5}  {$count: "n"}  {$sample: {size: 3}}
@@ -81,8 +81,8 @@ pub(super) fn parse_count(_: &str, value: ValueRef<'_>, _: Scope) -> Result<Vec<
 
 /// Parses `$sample: {size: n}`. A fraction is truncated.
 ///
-/// Errors: 28745 not an object, 28746 not a number, 28747 a negative one, 28748 an unknown option,
-/// 28749 no size.
+/// Errors: 28745 not an object, 28746 a size that is not a number, 28747 a negative size, 28748 an
+/// unknown option, 28749 no size.
 pub(super) fn parse_sample(_: &str, value: ValueRef<'_>, _: Scope) -> Result<Vec<Stage>, Error> {
     let ValueRef::Document(fields) = value else {
         return Err(Error::new(28745, "the $sample stage specification must be an object"));

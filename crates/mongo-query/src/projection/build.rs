@@ -1,6 +1,6 @@
-//! Collects the leaves of a projection and decides whether it includes or excludes. `_id` is
-//! special: it may be excluded from an inclusion and kept in an exclusion, and decides the mode
-//! only if it is alone.
+//! Collects the leaves (paths with their values) of a projection, and determines whether it is an
+//! inclusion or an exclusion. `_id` is special: it may be excluded from an inclusion and included
+//! in an exclusion, and determines the mode only if it is the only field.
 //!
 //! ```text
 //! {a: 1}            inclusion: _id and a
@@ -34,7 +34,7 @@ pub(crate) enum Leaf {
 
 #[derive(Debug, Default)]
 pub(super) struct Builder {
-    /// Whether the projection includes or excludes fields, once one has decided it.
+    /// Whether the projection includes or excludes fields; `None` until a field has determined it.
     mode: Option<Mode>,
     /// The tree of included, excluded or computed fields.
     node: Node,
@@ -118,7 +118,7 @@ impl Builder {
         Ok(())
     }
 
-    /// Adds a positional path: one per query (31276), and only in an inclusion.
+    /// Adds a positional path. A second one fails with 31276, and one in an exclusion is an error.
     fn add_positional(&mut self, path: &str) -> Result<(), Error> {
         if self.positional {
             let text = "Cannot specify more than one positional projection per query.";
@@ -135,8 +135,8 @@ impl Builder {
         Ok(())
     }
 
-    /// Fails if there are a positional operator and an `$elemMatch`, each of which selects one
-    /// element.
+    /// Fails if the projection has both a positional operator and an `$elemMatch`, since each
+    /// selects one element.
     ///
     /// Errors: 31255.
     fn check_exclusive(&self, text: &str) -> Result<(), Error> {
@@ -158,15 +158,15 @@ impl Builder {
         self.node.insert(&parts, item).map_err(|collision| collision_error(path, collision))
     }
 
-    /// Records a path; each may occur only once. Slices are not in the tree of items, so all paths
-    /// are kept in a second tree.
+    /// Records a path; each path may occur only once. Slices are not in the tree of items, so all
+    /// paths are recorded in a second tree.
     fn take_path(&mut self, path: &str) -> Result<(), Error> {
         let parts: Vec<&str> = path.split('.').collect();
         self.taken.insert(&parts, Item::Named).map_err(|collision| collision_error(path, collision))
     }
 
-    /// Returns the projection. If no field decided the mode it is an exclusion, unless there is
-    /// only `_id: 1` or an `$elemMatch`.
+    /// Returns the projection. If no field has determined the mode, it is an inclusion if it has
+    /// `_id: 1`, or an `$elemMatch` and no `$slice`; otherwise it is an exclusion.
     pub(super) fn finish_projection(mut self) -> Result<Projection, Error> {
         // Only `_id` and array operations: `_id` decides, then an `$elemMatch`.
         let mode = self.mode.unwrap_or(match self.id {
@@ -198,8 +198,8 @@ fn last_part(path: &str) -> &str {
     path.rsplit('.').next().unwrap_or(path)
 }
 
-/// Returns the error of a collision: 31250 for the same path, else 31249 with the remaining parts
-/// of the longer path.
+/// Returns the error of a collision: 31250 for two equal paths, otherwise 31249 with the part of
+/// the longer path that the shorter one lacks.
 fn collision_error(path: &str, collision: Collision) -> Error {
     match collision {
         Collision::Here => Error::new(31250, format!("Path collision at {path}")),

@@ -14,8 +14,8 @@ use pipeline::project::Computed;
 use super::build::{Builder, Leaf};
 use crate::{error::Error, field_path::check_path, filter};
 
-/// Parses an operator at a path; `None` if it is to be parsed as an expression, such as a `$slice`
-/// with other operands.
+/// Parses an operator at a path. Returns `None` if the operator is to be parsed as an expression,
+/// such as a `$slice` with other operands.
 type Parse = fn(&str, ValueRef<'_>) -> Result<Option<Leaf>, Error>;
 
 /// The operators of a find's projection.
@@ -38,8 +38,8 @@ pub(super) fn add_operator(
     }
 }
 
-/// Parses `$slice: limit` and `$slice: [skip, limit]`. Other operands are those of the expression
-/// with this name.
+/// Parses `$slice: limit` and `$slice: [skip, limit]`. With other operands it is the expression of
+/// the same name, and `None` is returned.
 fn parse_slice(_: &str, operand: ValueRef<'_>) -> Result<Option<Leaf>, Error> {
     // A single number counts from the start, or from the end if it is negative.
     if let Some(limit) = clamped_int(operand) {
@@ -57,16 +57,17 @@ fn parse_slice(_: &str, operand: ValueRef<'_>) -> Result<Option<Leaf>, Error> {
     })
 }
 
-/// Truncates and clamps a number to 32 bits. NaN becomes 0.
+/// Truncates a number and clamps it to 32 bits; NaN becomes 0. Returns `None` if the value is not a
+/// number.
 fn clamped_int(value: ValueRef<'_>) -> Option<i64> {
     let number = Number::of(value)?;
     let (low, high) = (f64::from(i32::MIN), f64::from(i32::MAX));
     Some(if number.is_nan() { 0 } else { number.to_f64().clamp(low, high) as i64 })
 }
 
-/// Parses `$elemMatch`: a filter for elements of a field at the root (31275).
+/// Parses `$elemMatch`: a filter for the elements of an array in a root field.
 ///
-/// Errors: 31274 not a document, 31275 on a path, and those of filters.
+/// Errors: 31274 not a document, 31275 a path of more than one part, and those of filters.
 fn parse_elem_match(path: &str, operand: ValueRef<'_>) -> Result<Option<Leaf>, Error> {
     let Some(inner) = operand.as_document() else {
         return Err(Error::new(
@@ -85,7 +86,7 @@ fn parse_elem_match(path: &str, operand: ValueRef<'_>) -> Result<Option<Leaf>, E
     Ok(Some(Leaf::FirstElement(Computed::FirstElement { field, test })))
 }
 
-/// Refuses `$meta`, which is not supported; a name that MongoDB does not know either fails with
+/// Refuses `$meta`, which is not supported. A name that MongoDB does not have either fails with
 /// 17308.
 fn parse_meta(_: &str, operand: ValueRef<'_>) -> Result<Option<Leaf>, Error> {
     const KNOWN: [&str; 9] = [
@@ -109,8 +110,8 @@ fn parse_meta(_: &str, operand: ValueRef<'_>) -> Result<Option<Leaf>, Error> {
 
 /// Adds a path that ends in `.$`. The `$` must occur once and at the end; its value must be true.
 ///
-/// Errors: 31394 a `$` in the middle, 31271 an object, 31308 another value, 31395 a false one,
-/// 31276 a second one.
+/// Errors: 31394 a `$` in the middle, 31271 an object as value, 31308 a value of another type,
+/// 31395 a false value, 31276 a second positional path.
 pub(super) fn add_positional_path(
     path: &str,
     value: ValueRef<'_>,

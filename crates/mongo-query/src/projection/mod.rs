@@ -1,6 +1,6 @@
 //! Projection documents, as find's option and as the `$project` stage. They share most rules: paths
-//! are included, excluded or computed, and a projection either includes or excludes. Operators of
-//! find alone are in `find.rs`.
+//! are included, excluded or computed, and a projection cannot both include and exclude. Operators
+//! that only a find has are in `find.rs`.
 //!
 //! ```text
 //! {a: 1, "b.c": 1}             includes, with _id
@@ -44,8 +44,8 @@ pub fn parse_find(projection: DocRef<'_>) -> Result<Projection, Error> {
 
 /// Parses the projection of a find with this filter.
 ///
-/// Errors: 224 for an `$expr` in the filter of a positional `$`, which needs a condition that
-/// matches at an element, and those of projections.
+/// Errors: 224 for a positional `$` with a filter that has an `$expr`, since an `$expr` does not
+/// match at an array element; and those of projections.
 pub fn parse_find_over(projection: DocRef<'_>, filter: &Filter) -> Result<Projection, Error> {
     let projection = parse_find(projection)?;
     if projection.needs_filter() && filter.has_expression() {
@@ -54,8 +54,8 @@ pub fn parse_find_over(projection: DocRef<'_>, filter: &Filter) -> Result<Projec
     Ok(projection)
 }
 
-/// Parses a `$project` stage. An empty one is an error (51272), while an empty projection of a find
-/// is ignored.
+/// Parses a `$project` stage. An empty one is an error (51272), although an empty projection of a
+/// find has no effect.
 pub fn parse_stage(projection: DocRef<'_>) -> Result<Projection, Error> {
     if projection.is_empty() {
         let text = "Invalid $project :: caused by :: projection specification must have at least \
@@ -105,8 +105,8 @@ fn plain_leaf(included: bool) -> Leaf {
     if included { Leaf::Include } else { Leaf::Exclude }
 }
 
-/// Parses a document at a path: an operator if it has a single field that starts with `$`, else
-/// fields below the path.
+/// Parses a document at a path: an operator if it has a single field that starts with `$`,
+/// otherwise fields below the path.
 ///
 /// Errors: 51270 for an empty document.
 fn parse_document(
@@ -134,10 +134,11 @@ fn parse_document(
     Ok(())
 }
 
-/// Adds a computed value. Its text is kept for a later error, since the mode is not known yet.
+/// Adds a computed value. The text of the value is kept for an error message: whether the value is
+/// permitted depends on the mode, which may be unknown yet.
 ///
-/// Errors: 31252 an operator in an exclusion, and those of expressions, but an unknown operator is
-/// 31325 here.
+/// Errors: 31252 an operator in an exclusion, 31325 an unknown operator, and the other errors of
+/// expressions.
 fn add_computed(path: &str, value: ValueRef<'_>, builder: &mut Builder) -> Result<(), Error> {
     let operator = value.as_document().and_then(|inner| inner.iter().next());
     if builder.is_exclusion() && operator.is_some_and(|(name, _)| name != "$meta") {

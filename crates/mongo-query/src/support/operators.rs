@@ -3,7 +3,8 @@
 
 use super::Support::{self, Differs, NotYet, Works};
 
-/// The part of the language that an operator belongs to; a name may have several meanings.
+/// The part of the language to which an operator belongs. A name may have meanings in several
+/// parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
     /// An operator of a filter.
@@ -43,7 +44,7 @@ const ARRAY_SORT: &str = "paths through two different arrays may sort by the fir
 const TIMESTAMP: &str = "a timestamp's increment is the millisecond of its second, counted from 1";
 
 /// Every operator of MongoDB 8 in these parts. A test parses the shortest use of each supported
-/// operator, and checks that the others are refused with their name in the text.
+/// operator, and checks that all others are refused with an error text that names them.
 pub const TABLE: &[Row] = &[
     row(Part::Filter, "$eq", Works),
     row(Part::Filter, "$ne", Works),

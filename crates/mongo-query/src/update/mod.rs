@@ -83,7 +83,7 @@ fn refuse_dollar(name: &str) -> Result<(), Error> {
 /// no path uses is taken for a mistake and refused.
 ///
 /// Errors: 9 for an unknown operator, for something other than an object of paths, and for a filter
-/// that is not used; those of paths and of two operators on one path are the evaluator's.
+/// that is not used; errors of paths, and of two operators on one path, are the evaluator's.
 fn parse_operators(update: DocRef<'_>, array_filters: Option<ArrayRef<'_>>) -> Result<Edit, Error> {
     let filters = array_filters::parse_filters(array_filters)?;
     let mut leaves = Vec::new();

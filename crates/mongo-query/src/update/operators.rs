@@ -15,7 +15,7 @@ use crate::error::Error;
 type Parse = fn(&str, ValueRef<'_>) -> Result<Operator, Error>;
 
 /// The operators, each parsed from a field's path and its operand. The parser of `$rename` returns
-/// the target as the source, which the caller swaps.
+/// an operation with source and target exchanged; the caller swaps them.
 ///
 /// ```text
 /// $set $setOnInsert $unset $rename      fields
@@ -54,7 +54,7 @@ fn numeric_operand(verb: &str, path: &str, value: ValueRef<'_>) -> Result<Value,
 
 /// Parses `$rename`: both paths must be plain, and neither may be inside the other.
 ///
-/// Errors: 2, with a text for each kind of mistake; those of paths are the evaluator's.
+/// Errors: 2, with a text for each kind of mistake; errors of paths are the evaluator's.
 fn parse_rename(path: &str, value: ValueRef<'_>) -> Result<Operator, Error> {
     let shown = format!("{path}: {}", shell(value));
     let Some(target) = value.as_str() else {

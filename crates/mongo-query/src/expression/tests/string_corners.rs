@@ -3,7 +3,8 @@
 /// 8 MB of text.
 const EIGHT: &str = "{$reduce: {input: {$range: [0, 23]}, initialValue: 'x', in: {$concat: ['$$value', '$$value']}}}";
 
-/// Expressions with `EIGHT` whose strings exceed the maximum size or not.
+/// Expressions with the variable `EIGHT`, each with the error if its string exceeds the maximum
+/// size.
 pub(super) const LARGE: &[(&str, Option<i32>)] = &[
     ("{$concat: ['$$t', '$$t']}", Some(16_493)),
     ("{$concat: ['$$t', 'y']}", None),

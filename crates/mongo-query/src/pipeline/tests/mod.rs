@@ -34,7 +34,7 @@ fn documents(text: &str) -> Vec<DocBuf> {
     }
 }
 
-/// Runs a pipeline like the engine, offering rows only on request.
+/// Runs a pipeline as the engine does, supplying rows only when they are requested.
 fn run(
     stages: Arc<[Stage]>,
     context: Arc<Context>,

@@ -1,5 +1,6 @@
-//! Updates, parsed and applied: tables of a document, an update and the result. An expected text is
-//! the new document, `= ` and the document if it is unchanged, or a code and its text.
+//! Updates, parsed and applied: tables of a document, an update and the result. The result is
+//! written as the new document, as `= ` and the document if it is unchanged, or as an error code
+//! and its text.
 
 mod arrays;
 mod fields;
