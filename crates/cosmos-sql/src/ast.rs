@@ -22,8 +22,8 @@ pub(crate) struct Query {
     pub(crate) top: Option<ClauseCount>,
     /// The SELECT list.
     pub(crate) selection: Selection,
-    /// FROM and its JOINs, in order. Without FROM the list is empty and the query has one row
-    /// without names.
+    /// FROM and its JOINs, in order. Without FROM the list is empty; the query then has a single
+    /// row without names.
     pub(crate) from: Vec<Input>,
     /// The condition of WHERE, if any.
     pub(crate) filter: Option<Node>,
@@ -65,8 +65,8 @@ pub(crate) enum Selection {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Item {
     pub(crate) node: Node,
-    /// The name after AS, and its position. Without it, the item is named by the last name of its
-    /// path, else `$1`, `$2` and so on.
+    /// The name after AS, and its position. Without AS, the item's name is the last name of its
+    /// path, or, if it is not a path, `$1`, `$2` and so on.
     pub(crate) alias: Option<(String, TextPlace)>,
 }
 
@@ -81,8 +81,9 @@ pub(crate) struct Input {
 }
 
 impl Input {
-    /// Returns the name of the source's values and its position: the alias, else the last name of
-    /// the path. A subquery without an alias has no name, nor has a path that ends with a number.
+    /// Returns the name of the source's values and the position of the name. It is the alias or,
+    /// without one, the last name of the path. Returns `None` for a subquery without an alias, and
+    /// for a path without an alias that ends with a number.
     pub(crate) fn name(&self) -> Option<(&str, TextPlace)> {
         if let Some((alias, at)) = &self.alias {
             return Some((alias, *at));
@@ -101,7 +102,7 @@ impl Input {
 /// The collection of a source: a path that starts with a name, or a query in parentheses.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Collection {
-    /// `c.list`: the first name with its position, the remaining steps, and the position of the
+    /// `c.list`: the first name with its position, the following steps, and the position of the
     /// whole path.
     Path { root: String, at: TextPlace, steps: Vec<PathStep>, whole: TextPlace },
     /// A query in parentheses, whose results are the values to iterate over.
@@ -157,8 +158,8 @@ impl Node {
         self.at.0
     }
 
-    /// Returns the position that messages about the whole expression report: a scalar subquery
-    /// without its parentheses.
+    /// Returns the position that messages about the expression report. For a scalar subquery it
+    /// excludes the parentheses.
     pub(crate) fn written_span(&self) -> Span {
         match &self.kind {
             NodeKind::Query(Subquery::Scalar, query) => query.places.whole.0,
@@ -187,8 +188,8 @@ impl Node {
 
 impl Node {
     /// Calls `node` for each direct child that is an expression and `query` for each direct child
-    /// that is a query; it does not recurse. All walks over the tree (heights, aggregates) use this
-    /// function, so that none of them misses a new kind of node.
+    /// that is a query; it does not recurse. All walks over the tree use this function, so that a
+    /// new kind of node needs to be added in one place only.
     pub(crate) fn visit_inner<'n>(
         &'n self,
         node: &mut dyn FnMut(&'n Node),
@@ -303,7 +304,7 @@ pub(crate) enum NodeKind {
     Conditional(Box<[Node; 3]>),
     /// `name(args)`, or `udf.name(args)`. The name is as written; the binder ignores its case.
     Call { name: String, udf: bool, args: Vec<Node> },
-    /// A query in parentheses, and how its results become a value.
+    /// A query in parentheses, with the kind of use of its results.
     Query(Subquery, Box<Query>),
 }
 

@@ -60,7 +60,7 @@ impl fmt::Display for SqlError {
 
 impl std::error::Error for SqlError {}
 
-/// A clause that is evaluated for groups if the query has groups.
+/// A clause that is evaluated per group if the query has groups.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Clause {
     /// SELECT.
@@ -69,8 +69,8 @@ pub(crate) enum Clause {
     OrderBy,
 }
 
-/// A mistake with its span. It becomes an error together with the text, which is needed to count
-/// UTF-16 units and to quote the text.
+/// A mistake with its span. To convert it to an error, the query text is needed, for counting
+/// UTF-16 units and for quoting.
 #[derive(Clone, Debug)]
 pub(crate) enum Fault {
     /// SC1001: an unexpected token.
@@ -99,11 +99,11 @@ pub(crate) enum Fault {
     StarOfGroups(Span, bool),
     /// SC2042: `SELECT *` with a JOIN.
     StarOfMany(Span),
-    /// SC2050: a wrong number of arguments; with the function's name as written and the valid
+    /// SC2050: a wrong number of arguments. Contains the function's name as written, and the valid
     /// numbers.
     Arguments(Span, String, std::ops::RangeInclusive<usize>),
-    /// SC2060, SC2061, SC2062: a count that is not a non-negative integer of 32 bits; with the
-    /// clause.
+    /// SC2060, SC2061, SC2062: the count of a clause is not a non-negative integer of 32 bits.
+    /// Contains the clause's name.
     Count(Span, &'static str),
     /// SC2101: an aggregate inside another one.
     Nested(Span),
@@ -119,7 +119,7 @@ pub(crate) enum Fault {
     Cardinality(Span),
     /// SC2205: both TOP and OFFSET LIMIT.
     TopAndLimit(Span),
-    /// SC2207: an ESCAPE text that is not exactly one character.
+    /// SC2207: the text after ESCAPE does not have exactly one character.
     Escape(Span, String),
     /// SC2202, SC2203, SC2204: a clause that only the outermost query may have, in a subquery; with
     /// the code and the clause's name in the message.
@@ -128,9 +128,10 @@ pub(crate) enum Fault {
     Indexer(Span),
     /// 2206: an ORDER BY expression that is not a path of the document.
     NoPath,
-    /// An aggregate inside an expression, in a query that needs a plan for several partitions.
+    /// An aggregate inside a larger expression, in a query that needs a plan for several
+    /// partitions.
     Composition,
-    /// A limit is exceeded; with the code and the message.
+    /// A limit is exceeded. Contains the code and the message.
     Limit(Span, &'static str, String),
     /// An unsupported feature; becomes [`SqlError::Unsupported`].
     Unsupported(String),
@@ -146,8 +147,8 @@ impl Fault {
         }
     }
 
-    /// Converts several faults to the error that clients see: all mistakes, or, if there are none,
-    /// the first unsupported feature.
+    /// Converts several faults to the error that clients see: with all mistakes or, if there are
+    /// none, with the first unsupported feature.
     pub(crate) fn into_errors(faults: Vec<Self>, text: &str) -> SqlError {
         let (mut mistakes, mut unsupported) = (Vec::new(), String::new());
         for fault in faults {
@@ -201,7 +202,7 @@ impl Fault {
         }
     }
 
-    /// Returns what `describe` returns, for faults in a text without syntax errors.
+    /// Returns the same as `describe`, for faults that are not syntax errors.
     fn describe_meaning(self, text: &str) -> (&'static str, Span, String) {
         let fixed = |code, at, message: &str| (code, at, message.to_owned());
         match self {
@@ -330,7 +331,7 @@ fn ungrouped_message(property: &str, clause: Clause) -> String {
     )
 }
 
-/// Returns the start of a span's text, as messages quote it.
+/// Returns the start of the text in a span, as messages quote it.
 fn text_at(text: &str, at: Span) -> String {
     text.get(at.start..at.end).unwrap_or_default().chars().take(127).collect()
 }

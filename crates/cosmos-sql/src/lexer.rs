@@ -8,9 +8,9 @@ use crate::{
 };
 
 /// Returns the tokens of a text, ending with [`TokenKind::End`], and the fault that ended them
-/// early, if any. Callers bound the length of the text and so the number of tokens. Tokens after
-/// the first fault would be a guess. The parser reports the fault when it reaches it, because an
-/// error before it takes precedence.
+/// early, if any. The caller limits the length of the text and thereby the number of tokens. No
+/// tokens are read after the first fault. The parser reports the fault when it reaches the end of
+/// the tokens, because a syntax error before it takes precedence.
 pub(crate) fn tokenize(text: &str) -> (Vec<Token>, Option<Fault>) {
     let mut lexer = Lexer { text, at: 0 };
     let mut tokens = Vec::new();
@@ -113,8 +113,8 @@ impl<'t> Lexer<'t> {
         }
     }
 
-    /// Reads a string in single or double quotes. Escapes are those of JSON; a `\` before any other
-    /// character is dropped. Unescaped line breaks are allowed.
+    /// Reads a string in single or double quotes. Escapes are those of JSON; before any other
+    /// character the `\` is dropped. Unescaped line breaks are allowed.
     fn read_string(&mut self, quote: char) -> Result<TokenKind, Fault> {
         let start = self.at;
         self.next_char();

@@ -1,5 +1,5 @@
 //! Compiles the NoSQL query language: parses a text and binds it to a plan for the crate `select`.
-//! It evaluates nothing, does no I/O and does not know the store.
+//! It evaluates nothing, does no I/O and has no access to the store.
 //!
 //! ```text
 //! text --lexer--> tokens --parser--> tree (ast) --bind--> select::plan::Select
@@ -41,8 +41,8 @@ pub fn compile_condition(text: &str) -> Result<Select, SqlError> {
 }
 
 /// Returns the query plan for a client with these features: the steps that the client performs on
-/// the results of several partitions, and the query that it sends to each. A server has all
-/// results, so it does not need the client's steps for a correct result.
+/// the results of several partitions, and the query that it sends to each. Since a server has all
+/// documents, it returns the correct results for the original query without these steps.
 pub fn plan_document(
     text: &str,
     parameters: &[(String, Value)],

@@ -5,8 +5,9 @@ pub const MAX_TEXT_BYTES: usize = 512 * 1024;
 /// Maximum nesting of parentheses, brackets, calls, prefix operators and queries. The parser
 /// recurses once per level.
 pub const MAX_DEPTH: usize = 100;
-/// Maximum height of the tree. It can exceed the nesting of the text: each precedence level inside
-/// another one adds a level that the parser reads without recursion.
+/// Maximum height of the tree. It can exceed the nesting of the text: operators of different
+/// precedence nest in the tree without parentheses in the text, and the parser does not recurse for
+/// them.
 pub const MAX_HEIGHT: usize = 150;
 /// Maximum number of JOINs of a query, including its subqueries.
 pub const MAX_JOINS: usize = 10;

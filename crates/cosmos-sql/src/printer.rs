@@ -27,7 +27,7 @@ pub(crate) fn print_expression(node: &Node) -> String {
 }
 
 /// Returns the text of a query, each clause on a separate line, for plans in which a client sends
-/// the whole query with another window.
+/// the whole query with another TOP, OFFSET or LIMIT.
 pub(crate) fn print_query(query: &Query) -> String {
     let mut out = "SELECT ".to_owned();
     if query.distinct {
@@ -132,7 +132,7 @@ fn print_list(nodes: &[Node]) -> String {
     nodes.iter().map(print_expression).collect::<Vec<_>>().join(", ")
 }
 
-/// Returns a string in double quotes, escaped as in JSON, whose escapes the language shares.
+/// Returns a string in double quotes with JSON escapes, which the query language has, too.
 pub(crate) fn quoted_text(text: &str) -> String {
     let mut out = Vec::new();
     json::write_string(text, &mut out);
@@ -212,8 +212,8 @@ fn push_node(node: &Node, out: &mut String) {
     }
 }
 
-/// Appends an expression with operators, without the enclosing parentheses. Only called for kinds
-/// with operators; other kinds are passed back to `push_node`.
+/// Appends an expression with operators, without the enclosing parentheses. Called for expressions
+/// with operators; all others are passed back to `push_node`.
 fn push_operation(node: &Node, out: &mut String) {
     let not = |negated: &bool| if *negated { " NOT" } else { "" };
     match &node.kind {
@@ -286,12 +286,12 @@ fn push_operation(node: &Node, out: &mut String) {
     }
 }
 
-/// Maximum number of consecutive operators of one precedence that get parentheses each, as Azure
-/// Cosmos DB prints them.
+/// Maximum number of consecutive operators of one precedence for which each pair of operands gets
+/// parentheses, as Azure Cosmos DB prints them.
 const MAX_PAIRS: usize = 16;
 
-/// Returns the number of pairs of parentheses inside a chain of operators of one precedence; 0 if
-/// they would exceed the nesting limit of a text.
+/// Returns the number of pairs of parentheses that are printed inside a chain of operators of one
+/// precedence. It is 0 if they would exceed the nesting limit of a text.
 fn pairs(operators: usize) -> usize {
     if operators <= MAX_PAIRS { operators.saturating_sub(1) } else { 0 }
 }

@@ -38,7 +38,7 @@ macro_rules! words {
 
         impl Word {
             /// Returns the reserved word with this text, if any. Case is ignored, except for the
-            /// constants and `udf`: if not in lower case, these are names.
+            /// constants and `udf`, which are reserved only in lower case.
             pub(crate) fn find(text: &str) -> Option<Self> {
                 $(if text.eq_ignore_ascii_case($text) {
                     let exact = !Self::$word.is_written_small() || text == $text;

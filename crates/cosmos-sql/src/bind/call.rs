@@ -15,8 +15,8 @@ use crate::{
 
 impl<'q> Binder<'q> {
     /// Binds a call of an aggregate or of a function. Aggregates are not in the table of functions,
-    /// because they operate on many rows. User-defined functions, and known functions that are not
-    /// implemented, are reported by name. Arguments are bound first, so that their faults are
+    /// because they operate on many rows. A user-defined function, or a known function that is not
+    /// implemented, is reported with its name. Arguments are bound first, so that their faults are
     /// reported first.
     pub(super) fn bind_call(
         &mut self,
@@ -56,10 +56,10 @@ impl<'q> Binder<'q> {
         Ok(Expr::Call(function, args))
     }
 
-    /// Binds a call of an aggregate to the slot of its result; each call has a separate slot, even
-    /// if two are equal. The argument is evaluated per row. An aggregate inside another one, in
-    /// WHERE or in GROUP BY has no group to aggregate and is a fault; faults of inner aggregates
-    /// are reported first.
+    /// Binds a call of an aggregate to the slot of its result. Each call has a slot of its own,
+    /// even if two calls are equal. The argument is evaluated per row. An aggregate inside another
+    /// aggregate, in WHERE or in GROUP BY is a fault, since there are no rows that it could
+    /// combine. Faults of inner aggregates are reported first.
     fn bind_aggregate(
         &mut self,
         node: &Node,
@@ -101,11 +101,12 @@ impl<'q> Binder<'q> {
     }
 }
 
-/// Maximum number of values searched in one list of constants; each search has a set of its own.
+/// Maximum number of values that are searched for in one list of constants with sets; each search
+/// has a set of its own.
 const MAX_SEARCHED: usize = 4;
 
-/// Returns whether a call searches a list of constants for values in such a way that a set, as for
-/// IN, gives the same result.
+/// Returns whether a call searches a list of constants for values. If so, a set, as for IN, gives
+/// the same result.
 fn is_search_in_constants(name: &str, args: &[Expr]) -> bool {
     let Some((Expr::Constant(Value::Array(list)), values)) = args.split_first() else {
         return false;
@@ -138,8 +139,8 @@ fn search_in_set(name: &str, args: Vec<Expr>) -> Expr {
     }
 }
 
-/// Returns whether an expression contains an aggregate. Subqueries are not searched: their
-/// aggregates belong to their own rows.
+/// Returns whether an expression contains an aggregate. Subqueries are not searched, since their
+/// aggregates combine the rows of the subquery.
 pub(crate) fn has_aggregate(node: &Node) -> bool {
     let mut has = matches!(
         &node.kind,

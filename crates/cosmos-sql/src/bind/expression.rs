@@ -75,7 +75,8 @@ impl<'q> Binder<'q> {
         })
     }
 
-    /// Binds `??`: the first value that is not undefined. The following operands are not evaluated.
+    /// Binds `??`: the result is the first operand that is not undefined. The operands after it are
+    /// not evaluated.
     fn bind_coalesce(&mut self, items: &'q [Node]) -> Result<Expr, Fault> {
         self.bind_all(items).map(Expr::Coalesce)
     }
@@ -113,7 +114,7 @@ impl<'q> Binder<'q> {
     }
 
     /// Binds a subquery in an expression, in a frame of its own. A scalar subquery must have at
-    /// most one result. A key of GROUP BY must not contain a subquery, which is not bound there.
+    /// most one result. In a key of GROUP BY a subquery is a fault and is not bound.
     fn bind_subquery(
         &mut self,
         node: &Node,
@@ -149,8 +150,8 @@ impl<'q> Binder<'q> {
     }
 
     /// Binds a path. Its first part may be a GROUP BY key, a name, or any expression. Steps in
-    /// brackets must be constants; the last one that is not is reported, and the rest of the path
-    /// is not checked.
+    /// brackets must be constants. The last step that is not a constant is reported, and the rest
+    /// of the path is not checked.
     fn bind_member(
         &mut self,
         node: &Node,
@@ -179,8 +180,9 @@ impl<'q> Binder<'q> {
         Ok(stepped(base, steps.iter().map(step_value).collect()))
     }
 
-    /// Binds the `_rid` of a group or a row in a rewritten query of a client's plan: the smallest
-    /// one of the group's rows, or that of the row's document. It is empty if there is no document.
+    /// Binds `_rid` of a name, in the rewritten query of a client's plan. It is the `_rid` of the
+    /// row's document or, for a group, the smallest of those of its rows. It is empty if there is
+    /// no document.
     fn rid_of(&mut self, name: &str, steps: &[PathStep]) -> Option<Expr> {
         let [PathStep::Name(property, _)] = steps else { return None };
         let [frame] = self.frames.as_slice() else { return None };
@@ -224,9 +226,9 @@ impl<'q> Binder<'q> {
         Ok(Expr::Constant(Value::Document(fields.collect())))
     }
 
-    /// Binds a chain of operators of one precedence. AND, OR and `||` become one operation on all
-    /// operands; others are applied from left to right. All operators of such a chain are equal if
-    /// the first is AND, OR or `||`.
+    /// Binds a chain of operators of one precedence. A chain of AND, of OR or of `||` has only
+    /// equal operators and becomes one operation on all operands. Other operators are applied from
+    /// left to right.
     fn bind_chain(&mut self, first: &'q Node, rest: &'q [(Operator, Node)]) -> Result<Expr, Fault> {
         let first = self.bind_expr(first)?;
         let mut operands = Vec::with_capacity(rest.len() + 1);
@@ -315,8 +317,9 @@ fn all_constants(exprs: &[Expr]) -> Option<Vec<Value>> {
     Some(values.collect())
 }
 
-/// Binds IN to a set if all items are constants, else to comparisons with each item. If no item is
-/// equal and one was undefined, the result is undefined, so the set records whether there was one.
+/// Binds IN to a set if all items are constants, otherwise to comparisons with each item. If no
+/// item equals the value and an item is undefined, the result is undefined; the set therefore
+/// records whether an item is undefined.
 fn in_or_among(value: Box<Expr>, items: Vec<Expr>) -> Expr {
     let Some(values) = all_constants(&items) else { return Expr::In(value, items) };
     let has_nothing = values.len() < items.len();

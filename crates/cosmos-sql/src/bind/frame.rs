@@ -7,16 +7,16 @@ use crate::{
     error::{Clause, Fault},
 };
 
-/// The part of a query that is being bound, which determines whether names refer to rows or groups.
+/// The part of a query that is being bound. It determines whether names refer to rows or to groups.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Phase {
-    /// FROM: names of earlier sources. A subquery in FROM reads the documents itself only if all
-    /// outer queries are in this phase.
+    /// FROM: names refer to earlier sources. A subquery in FROM reads the documents itself only if
+    /// all its outer queries are in this phase.
     #[default]
     From,
     /// Names of FROM, as in WHERE.
     Rows,
-    /// Names of FROM, as in a key of GROUP BY.
+    /// A key of GROUP BY: names refer to the sources of FROM.
     Key,
     /// Keys of GROUP BY and aggregates, in this clause of a query with groups.
     Groups(Clause),
@@ -27,22 +27,22 @@ pub(super) enum Phase {
 /// The rows with which FROM starts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Start {
-    /// One row: that of the outer query, if there is one.
+    /// A single row: that of the outer query, if there is one.
     #[default]
     OuterRow,
     /// All documents.
     Documents,
-    /// One row for all documents, such as an aggregate over them.
+    /// A single row that is computed from all documents, such as a count.
     OneForAll,
 }
 
-/// Whether a row becomes several because it is combined with elements.
+/// Whether a row becomes several rows because it is joined with the elements of arrays.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Elements {
     /// There are no elements.
     #[default]
     None,
-    /// There are elements, but they are aggregated, which leaves one row.
+    /// The row is joined with elements, but they are aggregated, so that it stays one row.
     Aggregated,
     /// There is a row for each element.
     Joined,
@@ -56,37 +56,38 @@ pub(super) struct QueryFrame<'q> {
     pub(super) names: Vec<(String, usize)>,
     /// The rows with which FROM starts.
     pub(super) start: Start,
-    /// The elements with which rows are combined, in FROM or by scalar subqueries.
+    /// Whether rows are joined with elements, by FROM or by scalar subqueries.
     pub(super) elements: Elements,
-    /// Names that no other source of FROM may define although they are not visible: those of
-    /// subqueries in FROM with one row for all documents.
+    /// Names that no other source of FROM may define, although expressions cannot use them: names
+    /// inside subqueries in FROM that have one row for all documents.
     pub(super) taken_names: Vec<String>,
     /// The part of the query that is being bound.
     pub(super) phase: Phase,
     /// Keys of GROUP BY with their slots. They are compared as trees, so that `c.a` in SELECT is
     /// recognized as the key `c.a`.
     pub(super) keys: Vec<(&'q Node, usize)>,
-    /// Keys whose names are hidden by groups of an outer query, and the index of that query's
-    /// frame.
+    /// GROUP BY keys whose names are hidden by the groups of an outer query, each with the index of
+    /// that query's frame.
     pub(super) hidden_keys: Vec<(&'q Node, usize)>,
     /// Aggregates found so far.
     pub(super) aggregates: Vec<Aggregate>,
-    /// Faults about the use of rows in clauses that are evaluated for groups.
+    /// Faults in the use of names of rows, in clauses that are evaluated per group.
     pub(super) group_faults: Vec<Fault>,
     /// Whether the query has a GROUP BY.
     pub(super) has_keys: bool,
     /// Whether the query has an aggregate.
     pub(super) aggregates_rows: bool,
-    /// Whether a subquery in an expression iterates over elements, which are joined to the rows.
+    /// Whether a subquery in an expression iterates over elements with which the rows are joined.
     pub(super) joins_elements: bool,
     /// Whether there are several results for one group.
     pub(super) has_many_results: bool,
-    /// The slot of a name that FROM repeats directly after itself, which `*` then denotes.
+    /// The slot of a name that FROM defines twice in succession. `*` denotes this slot.
     pub(super) repeated: Option<usize>,
-    /// Number of `group_faults` about arguments of aggregates, which are reported first.
+    /// Number of faults at the start of `group_faults` that are about arguments of aggregates. They
+    /// are reported first.
     pub(super) early_faults: usize,
-    /// Whether the query is the rewritten query of a client's plan for an order, which reads the
-    /// `_rid` of a group or of a row's document.
+    /// Whether the query is the rewritten query of a client's plan with an ORDER BY. Such a query
+    /// reads the `_rid` of a group or of a row's document.
     pub(super) reads_rid: bool,
 }
 
@@ -96,24 +97,24 @@ impl QueryFrame<'_> {
         self.names.iter().any(|(known, _)| known == name)
     }
 
-    /// Returns whether the query has a single row, which is its only group: clauses for groups may
-    /// then use names of rows.
+    /// Returns whether the query has a single row. That row is then the only group, so that clauses
+    /// for groups may use names of rows.
     pub(super) fn has_one_row(&self) -> bool {
         self.start != Start::Documents && self.elements != Elements::Joined
     }
 
-    /// Returns whether FROM has one row for all documents, which is not joined with elements.
+    /// Returns whether FROM has a single row computed from all documents, not joined with elements.
     pub(super) fn is_one_for_all(&self) -> bool {
         self.start == Start::OneForAll && self.elements != Elements::Joined
     }
 
-    /// Returns whether FROM, of which `slot` is the only source, has no other names. Names of a
-    /// subquery in FROM may be left by a fault or hidden in one row for all documents.
+    /// Returns whether FROM, whose only source has the slot `slot`, defines no other names. A
+    /// subquery in FROM may leave other names, after a fault or in a single row for all documents.
     pub(super) fn has_only(&self, slot: usize) -> bool {
         self.taken_names.is_empty() && self.names.iter().all(|(_, of)| *of == slot)
     }
 
-    /// Returns whether FROM must not define a name, although expressions cannot refer to it.
+    /// Returns whether FROM must not define a name that expressions cannot use.
     pub(super) fn takes_name(&self, name: &str) -> bool {
         self.taken_names.iter().any(|taken| taken == name)
     }

@@ -1,7 +1,7 @@
 //! Binds FROM and JOIN: assigns each name a slot and a source of values.
 //!
-//! The first name of the outermost FROM denotes the stored document, whatever the name is. Anything
-//! else, such as `FROM c.list` or `JOIN x IN c.list`, is evaluated from the document for each row.
+//! The first name of the outermost FROM denotes the stored document, whatever the name is. All
+//! other sources, such as `FROM c.list` or `JOIN x IN c.list`, are evaluated for each row.
 
 use std::sync::Arc;
 
@@ -19,8 +19,9 @@ use crate::{
 
 impl<'q> Binder<'q> {
     /// Binds the sources in order; each may use the names of earlier ones. A name must be new in
-    /// this FROM and in all outer queries. A source that only repeats a visible name for the same
-    /// values is ignored or hides it; the name of a subquery over elements hides others.
+    /// this FROM and in all outer queries. A source that repeats a visible name for the same values
+    /// is permitted: in the same FROM it is ignored, otherwise it hides the outer name. The name of
+    /// a subquery over elements hides other names.
     pub(super) fn bind_from(&mut self, inputs: &'q [ast::Input]) -> Result<Vec<Source>, Fault> {
         let mut sources = Vec::with_capacity(inputs.len());
         // Only in a FROM that is nested in FROM clauses alone does an unknown name denote the
@@ -81,7 +82,7 @@ impl<'q> Binder<'q> {
         Ok(sources)
     }
 
-    /// Returns whether a source names values with a visible name that already denotes them.
+    /// Returns whether a source has a visible name that already denotes the source's values.
     fn gives_again(&mut self, input: &ast::Input, name: &str) -> bool {
         let Some((_, slot)) = self.find_name(name) else { return false };
         let same = self.same_name(input);
@@ -105,13 +106,13 @@ impl<'q> Binder<'q> {
         }
     }
 
-    /// Returns the slot of which a slot is a copy, or the slot itself.
+    /// Returns the slot whose values the given slot copies, or the given slot if it is not a copy.
     fn value_of(&self, slot: usize) -> usize {
         self.same_values.get(&slot).copied().unwrap_or(slot)
     }
 
-    /// Returns the name whose values a source returns unchanged: a name alone, or a subquery that
-    /// only selects one.
+    /// Returns the name whose values a source returns unchanged, otherwise `None`. Such a source is
+    /// a name alone, or a subquery that only selects a name.
     fn same_name<'i>(&self, input: &'i ast::Input) -> Option<&'i str> {
         match &input.of {
             Collection::Path { root, steps, .. } => steps.is_empty().then_some(root),
@@ -129,10 +130,10 @@ impl<'q> Binder<'q> {
         }
     }
 
-    /// Binds one source and returns it. If the source iterates over the results of a subquery, the
-    /// subquery's source is first added to `before`, the sources bound so far. A path must start
-    /// with a known name, except at the start of the outermost FROM, where any name denotes the
-    /// document.
+    /// Binds one source and returns it. `before` has the sources bound so far; if the source
+    /// iterates over the results of a subquery, the source of the subquery is added to them. A path
+    /// must start with a known name, except at the start of the outermost FROM, where any name
+    /// denotes the document.
     fn bind_source(
         &mut self,
         input: &'q ast::Input,
@@ -179,9 +180,9 @@ impl<'q> Binder<'q> {
         Source { slot: self.next_slot(), input }
     }
 
-    /// Binds a subquery in FROM. A subquery over the documents whose results depend on all of them
-    /// (order, groups, limits) is collected before the first row. Otherwise, and always inside a
-    /// row of another query, it runs once per row.
+    /// Binds a subquery in FROM. If a subquery over the documents has an order, groups or limits,
+    /// so that its results depend on all documents, they are collected before the first row. All
+    /// other subqueries, and all inside a row of another query, run once per row.
     fn bind_results(
         &mut self,
         query: &'q ast::Query,
@@ -207,8 +208,9 @@ pub(super) fn path_in(value: Expr, steps: &[PathStep]) -> Expr {
     }
 }
 
-/// Returns the expression for a path in a slot. The leading names become one path that is looked up
-/// in the encoded document; from the first number on, each step is a separate expression.
+/// Returns the expression for a path in a slot. The names before the first number become one path,
+/// which is looked up in the encoded document. From the first number on, each step is a separate
+/// expression.
 pub(super) fn path_in_slot(slot: usize, steps: &[PathStep]) -> Expr {
     let names: Vec<String> = steps
         .iter()
@@ -250,7 +252,7 @@ fn selects_only(query: &ast::Query) -> bool {
     !groups && !limits && query.from.iter().all(alone)
 }
 
-/// Returns a path step as a constant; the binder has refused steps that are not.
+/// Returns a path step as a constant. The binder has refused steps that are not constant.
 pub(super) fn step_value(step: &PathStep) -> Expr {
     match step {
         PathStep::Name(name, _) => Expr::Constant(Value::String(name.clone())),
@@ -275,7 +277,7 @@ fn is_local(select: &Select) -> bool {
 }
 
 /// Returns the span of a path without trailing numbers, which are not properties. `whole` is the
-/// span with them, `root` that of the first name.
+/// span with the numbers, `root` the span of the first name.
 pub(super) fn whole_path(root: Span, whole: Span, steps: &[PathStep]) -> Span {
     let mut place = whole;
     for step in steps.iter().rev() {

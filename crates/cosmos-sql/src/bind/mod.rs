@@ -1,13 +1,13 @@
 //! Binds a tree to a plan: names become slots, parameters become constants, functions are looked
 //! up. One binder binds a query with all its subqueries, so that every slot is unique.
 //!
-//! Each query has a frame: its names, its group keys, and whether expressions currently refer to
-//! rows or groups. A name is resolved from the innermost frame outward. The clauses are bound in
-//! the order of execution: FROM defines names, WHERE and GROUP BY refer to rows, then ORDER BY and
-//! SELECT refer to groups if there are any.
+//! Each query has a frame, which contains its names, its group keys, and whether expressions
+//! currently refer to rows or to groups. A name is resolved from the innermost frame outward. The
+//! clauses are bound in the order of execution: FROM defines names, WHERE and GROUP BY refer to
+//! rows, then ORDER BY and SELECT refer to groups if there are any.
 //!
-//! Binding continues after a fault with an undefined value, so that all faults are reported at
-//! once, in the order of Azure Cosmos DB.
+//! After a fault binding continues with an undefined value in place of the expression, so that all
+//! faults are reported together, in the order of Azure Cosmos DB.
 
 mod call;
 mod expression;
@@ -41,8 +41,8 @@ pub(crate) use paths::orders_one_count;
 /// The counts of TOP, and of OFFSET and LIMIT.
 pub(crate) type Counts = (Option<u64>, Option<(u64, u64)>);
 
-/// Returns the counts of a query that was checked, with parameters replaced by their values, for
-/// plans of clients.
+/// Returns the counts of TOP, OFFSET and LIMIT of a query, with parameters replaced by their
+/// values, for plans of clients. The query was checked before.
 pub(crate) fn window_counts(query: &Query, parameters: &[(String, Value)]) -> Counts {
     let mut binder = Binder::new(parameters);
     let top = query.top.as_ref().map(|top| binder.count_value(top));
@@ -90,7 +90,7 @@ fn bind_with<'q>(mut binder: Binder<'q>, query: &'q Query) -> Result<Select, Vec
     Err(faults)
 }
 
-/// Adds a fault to a list, unless it has [`MAX_MISTAKES`] faults.
+/// Adds a fault to a list, unless the list has [`MAX_MISTAKES`] faults already.
 fn keep_fault(faults: &mut Vec<Fault>, fault: Fault) {
     if faults.len() < MAX_MISTAKES {
         faults.push(fault);
@@ -100,16 +100,18 @@ fn keep_fault(faults: &mut Vec<Fault>, fault: Fault) {
 /// Properties of the rows and results of a bound query.
 #[derive(Default)]
 struct Rows {
-    /// Its elements: `Joined` if it may have several results for one row of its outer query.
+    /// Whether the query is joined with elements; `Joined` means that it may have several results
+    /// for one row of its outer query.
     elements: Elements,
-    /// Whether it may have several rows for one row of its outer query, even if they are aggregated.
+    /// Whether the query may have several rows for one row of its outer query, even if these are
+    /// aggregated to one result.
     has_many: bool,
     /// Whether it has one result for all documents.
     is_one_for_all: bool,
     /// Names that its outer query must not define.
     taken_names: Vec<String>,
-    /// Names that remain visible in the outer query if the groups were not checked because of an
-    /// earlier fault: those of its sources except the last.
+    /// Names of the query that remain visible in its outer query after a fault because of which the
+    /// groups were not checked: the names of all sources except the last.
     open_names: Vec<(String, usize)>,
 }
 
@@ -129,12 +131,13 @@ struct Binder<'q> {
     orders_by_no_path: bool,
     /// For each slot that copies the values of another slot, that other slot.
     same_values: HashMap<usize, usize>,
-    /// Origins of slots that the service replaces by their values, for keys of GROUP BY.
+    /// Origins of slots that Azure Cosmos DB replaces by their values, for keys of GROUP BY.
     origins: HashMap<usize, Origin>,
-    /// The key of GROUP BY that is being bound. It does not denote an equal key of an outer query,
-    /// but its parts may.
+    /// The key of GROUP BY that is being bound. The whole key is not resolved as an equal key of an
+    /// outer query, but its parts may be.
     key: Option<&'q Node>,
-    /// Index of the frame, from the outermost one, whose groups hid the name that was hidden last.
+    /// Index, from the outermost frame, of the frame whose groups hid the name that was hidden
+    /// last.
     hidden_by: Option<usize>,
     /// Whether a parameter without a value is a fault.
     needs_values: bool,
@@ -216,8 +219,8 @@ impl<'q> Binder<'q> {
     }
 
     /// Binds the clauses in the order of execution. Keys of GROUP BY are bound while names refer to
-    /// rows, so that a key is not resolved as another key. After a fault, the clauses for groups
-    /// are not checked; the second result tells whether that happened.
+    /// rows, so that a key is not resolved as another key. After a fault in these, the clauses for
+    /// groups are not checked; the second result tells whether they were skipped.
     fn bind_clauses(&mut self, query: &'q Query) -> Result<(Clauses, bool), Fault> {
         // FROM is first, since all other clauses use its names.
         let from = self.bind_from(&query.from)?;
@@ -362,9 +365,9 @@ impl<'q> Binder<'q> {
     }
 }
 
-/// Returns the property names of the items of a SELECT list: the alias, else the last name of a
-/// path, else `$1`, `$2` and so on, counting only items without a name. Plans for clients use the
-/// same names.
+/// Returns the property names of the items of a SELECT list. The name is the alias or, without one,
+/// the last name of the path. Other items are called `$1`, `$2` and so on; only these are counted.
+/// Plans for clients use the same names.
 pub(crate) fn names_of(items: &[Item]) -> Vec<String> {
     let mut unnamed = 0;
     let name = |item: &Item| {

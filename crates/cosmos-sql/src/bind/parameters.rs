@@ -10,8 +10,8 @@ use crate::{
     limits::MAX_FILLED_BYTES,
 };
 
-/// Returns whether a value is nested at most `depth` levels. Values come from clients and are
-/// processed recursively later; the recursion of this check is bounded by `depth`.
+/// Returns whether a value is nested at most `depth` levels. Values come from clients and are later
+/// processed recursively. The recursion of this check is bounded by `depth`.
 pub(super) fn is_within_depth(value: &Value, depth: usize) -> bool {
     match value {
         Value::Array(values) => {
@@ -25,8 +25,9 @@ pub(super) fn is_within_depth(value: &Value, depth: usize) -> bool {
 }
 
 impl Binder<'_> {
-    /// Returns a parameter's value as a constant, a copy for each use. The total size of the copies
-    /// is limited, because a small text could use one large parameter many times.
+    /// Returns a copy of a parameter's value as a constant. Each use of the parameter has a copy.
+    /// The total size of the copies is limited, because a small text could use one large parameter
+    /// many times.
     pub(super) fn fill_in_parameter(&mut self, name: &str, at: Span) -> Result<Value, Fault> {
         let Some(value) = self.parameters.get(name) else {
             if self.needs_values {
@@ -44,8 +45,8 @@ impl Binder<'_> {
         Ok(Value::clone(value))
     }
 
-    /// Binds TOP, or OFFSET and LIMIT, to a window over the results. A query with both was reported
-    /// before.
+    /// Binds TOP, or OFFSET and LIMIT, to a window over the results. A query that has TOP and LIMIT
+    /// was reported before.
     pub(super) fn bind_window(&mut self, query: &Query, with_top: bool) -> Window {
         let mut window = Window::default();
         if let Some(top) = query.top.as_ref().filter(|_| with_top) {

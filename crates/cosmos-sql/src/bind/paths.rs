@@ -14,9 +14,8 @@ use crate::{
 };
 
 impl<'q> Binder<'q> {
-    /// Binds ORDER BY; `keys` are the group keys of a query with groups. If all rows make one
-    /// result, the order of rows has no effect: paths are then only checked for faults and left
-    /// out.
+    /// Binds ORDER BY; `keys` are the group keys of a query with groups. If all rows make a single
+    /// result, their order has no effect; the paths are then only checked for faults.
     pub(super) fn bind_order(
         &mut self,
         query: &'q Query,
@@ -56,7 +55,7 @@ impl<'q> Binder<'q> {
 }
 
 /// Returns whether an expression evaluates to a part of the document. `from` has the sources of the
-/// outer queries and then those of the query.
+/// outer queries, outermost first, and then those of the query itself.
 fn is_document_path(expr: &Expr, from: &[&[Source]]) -> bool {
     match expr {
         Expr::Slot(slot) => is_path_in_slot(*slot, &[], from),
@@ -77,7 +76,8 @@ fn is_document_path(expr: &Expr, from: &[&[Source]]) -> bool {
     }
 }
 
-/// Returns the branch of a conditional that its constant condition selects.
+/// Returns the branch of a conditional expression that its constant condition selects; `None` if
+/// the condition is not constant.
 fn chosen(parts: &[Expr]) -> Option<&Expr> {
     let [condition, yes, no] = parts else { return None };
     match condition {
@@ -101,7 +101,7 @@ fn is_path_in_slot(slot: usize, names: &[String], from: &[&[Source]]) -> bool {
     }
 }
 
-/// Returns whether the first defined one of several values is always the same path.
+/// Returns whether the first defined value of several is always the same path.
 fn is_path_first(values: &[Expr], from: &[&[Source]]) -> bool {
     let mut rest = values.iter().skip_while(|value| matches!(value, Expr::Undefined));
     match (rest.next(), rest.next()) {
@@ -112,9 +112,10 @@ fn is_path_first(values: &[Expr], from: &[&[Source]]) -> bool {
     }
 }
 
-/// Returns whether FROM is a number or a list of all documents, which is always there: the service
-/// lets clients order it by any expression, after they have read it. The rewritten query of a
-/// client's plan has a filter.
+/// Returns whether FROM is a subquery that always has one result, a count or a list of all
+/// documents. Azure Cosmos DB permits any expression in the ORDER BY of such a query, since clients
+/// order after they have read the result. The query must not have a filter, except in the rewritten
+/// form of a client's plan.
 pub(crate) fn orders_one_count(query: &Query) -> bool {
     let [input] = query.from.as_slice() else { return false };
     let Collection::Query(of) = &input.of else { return false };

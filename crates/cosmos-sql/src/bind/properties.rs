@@ -1,8 +1,8 @@
-//! Finds whether a key of GROUP BY reads a property of the data.
+//! Determines whether a key of GROUP BY reads a property of the data, as it has to.
 //!
-//! A name of FROM counts as a property. In a subquery of an expression, however, the service
-//! replaces the name of a source by the source's value, and the first step into an object or an
-//! array by the part it leads to:
+//! A name of FROM counts as a property. In a subquery inside an expression, however, Azure Cosmos
+//! DB replaces the name of a source by the source's value. The first step of a path into an object
+//! or an array is replaced by the part to which it leads:
 //!
 //! ```text
 //! SELECT ARRAY(SELECT 1 FROM (SELECT c.a) s GROUP BY s.a) FROM c    s.a is c.a, a property
@@ -14,7 +14,7 @@ use select::plan::{Expr, Input, Projection, Select, Source, Subquery};
 
 use super::Binder;
 
-/// Whether a value, or each of its parts, reads a property.
+/// Whether a value reads a property. For objects and arrays, whether each part reads one.
 #[derive(Clone, Debug)]
 pub(super) enum Origin {
     /// A value whose parts are not distinguished.
@@ -38,8 +38,8 @@ impl Origin {
         }
     }
 
-    /// Returns whether a path in the value reads a property. Only the first step is followed; a
-    /// part that is not there reads none.
+    /// Returns whether a path into the value reads a property. Only its first step is followed; a
+    /// part that does not exist reads none.
     fn path_reads_property(&self, first: &Value) -> bool {
         match (self, first) {
             (Self::Object(fields), Value::String(name)) => {
@@ -109,8 +109,8 @@ impl Binder<'_> {
         Origin::Object(fields.iter().map(field).collect())
     }
 
-    /// Returns the origin of the results of a subquery: that of the selected value if there always
-    /// is one result.
+    /// Returns the origin of the results of a subquery. If the subquery always has one result, it
+    /// is the origin of the selected value.
     pub(super) fn origin_of_results(&self, select: &Select) -> Origin {
         if has_one_result(select) {
             return self.origin_of_selected(&select.clauses().projection);

@@ -1,4 +1,4 @@
-//! Resolves names: those of the query being bound and of all outer queries.
+//! Resolves names: the names of the query being bound and those of its outer queries.
 
 use document::Value;
 use select::{
@@ -39,9 +39,9 @@ impl<'q> Binder<'q> {
         })
     }
 
-    /// Returns the value of a name of rows; `None` after reporting a fault, including the use of a
-    /// name from a clause for several groups. `at` is the span of the whole expression, which the
-    /// message quotes.
+    /// Returns the value of a name of rows; `None` after a fault was reported. The use of a name of
+    /// rows in a clause for several groups is such a fault. `at` is the span of the whole
+    /// expression, which the message quotes.
     pub(super) fn resolve_name(&mut self, name: &str, name_at: Span, at: Span) -> Option<Expr> {
         let Some((outer, slot)) = self.find_name(name) else {
             self.note(Fault::Name(name_at, name.to_owned()));
@@ -61,13 +61,14 @@ impl<'q> Binder<'q> {
         Some(self.of_only_rows(outer, Expr::Slot(slot)))
     }
 
-    /// Converts a value of the query with the frame `outer` to a value of the innermost query.
+    /// Converts a value of the query with the frame `outer` to a value of the innermost query,
+    /// through the single rows of the queries in between.
     fn of_only_rows(&mut self, outer: usize, value: Expr) -> Expr {
         (outer..self.frames.len()).fold(value, |value, level| self.of_only_row(level, value))
     }
 
-    /// Returns the value of an expression for the only row of a query in a clause for groups: the
-    /// first element of a list of all rows' values.
+    /// Returns the value that an expression has in the only row of a query, for use in a clause for
+    /// groups. It is the first element of an aggregated list of the values of all rows.
     pub(super) fn of_only_row(&mut self, level: usize, of: Expr) -> Expr {
         let (slot, origin) = (self.slots, self.origin_of(&of));
         match self.frames.get_mut(level) {
@@ -82,8 +83,9 @@ impl<'q> Binder<'q> {
         }
     }
 
-    /// Records a fault about the rows of a subquery in an expression. In SELECT, ORDER BY or an
-    /// aggregate of a query with GROUP BY, it counts as a fault about groups.
+    /// Records a fault about the rows of a subquery in an expression. If the subquery is in SELECT,
+    /// ORDER BY or an aggregate of a query with GROUP BY, the fault is reported with those about
+    /// groups.
     pub(super) fn note_about_rows(&mut self, fault: Fault) {
         let looks_later = |frame: &&mut QueryFrame<'q>| {
             frame.shows_groups() || (frame.has_several_groups() && frame.phase == Phase::Aggregate)
@@ -100,15 +102,15 @@ impl<'q> Binder<'q> {
         }
     }
 
-    /// Records a fault that is reported after the faults about groups of an outer query.
+    /// Records a fault that is to be reported after the faults about the groups of an outer query.
     pub(super) fn note_about_groups(&mut self, fault: Fault) {
         if let Some(frame) = self.frames.iter_mut().find(|frame| !frame.group_faults.is_empty()) {
             keep_fault(&mut frame.group_faults, fault);
         }
     }
 
-    /// Makes the results of a scalar subquery rows of the query being bound, if that has a single
-    /// row otherwise. Returns whether it did.
+    /// Makes the results of a scalar subquery the rows of the query being bound, if this query has
+    /// a single row. Returns false if it has several rows, and then changes nothing.
     pub(super) fn take_elements(&mut self) -> bool {
         let frame = self.current_frame();
         let joins = frame.elements == Elements::Joined || frame.has_many_results;
@@ -123,8 +125,9 @@ impl<'q> Binder<'q> {
         true
     }
 
-    /// Returns the slot of the only visible name, for a `*` of a subquery without FROM; that of the
-    /// document if there is no name, `None` if there are several.
+    /// Returns the slot of the only visible name, which `*` denotes in a subquery without FROM.
+    /// Without a visible name it is the slot of the document; with several names the result is
+    /// `None`.
     pub(super) fn only_name(&self) -> Option<usize> {
         let mut names = self.frames.iter().flat_map(|frame| &frame.names);
         let only = names.next().map_or(DOCUMENT, |(_, slot)| *slot);
@@ -135,8 +138,8 @@ impl<'q> Binder<'q> {
         (names.next().is_none() && around.clone().all(is_alone)).then_some(only)
     }
 
-    /// Returns the names that the outer query must not define: those of a query with one row for
-    /// all documents.
+    /// Returns the names of a query that its outer query must not define. These are the names of a
+    /// query with one row for all documents.
     pub(super) fn taken_names(&self, frame: &QueryFrame<'q>) -> Vec<String> {
         if !frame.is_one_for_all() && !self.frames.iter().any(QueryFrame::is_one_for_all) {
             return Vec::new();
@@ -145,8 +148,8 @@ impl<'q> Binder<'q> {
         names.chain(&frame.taken_names).cloned().collect()
     }
 
-    /// Returns the value of the group key that equals an expression. A query's own keys are not
-    /// visible while its names refer to rows, as in WHERE and inside an aggregate.
+    /// Returns the value of the group key that equals an expression. The keys of a query are not
+    /// visible where names refer to its rows, as in WHERE and inside an aggregate.
     pub(super) fn group_key(&mut self, node: &Node) -> Option<Expr> {
         if self.is_key(node) {
             return None;
@@ -163,9 +166,9 @@ impl<'q> Binder<'q> {
         self.key.is_some_and(|key| std::ptr::eq(key, node))
     }
 
-    /// Returns the value of the longest group key that is a prefix of a path of at most `most`
-    /// steps, and the number of steps in it: with `GROUP BY c.a`, `c.a.b` is `.b` of the key. `at`
-    /// is the span of the path.
+    /// Returns the value of the longest group key that is a prefix of a path, and the number of the
+    /// path's steps in the key; only the first `most` steps of the path are compared. with `GROUP
+    /// BY c.a`, `c.a.b` is `.b` of the key. `at` is the span of the path.
     pub(super) fn key_of_path(
         &mut self,
         base: &Node,
@@ -186,8 +189,8 @@ impl<'q> Binder<'q> {
         Some((self.of_only_rows(level + 1, Expr::Slot(slot)), length))
     }
 
-    /// Returns whether an expression denotes a key of the current query that is hidden by an outer
-    /// query's groups; then records a fault of that query.
+    /// Returns whether an expression denotes a key of the current query that the groups of an outer
+    /// query hide. If so, records a fault of that outer query.
     fn takes_hidden_key(&mut self, at: Span, is_meant: impl Fn(&Node) -> bool) -> bool {
         let frame = self.frames.last().filter(|frame| frame.clause_of_groups().is_some());
         let mut hidden = frame.into_iter().flat_map(|frame| &frame.hidden_keys);
@@ -200,8 +203,8 @@ impl<'q> Binder<'q> {
         true
     }
 
-    /// Returns the value of a path of FROM that starts with a group key of an outer query, unless
-    /// the key is a name alone.
+    /// Returns the value of a path in FROM that starts with a group key of an outer query; `None`
+    /// for any other path, and if the key is a name alone.
     pub(super) fn key_of_input(
         &mut self,
         root: &str,
@@ -214,9 +217,10 @@ impl<'q> Binder<'q> {
         Some(path_in(value, steps.get(length..).unwrap_or_default()))
     }
 
-    /// Returns the keys of all enclosing queries in a clause for groups, innermost first, each with
-    /// the index of its frame and its slot. A subquery in SELECT can use the outer query's keys,
-    /// unless it has groups itself. ORDER BY can use only keys and paths that are properties.
+    /// Returns the visible keys of the query and its outer queries, innermost first, each with the
+    /// index of its frame and its slot. Keys are visible in clauses for groups. A subquery in
+    /// SELECT can use the outer query's keys, unless it has groups itself. In ORDER BY, only keys
+    /// and paths that are properties are visible.
     fn visible_keys(&self, is_property: bool) -> impl Iterator<Item = (usize, &'q Node, usize)> {
         let hides = |frame: &QueryFrame<'q>| match frame.phase {
             Phase::Groups(_) | Phase::Key => !frame.has_one_row(),
@@ -235,8 +239,8 @@ impl<'q> Binder<'q> {
     }
 }
 
-/// Returns the names that remain visible of a query whose binding was abandoned: those of its
-/// sources except the last, after which elements of a subquery may follow.
+/// Returns the names of a query that remain visible although its binding was abandoned: those of
+/// all its sources except the last, which elements of a subquery may follow.
 pub(super) fn left_names(query: &Query, frame: QueryFrame<'_>) -> Vec<(String, usize)> {
     let joined = usize::from(!frame.joins_elements);
     let inputs = query.from.get(..query.from.len().saturating_sub(joined)).unwrap_or_default();
@@ -245,7 +249,8 @@ pub(super) fn left_names(query: &Query, frame: QueryFrame<'_>) -> Vec<(String, u
     frame.names.into_iter().filter(|(name, _)| is_left(name)).collect()
 }
 
-/// Returns the number of steps of a path that a key covers, if the path starts with it.
+/// Returns the number of steps of a path that a key covers; `None` if the path does not start with
+/// the key.
 fn length_of_key(key: &Node, base: &Node, steps: &[PathStep]) -> Option<usize> {
     match &key.kind {
         NodeKind::Member { base: of, steps: path } => {
@@ -255,8 +260,8 @@ fn length_of_key(key: &Node, base: &Node, steps: &[PathStep]) -> Option<usize> {
     }
 }
 
-/// Returns whether a query has the form of a plan's rewritten query for an order: it selects a
-/// `_rid`, the sort keys and the payload.
+/// Returns whether a query has the form of the rewritten query in a client's plan with an ORDER BY:
+/// it selects a `_rid`, the sort keys and the payload.
 pub(super) fn reads_rid(query: &Query) -> bool {
     let Selection::List(items) = &query.selection else { return false };
     let named =
@@ -278,8 +283,8 @@ pub(super) fn place_of_name(item: &Item) -> Span {
     place.unwrap_or(item.node.span())
 }
 
-/// Returns whether an expression can be computed from the selected values: then DISTINCT and ORDER
-/// BY use the same values. `*` selects the whole document.
+/// Returns whether an expression can be computed from the selected values, so that ORDER BY can
+/// sort what DISTINCT leaves. `*` selects the whole document.
 pub(super) fn is_selected(selection: &Selection, node: &Node) -> bool {
     match selection {
         Selection::Star(_) => true,

@@ -2,8 +2,8 @@
 //! nesting deepens the tree: `a AND b AND c ...` with two thousand operands is one level.
 //!
 //! Binary operators are parsed with two stacks, operands and operators (shunting yard), instead of
-//! a function per precedence. An operator with a lower precedence than the preceding ones turns
-//! those into a node:
+//! a function per precedence. When an operator of lower precedence is read, the preceding operators
+//! are turned into a node:
 //!
 //! ```text
 //! a * b + c     operands  a b        operators  *
@@ -109,7 +109,8 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// Returns whether NOT precedes the next word, if that is one of `words`; otherwise `None`.
+    /// Returns `None` if the next word is not one of `words`. Otherwise returns whether NOT
+    /// precedes it.
     fn predicate_here(&self, words: &[Word]) -> Option<bool> {
         let is = |kind: &TokenKind| matches!(kind, TokenKind::Word(word) if words.contains(word));
         if is(self.current_kind()) {

@@ -6,9 +6,9 @@ use crate::{
     limits::MAX_HEIGHT,
 };
 
-/// Refuses a query whose tree is too high. The walk stops at the limit, so its recursion is
-/// bounded. The parser bounds the nesting of the text, but one level of nesting can make several
-/// levels of the tree, as in `a + b * c`.
+/// Refuses a query whose tree is too high. The walk stops at the limit, so that its recursion is
+/// bounded. The parser has limited the nesting of the text, but one level of nesting can make
+/// several levels of the tree, as in `a + b * c`.
 pub(super) fn check_height(query: &Query) -> Result<(), Fault> {
     let mut fault = None;
     of_query(query, 0, &mut fault);
@@ -25,8 +25,8 @@ fn of_query(query: &Query, height: usize, fault: &mut Option<Fault>) {
     );
 }
 
-/// Walks an expression at this height. The first fault is kept; the walk does not descend beyond
-/// the limit.
+/// Walks an expression whose root has this height in the tree. Keeps the first fault, and does not
+/// descend beyond the limit.
 fn of_node(node: &Node, height: usize, fault: &mut Option<Fault>) {
     if MAX_HEIGHT < height {
         // The walk continues with siblings, which may be too high, too.

@@ -1,5 +1,5 @@
-//! Parses tokens to a tree: this module parses the clauses of a query, `expression` expressions,
-//! `from` FROM and JOIN.
+//! Parses tokens to a tree. This module parses the clauses of a query, the module `expression`
+//! expressions, and the module `from` FROM and JOIN.
 //!
 //! It is a recursive descent parser. Every recursion calls `enter_level`, which bounds the depth,
 //! so that no text can exhaust the stack. At the end the height of the whole tree is checked too,
@@ -82,9 +82,9 @@ struct Parser<'t> {
     text: &'t str,
     /// All tokens; the last one is [`TokenKind::End`].
     tokens: &'t [Token],
-    /// The lexer's fault at the end of the tokens, if they do not reach the end of the text.
+    /// The lexer's fault, if the tokens end before the text does.
     fault: Option<Fault>,
-    /// The fault of `SELECT *` without FROM, reported if the text is otherwise valid.
+    /// The fault of a `SELECT *` without FROM. It is reported only if the text has no syntax error.
     star: Option<Fault>,
     /// Index of the current token.
     at: usize,
@@ -112,7 +112,7 @@ impl<'t> Parser<'t> {
         self.tokens.get(self.at).or(self.tokens.last()).map_or(Span::default(), |token| token.span)
     }
 
-    /// Returns the span of the preceding token, the end of a node that was just parsed.
+    /// Returns the span of the preceding token. A node that was just parsed ends there.
     fn span_before(&self) -> Span {
         let before = self.at.checked_sub(1).and_then(|at| self.tokens.get(at));
         before.map_or(Span::default(), |token| token.span)
@@ -253,8 +253,8 @@ impl<'t> Parser<'t> {
         Ok((from, filter))
     }
 
-    /// Refuses a text with too many JOINs. Checked at the end of each query, because the message
-    /// has that position.
+    /// Refuses a text with too many JOINs. This is checked at the end of each query, since the
+    /// message reports that position.
     fn check_joins(&self) -> Result<(), Fault> {
         if MAX_JOINS < self.joins {
             let message = format!(

@@ -85,7 +85,8 @@ impl Chains {
         }
     }
 
-    /// Makes one node of the last operators, all of this precedence, and their operands.
+    /// Makes a single node of the last operators, which all have this precedence, and their
+    /// operands.
     fn close_last(&mut self, level: Precedence) {
         let others = self.operators.iter().rposition(|(_, other)| *other != level);
         let start = others.map_or(0, |at| at + 1);

@@ -1,5 +1,5 @@
-//! Query plans for clients, with aggregates and GROUP BY: each partition returns partial results,
-//! which the client combines.
+//! Query plans for clients of queries with aggregates or GROUP BY: each partition returns partial
+//! results, which the client combines.
 
 use select::aggregate::AggregateKind;
 
@@ -9,8 +9,8 @@ use crate::{
     bind, printer,
 };
 
-/// Returns whether a query selects an aggregate inside a larger expression; the client cannot
-/// combine partial results of such an expression.
+/// Returns whether a query selects an aggregate inside a larger expression. A client cannot combine
+/// partial results of such an expression.
 pub(super) fn is_composed(query: &Query) -> bool {
     selects(query, |node| bind::aggregates(node) && aggregate_item(node).is_none())
 }
@@ -29,9 +29,10 @@ fn selects(query: &Query, is: impl Fn(&Node) -> bool) -> bool {
     }
 }
 
-/// Returns the plan; `None` if the format cannot express one. With GROUP BY, the rewritten query
-/// returns for each group of a partition its keys as `groupByItems` and the selected values as
-/// `payload`; without keys, only the payload. Groups can be ordered if there are no aggregates.
+/// Returns the plan; `None` if the plan format cannot express the query. With GROUP BY, the
+/// rewritten query returns for each group of a partition the keys as `groupByItems` and the
+/// selected values as `payload`; without keys, only `payload`. An ORDER BY of groups is possible if
+/// there are no aggregates.
 pub(super) fn plan_aggregate(query: &Query, mut plan: ClientPlan) -> Option<ClientPlan> {
     let one = query.group.is_empty();
     // Only ORDER BY has an aggregate: the one result contains no partial value to combine.
@@ -75,8 +76,8 @@ pub(super) fn plan_aggregate(query: &Query, mut plan: ClientPlan) -> Option<Clie
 }
 
 /// Returns the query that a client sends for groups. It selects `payload`, and the group keys if
-/// there are any. TOP and the window are kept only if all rows make one object; otherwise the
-/// client limits the number of groups.
+/// there are any. TOP, OFFSET and LIMIT are kept only if all rows make one object; otherwise the
+/// client applies them to the groups.
 fn rewritten(query: &Query, plan: &ClientPlan, payload: &str) -> String {
     let distinct = if query.distinct { "DISTINCT " } else { "" };
     let is_value = matches!(query.selection, Selection::Value(_));
@@ -103,9 +104,9 @@ fn rewritten(query: &Query, plan: &ClientPlan, payload: &str) -> String {
 }
 
 /// Returns the aggregate that an expression consists of, and the partial result that the query
-/// selects for it. AVG is sent as a sum and a count; MIN and MAX with a count, so that the client
-/// ignores a partition without values. Returns `None` unless the expression is a single call of an
-/// aggregate with one argument.
+/// selects for it. The partial result of AVG is a sum and a count. MIN and MAX also have a count,
+/// so that the client can ignore a partition without values. Returns `None` unless the expression
+/// is a single call of an aggregate with one argument.
 fn aggregate_item(node: &Node) -> Option<(AggregateKind, String)> {
     let NodeKind::Call { name, udf: false, args } = &node.kind else { return None };
     let (kind, [of]) = (AggregateKind::find_by_name(name)?, args.as_slice()) else { return None };
@@ -128,8 +129,8 @@ fn aggregate_item(node: &Node) -> Option<(AggregateKind, String)> {
 }
 
 /// Returns the plan of a query that counts the results of a DISTINCT subquery: each partition
-/// returns the distinct results, and the client counts them without duplicates. `None` for any
-/// other query.
+/// returns its distinct results, and the client removes duplicates and counts. Returns `None` for
+/// any other query.
 pub(super) fn plan_distinct_count(query: &Query) -> Option<ClientPlan> {
     let plain = query.filter.is_none()
         && query.group.is_empty()

@@ -4,8 +4,8 @@
 //!
 //! A client merges the results of several partitions: it sorts by `orderByItems`, combines partial
 //! aggregates, removes duplicates, and applies TOP, OFFSET and LIMIT. The rewritten query returns
-//! what these steps need. Here all documents are on one server, so any plan gives correct results;
-//! only the format has to be what clients expect.
+//! what these steps need. Here all documents are on one server, so the results are correct with any
+//! plan; only its format has to meet the expectations of clients.
 
 mod aggregate;
 mod order;
@@ -40,9 +40,11 @@ struct ClientPlan {
     group_by_aliases: Vec<String>,
     /// The aggregate of a `SELECT VALUE`.
     aggregates: Vec<&'static str>,
-    /// For each name of a result's property, its aggregate; `None` for a group key.
+    /// For each property name of a result, the aggregate that the client combines; `None` for a
+    /// group key.
     aggregate_of_alias: Vec<(String, Option<&'static str>)>,
-    /// For a count of DISTINCT results, the property for the count; empty for `SELECT VALUE`.
+    /// For a count of DISTINCT results, the name of the property with the count; empty for `SELECT
+    /// VALUE`.
     count_of_distinct: Option<String>,
     /// Whether the client needs all results before it can order them.
     non_streaming: bool,
@@ -50,8 +52,8 @@ struct ClientPlan {
     rewritten: String,
 }
 
-/// Returns the plan of a query for a client with these features. Fails if the query cannot be run,
-/// with the same error.
+/// Returns the plan of a query for a client with these features. Fails with the same error as a run
+/// of the query, if the query cannot be run.
 pub(crate) fn document_for(
     query: &Query,
     parameters: &[(String, Value)],
@@ -134,9 +136,9 @@ fn features_of(query: &Query) -> Vec<&'static str> {
 }
 
 impl ClientPlan {
-    /// Returns the window of the rewritten query, preceded by a line break. The client skips
-    /// results itself, and each partition may have all of them, so each returns OFFSET + LIMIT
-    /// results.
+    /// Returns OFFSET and LIMIT of the rewritten query, preceded by a line break. The client skips
+    /// results itself, and all of them may be on one partition, so each partition returns OFFSET +
+    /// LIMIT results.
     fn window(&self) -> String {
         match (self.offset, self.limit) {
             (Some(offset), Some(limit)) => {

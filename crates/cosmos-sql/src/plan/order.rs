@@ -11,9 +11,9 @@ use crate::{
 /// keys of its last result.
 const FILTER: &str = "{documentdb-formattableorderbyquery-filter}";
 
-/// Returns the plan: each result has its sort keys as `orderByItems` and the selected value as
-/// `payload`, and `_rid`, by which the client orders results with equal keys. `None` if FROM has no
-/// document that provides the `_rid`.
+/// Returns the plan. With it each result has three parts: `orderByItems` with the sort keys,
+/// `payload` with the selected value, and `_rid`, by which the client orders results with equal
+/// keys. `None` if FROM has no document that provides the `_rid`.
 pub(super) fn plan_order(query: &Query, mut plan: ClientPlan) -> Option<ClientPlan> {
     for item in &query.order {
         plan.order_by.push(if item.descending { "Descending" } else { "Ascending" });
@@ -66,8 +66,9 @@ pub(super) fn keys_of(group: &[Node]) -> String {
     keys.collect::<Vec<_>>().join(", ")
 }
 
-/// Returns whether DISTINCT selects the value by which ORDER BY sorts, written the same way.
-/// Duplicates are then adjacent, and a client has to remember only the last result.
+/// Returns whether DISTINCT selects the value by which ORDER BY sorts, written the same way. Equal
+/// results are then adjacent, so that a client has to keep only the last result to remove
+/// duplicates.
 pub(super) fn decides_order(query: &Query) -> bool {
     match (&query.selection, query.order.as_slice()) {
         (Selection::Value(node), [item]) => {
@@ -87,8 +88,8 @@ fn steps_as_written(node: &Node) -> Vec<bool> {
     steps.iter().map(after_dot).collect()
 }
 
-/// Returns an expression for a result as one value, which the client unpacks. `None` for a `*` over
-/// a source without a name.
+/// Returns an expression that contains the whole result in one value, which the client unpacks.
+/// `None` for a `*` over a source without a name.
 fn payload_of(query: &Query) -> Option<String> {
     Some(match &query.selection {
         Selection::Star(_) => query.from.first()?.name()?.0.to_owned(),
@@ -111,10 +112,10 @@ fn payload_of(query: &Query) -> Option<String> {
     })
 }
 
-/// Returns the name whose `_rid` clients need, and a FROM that defines it as the first name. `FROM
-/// x IN c.list` becomes `FROM c JOIN x IN c.list`, because the `_rid` is that of the document.
-/// Returns `None` if FROM has no such name: for a path without an alias, and for a subquery without
-/// one.
+/// Returns the name of the source whose `_rid` clients need, and a FROM clause that defines this
+/// name first. `FROM x IN c.list` becomes `FROM c JOIN x IN c.list`, because the `_rid` is that of
+/// the document. Returns `None` if FROM has no such name, which is so for a path or a subquery
+/// without an alias.
 fn root_and_from(query: &Query) -> Option<(String, String)> {
     let first = query.from.first()?;
     let from = printer::print_from(&query.from);

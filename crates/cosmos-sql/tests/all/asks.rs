@@ -1,4 +1,4 @@
-//! What a driver asks a plan.
+//! The methods of a plan that an engine calls.
 
 use std::{cell::Cell, sync::Arc};
 

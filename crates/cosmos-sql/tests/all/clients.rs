@@ -1,5 +1,5 @@
-//! Queries of the table asked by a client that does what their plans say: it sends the rewritten
-//! query and puts the results together itself. What it comes to has to be what the table says.
+//! Runs the queries of the table through a client that follows their plans: it sends the rewritten
+//! query and combines the results itself. The combined results must be those in the table.
 
 use std::collections::HashSet;
 
@@ -12,7 +12,7 @@ use select::{number_or_nothing, to_f64};
 
 use crate::{harness::answer, table::cases};
 
-/// What the client can do.
+/// Features of the client.
 const FEATURES: &[&str] = &[
     "Aggregate",
     "CountIf",
@@ -71,7 +71,7 @@ fn clients_come_to_what_the_table_says() {
     assert!(150 < rewritten && composed < 100, "{rewritten} {composed}");
 }
 
-/// Results in the order of their texts.
+/// Returns results in the order of their texts.
 fn sorted(results: &str) -> String {
     let Ok(Value::Array(results)) = parse(results.as_bytes(), 99) else { panic!("{results}") };
     let mut texts: Vec<String> = results.iter().map(|value| to_string(value.as_ref())).collect();
@@ -79,7 +79,7 @@ fn sorted(results: &str) -> String {
     texts.join(",")
 }
 
-/// The same items as a store has them.
+/// Returns the items with a `_rid`, as an engine stores them.
 fn with_resource_ids(documents: &str) -> String {
     let stored = documents.lines().enumerate().map(|(at, line)| {
         let item = line.strip_suffix('}').unwrap();
@@ -102,7 +102,7 @@ fn list<'v>(info: &'v Document, name: &str) -> &'v [Value] {
     }
 }
 
-/// What a client makes of the results of a rewritten query.
+/// Combines the results of a rewritten query as a client does.
 fn together(info: &Document, results: Vec<Value>) -> Vec<Value> {
     let (groups, ordered) =
         (!list(info, "groupByExpressions").is_empty(), !list(info, "orderBy").is_empty());
@@ -141,7 +141,7 @@ fn together(info: &Document, results: Vec<Value>) -> Vec<Value> {
     values.into_iter().skip(skip).take(count("limit").min(count("top"))).collect()
 }
 
-/// One group: its aggregates are made of their parts, the rest is as it came.
+/// Returns one group: its aggregates combined from their parts, and all other values unchanged.
 fn grouped(info: &Document, payload: &Value) -> Value {
     let kinds = info.get("groupByAliasToAggregateType").unwrap();
     let mut group = Document::new();
@@ -159,7 +159,7 @@ fn grouped(info: &Document, payload: &Value) -> Value {
     Value::Document(group)
 }
 
-/// What an aggregate comes to.
+/// Returns the result of an aggregate from its parts.
 fn aggregated(kind: &Value, part: &Value) -> Option<Value> {
     let Value::String(kind) = kind else { panic!("{kind:?}") };
     match kind.as_str() {

@@ -1,4 +1,5 @@
-//! What is refused because it is large or deep. The other errors stand in the table.
+//! Queries that are refused because they are too long or too deep. All other errors are in the
+//! table.
 
 use cosmos_sql::{SqlError, compile, limits::MAX_MISTAKES};
 

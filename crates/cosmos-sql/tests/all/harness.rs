@@ -1,4 +1,4 @@
-//! Drives a query over documents the way a store does, and in every other way that is allowed.
+//! Runs a query over documents as an engine does, and in all other permitted ways.
 
 use std::sync::Arc;
 
@@ -14,8 +14,9 @@ use select::{
     statement::{Flow, PageLimit, Resume, Run},
 };
 
-/// What comes of a query, with parameters as an object: its results as an array, the same however
-/// it is run, or errors as `CODE start-end`, `unsupported WHAT` or `failed`.
+/// Returns the results of a query as an array, or its errors as `CODE start-end`, `unsupported
+/// WHAT` or `failed`. `parameters` is an object. Asserts that all ways to run the query have the
+/// same results.
 pub(crate) fn answer(documents: &str, query: &str, parameters: &str) -> String {
     let parameters = match parameters {
         "" => Vec::new(),
@@ -48,7 +49,7 @@ pub(crate) fn answer(documents: &str, query: &str, parameters: &str) -> String {
     want
 }
 
-/// Every document that WHERE may keep is admitted by the condition for indexes.
+/// Asserts that the condition for indexes admits every document that WHERE keeps.
 fn admitted(plan: &Arc<Select>, query: &str, rows: &[(Vec<u8>, DocBuf)]) {
     let clauses = plan.clauses();
     let plain = clauses.group.is_none()
@@ -68,7 +69,7 @@ fn admitted(plan: &Arc<Select>, query: &str, rows: &[(Vec<u8>, DocBuf)]) {
     }
 }
 
-/// Documents by their keys, which are their ids or their line numbers.
+/// Returns documents with their keys, which are their ids or else their line numbers.
 pub(crate) fn rows(documents: &str) -> Vec<(Vec<u8>, DocBuf)> {
     let lines = documents.lines().map(str::trim).filter(|line| !line.is_empty());
     let mut rows: Vec<(Vec<u8>, DocBuf)> = lines
@@ -86,18 +87,18 @@ pub(crate) fn rows(documents: &str) -> Vec<(Vec<u8>, DocBuf)> {
     rows
 }
 
-/// How rows are fed.
+/// The order and the way in which rows are supplied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Way {
     /// By row key.
     Plain,
-    /// In some other order.
+    /// In another order.
     Shuffled,
-    /// In the order of results, where there is one to be fed in.
+    /// In the order of the results, if the query has one.
     Sorted,
-    /// By row key or in the order of results, stopping every few rows.
+    /// By row key or in the order of the results, stopping after every few rows.
     Stopping,
-    /// By row key, keeping some results for the pages that follow.
+    /// By row key. Some results are kept for the following pages.
     Ahead,
 }
 
@@ -178,7 +179,7 @@ fn pages(
     panic!("the pages do not end");
 }
 
-/// Where a document stands among others by these paths.
+/// Returns the position of a document in an order by these paths.
 fn place(paths: &[(Vec<String>, bool)], key: &[u8], document: &DocBuf) -> (Vec<u8>, Vec<u8>) {
     let mut place = Vec::new();
     for (names, descending) in paths {
@@ -194,7 +195,7 @@ fn place(paths: &[(Vec<String>, bool)], key: &[u8], document: &DocBuf) -> (Vec<u
     (place, key)
 }
 
-/// A value of an expression over no documents, as text.
+/// Returns the value of an expression as text; the query reads no documents.
 pub(crate) fn value(expression: &str) -> String {
     let got = answer("", &format!("SELECT VALUE {expression}"), "");
     match parse(got.as_bytes(), 300) {

@@ -1,5 +1,5 @@
-//! The law of indexes: a query answers the same whether it is fed every document or only those
-//! that its condition for indexes admits.
+//! Indexes do not change results: a query returns the same whether it reads every document or only
+//! the documents that its condition for indexes admits.
 
 use std::sync::Arc;
 
@@ -17,10 +17,10 @@ use select::{
 
 use crate::maker::Maker;
 
-/// Documents that cases are made of.
+/// Number of documents from which cases are made.
 const DOCUMENTS: u64 = 2_000;
 const QUERIES: u64 = 10_000;
-/// Sets of documents that each query is asked of.
+/// Number of sets of documents over which each query runs.
 const SETS: u64 = 10;
 
 #[test]
@@ -50,7 +50,7 @@ fn a_hundred_thousand_cases_answer_the_same_from_an_index() {
     assert!(20_000 < found && 100_000 < left_out && 3_000 < narrow, "{found} {left_out} {narrow}");
 }
 
-/// A query whose WHERE may be about the document, a part of it, or elements of its arrays.
+/// Returns a query whose WHERE is about the document, a part of it, or elements of its arrays.
 fn asked(maker: &Maker) -> String {
     let filter = maker.filter(2);
     match maker.number(8) {
@@ -76,7 +76,7 @@ fn asked(maker: &Maker) -> String {
     }
 }
 
-/// A condition about an element of an array.
+/// Returns a condition on an element of an array.
 fn element(maker: &Maker, name: &str) -> String {
     let of = maker.pick(&["", ".p"]);
     let test = maker.pick(&[
@@ -100,7 +100,7 @@ fn key(id: u64) -> Vec<u8> {
     key
 }
 
-/// All results in one page.
+/// Returns all results as one page.
 fn results<'r>(
     plan: &Arc<Select>,
     rows: impl Iterator<Item = &'r (Vec<u8>, DocBuf)>,

@@ -1,5 +1,5 @@
-//! Queries from text to results: tables of documents, query and results, each run in pages of
-//! several sizes and in several orders of rows, which must not change the answer.
+//! Queries from text to results. Tables contain documents, queries and results; each query runs in
+//! pages of several sizes and with rows in several orders, which must not change the results.
 
 #![allow(clippy::unwrap_used, reason = "a failed assumption fails the test")]
 

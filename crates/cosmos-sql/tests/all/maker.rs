@@ -1,9 +1,9 @@
-//! Random expressions, queries and documents over few names and values, by a seed.
+//! Random expressions, queries and documents with few names and values, from a seed.
 
 use document::{Document, json::parse_document};
 use evaluation::Random;
 
-/// Random expressions and documents over few names and values.
+/// Makes random expressions and documents with few names and values.
 pub(crate) struct Maker(Random);
 
 impl Maker {
@@ -139,7 +139,7 @@ impl Maker {
 }
 
 impl Maker {
-    /// A query of any shape.
+    /// Returns a query of any form.
     pub(crate) fn query(&self) -> String {
         let join = self.pick(&["", "", " JOIN x IN c.t", " JOIN x IN c.t JOIN y IN c.a"]);
         let filter = match self.number(2) {

@@ -1,4 +1,4 @@
-//! Laws of pages: however large they are and in whatever order rows come, they add up to the same.
+//! Neither the size of pages nor the order of rows changes the results of a query.
 
 use document::json::to_string;
 

@@ -1,4 +1,5 @@
-//! Rewritten queries run, and a client that does what the plan says comes to the same results.
+//! Rewritten queries can be run, and a client that follows the plan gets the results of the
+//! original query.
 
 use cosmos_sql::plan_document;
 use document::{
@@ -27,7 +28,7 @@ const DOCS: &str = r#"
 {"id":"5","_rid":"r5","a":2,"b":"z"}
 "#;
 
-/// Field of an object.
+/// Returns a field of an object.
 fn field<'v>(value: &'v Value, name: &str) -> Option<&'v Value> {
     match value {
         Value::Document(fields) => fields.get(name),

@@ -1,4 +1,5 @@
-//! The condition for indexes: what it is for a WHERE, and that it is implied by it.
+//! The condition for indexes that is derived from a WHERE, which every document that WHERE keeps
+//! must meet.
 
 use cosmos_sql::compile;
 use document::{Value, json::to_string};

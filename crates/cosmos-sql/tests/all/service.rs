@@ -1,17 +1,16 @@
-//! Answers of Azure Cosmos DB's own parser and planner to several thousand queries, recorded, and
-//! what this server answers to the same requests for a plan. A query that works here has to work
-//! there.
+//! Compares plans and errors with several thousand recorded answers of Azure Cosmos DB's own parser
+//! and planner. A query that works here must also work there.
 //!
-//! A line of `service/answers.jsonl` is `[QUERY, ANSWER...]` or `[QUERY, ANSWER..., PARAMETERS]`: an
-//! answer is an object with the fields of a plan that say something, or a text for each thing that is
-//! wrong, `CODE START-END MESSAGE`. `{"nothing": true}` is the plan of a query that the service knows
-//! to have no results; this server plans it as any other. `tests/cosmos-grammar` has the programs
-//! that make such a file; `EBB_SERVICE_ANSWERS` names another one to compare with, whose differences
-//! are printed.
+//! A line of `service/answers.jsonl` is `[QUERY, ANSWER...]` or `[QUERY, ANSWER..., PARAMETERS]`.
+//! An answer is an object with the nonempty fields of a plan, or for each error a text `CODE
+//! START-END MESSAGE`. `{"nothing": true}` is the plan of a query that the service knows to have no
+//! results; this server plans it like any other query. `tests/cosmos-grammar` has the programs that
+//! make such a file. `EBB_SERVICE_ANSWERS` names another file to compare with; its differences are
+//! printed.
 //!
-//! A line of `service/differences.txt` is a reason and a query for which the answers differ. Some
-//! reasons are rules, which tell by the two answers whether they are the reason: listed queries have to
-//! follow them, and queries of another file that do are counted only.
+//! A line of `service/differences.txt` is a reason and a query with different answers. For some
+//! reasons a rule decides by the two answers whether the reason applies: queries in the file must
+//! follow their rule, and queries of another file that follow one are only counted.
 
 use std::{collections::BTreeMap, env, fs, path::PathBuf};
 
@@ -21,7 +20,7 @@ use document::{
     json::{parse, to_string},
 };
 
-/// What the client that was recorded says it can do.
+/// Features that the recorded client declares.
 const FEATURES: &[&str] = &[
     "Aggregate",
     "CountIf",
@@ -38,10 +37,10 @@ const FEATURES: &[&str] = &[
     "Top",
 ];
 
-/// A rule that tells whether a reason is the one.
+/// A rule that decides, for two answers, whether a reason for their difference applies.
 type Rule = fn(&Recorded, &[String]) -> bool;
 
-/// Why answers differ.
+/// Reasons for different answers.
 const REASONS: &[(&str, &str, Option<Rule>)] = &[
     ("absent", "the function or clause is documented as not there, and the answer says so", None),
     (
@@ -69,7 +68,7 @@ const REASONS: &[(&str, &str, Option<Rule>)] = &[
     ),
 ];
 
-/// The fewest queries there are.
+/// Minimum number of queries in the file.
 const LEAST: usize = 4_900;
 
 #[test]
@@ -119,12 +118,12 @@ fn answers_are_those_of_the_service() {
     assert!(other.is_some() || LEAST <= count, "{count}");
 }
 
-/// Where the recorded answers lie.
+/// Returns the path of the recorded answers.
 fn folder() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/all/service")
 }
 
-/// The queries whose answers differ, with the reason.
+/// Returns the queries with different answers, each with the reason.
 fn differences() -> BTreeMap<String, String> {
     let text = fs::read_to_string(folder().join("differences.txt")).unwrap();
     let lines = text.lines().filter(|line| !line.starts_with('#'));
@@ -140,17 +139,17 @@ fn differences() -> BTreeMap<String, String> {
     read
 }
 
-/// A query and what the service answers.
+/// A query, and the recorded answer of the service.
 struct Recorded {
     query: String,
     answers: Vec<String>,
-    /// The query of Azure Cosmos DB's plan, as it is.
+    /// The rewritten query in Azure Cosmos DB's plan, unchanged.
     rewritten: String,
     parameters: Vec<(String, Value)>,
 }
 
 impl Recorded {
-    /// Reads a line.
+    /// Parses a line of the file.
     fn read(line: &str) -> Self {
         let Ok(Value::Array(parts)) = parse(line.as_bytes(), 9) else { panic!("{line}") };
         let mut parts = parts.into_iter();
@@ -173,7 +172,7 @@ impl Recorded {
         Self { query, answers, rewritten, parameters }
     }
 
-    /// What this server answers.
+    /// Returns the answer of this server.
     fn answer_here(&self) -> Vec<String> {
         match plan_document(&self.query, &self.parameters, FEATURES) {
             Ok(plan) => {
@@ -186,7 +185,7 @@ impl Recorded {
         }
     }
 
-    /// Returns whether an answer says the same.
+    /// Returns whether an answer of this server equals the recorded one.
     fn is_met_by(&self, got: &[String]) -> bool {
         if self.has_nothing() { is_plan(got) } else { self.answers == got }
     }
@@ -196,8 +195,8 @@ impl Recorded {
         matches!(self.answers.as_slice(), [answer] if answer == "{\"nothing\":true}")
     }
 
-    /// Returns whether both answers are plans, and the query in Azure Cosmos DB's plan is refused
-    /// because of names that FROM does not have.
+    /// Returns whether both answers are plans, and this server refuses the query in Azure Cosmos
+    /// DB's plan because of names that its FROM does not define.
     fn asks_for_no_name(&self, got: &[String]) -> bool {
         let sent = self.rewritten.replace("{documentdb-formattableorderbyquery-filter}", "true");
         let names_none = |mistakes: &[Mistake]| mistakes.iter().any(|of| of.code == "SC2001");
@@ -205,14 +204,14 @@ impl Recorded {
         is_plan(got) && matches!(refused, Err(SqlError::Invalid(of)) if names_none(&of))
     }
 
-    /// Returns whether both answers are refusals that tell the same mistake first.
+    /// Returns whether both answers are errors, and the first errors are equal.
     fn begins_alike(&self, got: &[String]) -> bool {
         let first = self.answers.first();
         first.is_some_and(|first| first.starts_with("SC")) && first == got.first()
     }
 
-    /// Returns whether there are no results, and the query is refused for what it could not be run
-    /// for.
+    /// Returns whether the service knows that there are no results, and this server refuses the
+    /// query for reasons that matter only if it is run.
     fn has_nothing_to_run(&self, got: &[String]) -> bool {
         let is_late = |answer: &String| {
             ["2206 ", "Compositions ", "SC2042 "].iter().any(|begin| answer.starts_with(begin))
@@ -226,7 +225,7 @@ fn is_plan(answers: &[String]) -> bool {
     answers.iter().all(|answer| answer.starts_with('{'))
 }
 
-/// Returns whether a field of a plan says nothing.
+/// Returns whether a field of a plan is empty or has its default value.
 fn is_empty(value: &Value) -> bool {
     match value {
         Value::Null | Value::Bool(false) => true,
@@ -237,7 +236,7 @@ fn is_empty(value: &Value) -> bool {
     }
 }
 
-/// A plan, in which names in quotes and ends of lines do not count.
+/// Returns a plan as text, in which quotes around names and line breaks are normalized.
 fn shown_plan(plan: &Document) -> String {
     let mut fields: Vec<(String, Value)> = plan.fields().to_vec();
     fields.sort_by(|a, b| a.0.cmp(&b.0));
@@ -260,7 +259,8 @@ fn shown_plan(plan: &Document) -> String {
     to_string(Value::Document(fields.collect()).as_ref())
 }
 
-/// The text of a query without the blanks that do not count, and with `.a` for `["a"]`.
+/// Returns the text of a query without insignificant white space, and with `.a` in place of
+/// `["a"]`.
 fn plain(text: &str) -> String {
     let words: Vec<&str> = text.split_whitespace().collect();
     let mut text = words.join(" ").replace("( ", "(").replace(" )", ")");
@@ -281,7 +281,7 @@ fn plain(text: &str) -> String {
     text
 }
 
-/// What is wrong, as it is recorded.
+/// Returns an error in the form in which it is recorded.
 fn shown_mistake(mistake: &Mistake) -> String {
     let Mistake { code, message, start, end } = mistake;
     match *code {

@@ -1,11 +1,11 @@
-//! The table of queries: text files of documents, queries and what comes of them.
+//! The table of queries: text files with documents, queries and their results.
 //!
-//! A line that begins with `{` is an item; the first one after anything else begins a new data set,
-//! which the queries below it are asked of. `QUERY :: PARAMETERS => RESULT` is a query, its
-//! parameters (an object, often absent) and its results (an array), or `!CODE @start-end`,
-//! `!unsupported WHAT`, or `!failed` where it compiles and does not run. `= EXPRESSION => VALUE` is
-//! short for `SELECT VALUE EXPRESSION` over nothing, with a value or `undefined`. A line that begins
-//! with `#` is a comment.
+//! A line that starts with `{` is an item. The first item after another kind of line starts a new
+//! data set, over which the following queries run. `QUERY :: PARAMETERS => RESULT` is a query, its
+//! parameters (an object, usually absent) and its results (an array). In place of results there may
+//! be `!CODE @start-end`, `!unsupported WHAT`, or `!failed` for a query that compiles and fails
+//! when it runs. `= EXPRESSION => VALUE` is short for `SELECT VALUE EXPRESSION` without documents;
+//! the value may be `undefined`. A line that starts with `#` is a comment.
 
 use std::{collections::HashSet, fs, path::PathBuf, sync::Arc};
 
@@ -30,7 +30,7 @@ pub(crate) struct Case {
     pub(crate) want: String,
 }
 
-/// The fewest cases there are.
+/// Minimum number of cases in the table.
 const LEAST: usize = 600;
 
 #[test]
@@ -76,7 +76,7 @@ fn every_function_and_aggregate_is_asked() {
     }
 }
 
-/// The results where only those rows are fed that the condition for indexes admits.
+/// Returns the results if only those rows are read that the condition for indexes admits.
 fn filtered(case: &Case) -> String {
     let parameters = match case.parameters.as_str() {
         "" => Vec::new(),
@@ -90,7 +90,7 @@ fn filtered(case: &Case) -> String {
     all[0].clone()
 }
 
-/// All results, fetched in pages of so many.
+/// Returns all results, read in pages of `items` results.
 fn results(plan: &Arc<Select>, rows: &[(Vec<u8>, DocBuf)], items: usize) -> String {
     let mut values: Vec<Value> = Vec::new();
     let mut resume: Option<Resume> = None;
@@ -119,7 +119,7 @@ fn results(plan: &Arc<Select>, rows: &[(Vec<u8>, DocBuf)], items: usize) -> Stri
     }
 }
 
-/// All cases of all files.
+/// Returns all cases of all files.
 pub(crate) fn cases() -> Vec<Case> {
     let directory =
         PathBuf::from(std::env::var("CARGO_MANIFEST_DIR").unwrap()).join("tests/all/table");
@@ -146,7 +146,7 @@ pub(crate) fn cases() -> Vec<Case> {
     cases
 }
 
-/// The case that a line is.
+/// Parses a line to a case.
 fn case(line: &str, place: String, documents: &str) -> Case {
     let Some((asked, want)) = line.split_once(" => ") else { panic!("{place}: no result") };
     let value = |text: &str| match parse(text.trim().as_bytes(), 99) {

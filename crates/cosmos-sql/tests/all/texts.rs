@@ -1,13 +1,13 @@
-//! Damaged texts: queries of the table with something taken out, put in or changed. They
-//! are refused with a place that is in the text, or they run.
+//! Damaged texts: queries of the table with parts removed, inserted or changed. Each either runs or
+//! is refused with a position within the text.
 
 use cosmos_sql::{Mistake, SqlError, compile};
 
 use crate::{harness::answer, maker::Maker, table::cases};
 
-/// Changes of each query.
+/// Number of changed texts made of each query.
 const CHANGES: u64 = 12;
-/// One of so many texts that compile is run in every way, too.
+/// One in this many texts that compile is also run in all ways.
 const RUN: u64 = 12;
 
 #[test]
@@ -42,7 +42,7 @@ fn changed_queries_are_refused_or_run() {
     assert!(5_000 < refused && 200 < run, "{refused} {run}");
 }
 
-/// A text with one or two changes.
+/// Returns a text with one or two changes.
 fn changed(maker: &Maker, text: &str) -> String {
     let mut parts = parts(text);
     for _ in 0..=maker.number(2) {
@@ -116,7 +116,7 @@ fn changed(maker: &Maker, text: &str) -> String {
     parts.concat()
 }
 
-/// Words, and characters that are no part of one.
+/// Splits a text into words and the characters between them.
 fn parts(text: &str) -> Vec<String> {
     let mut parts: Vec<String> = Vec::new();
     for c in text.chars() {

@@ -1,5 +1,5 @@
-//! Queries that multiply a value: each is refused while what it builds is still small, whoever holds
-//! it. The process is looked at from outside, so this is a program of its own with one test.
+//! Queries that multiply a value: each is refused while the memory that it holds is still small.
+//! The test reads the memory of the whole process, so it is the only test of its program.
 
 #![allow(clippy::unwrap_used, reason = "a failed assumption fails the test")]
 
@@ -10,19 +10,19 @@ use evaluation::{Context, Error, Holding, Kind, numbers::BUSY};
 use memory::Account;
 use select::statement::{Page, PageLimit, Run};
 
-/// How often a literal names the long text.
+/// Number of times that a literal contains the long text.
 const TIMES: usize = 3_000;
 const MB: usize = 1 << 20;
-/// What one run may take at most: 256 MB for results, 100 MB for what is being built, and copies of
-/// single values.
+/// Maximum memory of one run: 256 MB for results, 100 MB for values that are being built, and
+/// copies of single values.
 const MOST: usize = 400 * MB;
 
-/// `part`, so many times, with its number in place of `#`.
+/// Returns `part` repeated `count` times, each with its number in place of `#`.
 fn times(count: usize, part: &str) -> String {
     (0..count).map(|at| part.replace('#', &at.to_string())).collect::<Vec<_>>().join(",")
 }
 
-/// Conditions, keys, projections and rows that would come to gigabytes.
+/// Returns queries whose conditions, keys, projections or rows would take gigabytes.
 fn bombs() -> Vec<String> {
     let long = times(TIMES, "c.s");
     let lists = times(100_000, "c.a");
@@ -77,7 +77,7 @@ fn run(query: &str, document: document::DocRef<'_>, account: &Account) -> Result
     run.finish_page(true)
 }
 
-/// The most memory that this process has had, where the system says so.
+/// Returns the peak memory of this process in bytes; 0 if the system does not report it.
 fn peak() -> usize {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
