@@ -21,7 +21,7 @@ pub(crate) struct Sizes {
     #[arg(long, value_name = "N", default_value_t = 400_000,
           value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) disk_records: u64,
-    /// Maximum seconds that the workload `disk` waits.
+    /// Maximum seconds that the workload `disk` waits for the data on disk to shrink.
     #[arg(long, value_name = "SECONDS", default_value = "60", value_parser = seconds)]
     pub(crate) patience: Duration,
     /// Write with `j: false` instead of `j: true`.
