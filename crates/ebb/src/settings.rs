@@ -133,7 +133,8 @@ struct Values {
     /// For tests: file with the rate of the boot clock and its offset in milliseconds
     #[arg(long, env = "EBB_TEST_BOOT", value_name = "PATH", default_value = "", value_parser = optional(parse_path), hide = true)]
     test_boot: Optional<PathBuf>,
-    /// Refuse to start if database time would jump forward by more, such as 36h or 30d [no limit]
+    /// Refuse to start if database time would jump forward by more than this, for example 36h or
+    /// 30d [no limit]
     #[arg(long, env = "EBB_MAX_FORWARD_JUMP", value_name = "DURATION", default_value = "", value_parser = optional(parse_span))]
     max_forward_jump: Optional<Duration>,
     /// Start even if commits are missing from damaged data
