@@ -48,8 +48,8 @@ fn run_cosmos(typed: Cosmos) -> Result<()> {
     }
 }
 
-/// Runs the work on this many threads. A single thread is the calling one, which avoids overhead of
-/// the runtime's own threads between the load and the clock.
+/// Runs the work on this many threads. With one thread the calling thread is used, so that the
+/// runtime's own threads do not affect the measured times.
 fn on_runtime(threads: usize, work: impl Future<Output = Result<()>>) -> Result<()> {
     let mut builder = match threads {
         0 | 1 => tokio::runtime::Builder::new_current_thread(),
@@ -59,9 +59,8 @@ fn on_runtime(threads: usize, work: impl Future<Output = Result<()>>) -> Result<
 }
 
 /// Measures one server, workload by workload, and prints all figures at the end. Reports show the
-/// address as its name. `detail` is the protocol's additional parameter; `pid` is the server's
-/// process, for CPU time and memory. The data is removed only after success, so that it can be
-/// inspected after a failure.
+/// address as its name. `detail` is the protocol's additional parameter. `pid` is the process of
+/// the server, for its CPU time and memory. After a failure the data are left for inspection.
 async fn measure_one<P: Protocol>(
     address: P::Address,
     detail: P::Detail,
@@ -80,8 +79,8 @@ async fn measure_one<P: Protocol>(
     print_runs(&runs, load.json)
 }
 
-/// Measures two servers and prints their medians side by side. CPU time and memory need both
-/// processes.
+/// Measures two servers and prints their medians side by side. CPU time and memory are measured
+/// only if the processes of both servers are given.
 async fn compare_servers<P: Protocol>(args: Compare<P>) -> Result<()> {
     let works = args.load.named_works(args.ours_pid.is_some() && args.peer_pid.is_some())?;
     let [ours, peer] = args.details.into();

@@ -1,5 +1,6 @@
-//! The measurement: each connection sends its next request when the last one is answered, during a
-//! warm-up that is not counted and a window that is.
+//! The measurement. Each connection sends its next request when the previous one is answered. It
+//! starts with a warm-up, which is not counted, followed by the window, in which requests are
+//! counted.
 //!
 //! ```text
 //!                   start                            end of the window
@@ -8,9 +9,9 @@
 //!                        └ counts: it ends inside         └ does not: it ends after
 //! ```
 //!
-//! A closed loop measures the service time of a server, not the length of a queue: a slow answer
-//! delays only the next request of its connection. Rates of different numbers of connections cannot
-//! be compared.
+//! A closed loop measures the service time of a server, not the time in a queue: a slow answer
+//! delays only the next request of the same connection. Rates that were measured with different
+//! numbers of connections cannot be compared.
 
 use std::time::Duration;
 
@@ -70,16 +71,15 @@ struct Window {
 struct Tally {
     /// Latencies of the successful steps inside the window.
     latencies: Histogram,
-    /// Number of refusals, including those outside the measured window, since none is expected.
+    /// Number of refusals, including those outside the measured window. None is expected.
     failures: u64,
     /// The first refusal.
     failure: Option<Error>,
 }
 
 /// Runs a worker for each connection and returns the figures of the window. `worker` creates the
-/// worker with an index from 0. Fails if any worker fails, or if none ever succeeds; the other
-/// results are then discarded, since figures of a server that closes connections under load are
-/// meaningless.
+/// worker with an index from 0. Fails if any worker fails, or if no step succeeds. All results are
+/// then discarded, since figures of a server that closes connections under load are meaningless.
 pub(crate) async fn run_workers<S: Subject, W: Worker<S::Link>>(
     target: &S,
     plan: Plan,
@@ -111,8 +111,8 @@ pub(crate) async fn run_workers<S: Subject, W: Worker<S::Link>>(
     window_figures(plan, all, before, after)
 }
 
-/// Repeats the steps of one worker until the window has ended. A step in progress is completed,
-/// which leaves its connection in order.
+/// Repeats the steps of one worker until the window has ended. A step in progress is completed, so
+/// that its connection stays usable.
 async fn drive_worker<L, W: Worker<L>>(
     mut worker: W,
     mut link: L,
@@ -152,7 +152,8 @@ struct Usage {
 }
 
 impl Usage {
-    /// Reads the usage now; without a process id the server's values are `None`.
+    /// Reads the usage of CPU time and memory now; without a process id the server's values are
+    /// `None`.
     fn read_usage(pid: Option<u32>) -> Result<Self> {
         Ok(Self {
             at: clock::monotonic_time(),

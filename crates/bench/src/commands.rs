@@ -85,8 +85,8 @@ pub(crate) fn find_range(
     }
 }
 
-/// Finds [`SCAN_DOCUMENTS`] documents from an `_id` on. The server chooses the batch size, which is
-/// part of what is measured.
+/// Finds [`SCAN_DOCUMENTS`] documents from an `_id` on. The server chooses the batch size, so that
+/// its choice is part of the measurement.
 pub(crate) fn find_scan(collection: &str, from: ValueRef<'_>) -> impl FnOnce(&mut DocBuilder) {
     move |body| {
         begin_command(body, "find", ValueRef::String(collection), DATABASE);
@@ -108,8 +108,8 @@ pub(crate) fn find_orders(collection: &str, customer: i32) -> impl FnOnce(&mut D
     }
 }
 
-/// Finds the events of a lot with the lowest ranks, one page: located by an index, sorted by a
-/// field that it does not have.
+/// Finds the events of a lot with the lowest ranks, one page. The lot is found by an index that
+/// does not contain the rank, so the server has to sort.
 pub(crate) fn find_lot(collection: &str, lot: i64) -> impl FnOnce(&mut DocBuilder) {
     move |body| {
         begin_command(body, "find", ValueRef::String(collection), DATABASE);

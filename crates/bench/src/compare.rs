@@ -1,5 +1,5 @@
-//! Measures two servers in turn, in alternating order, so that drift of the machine (heat, caches,
-//! other work) affects both alike. It is independent of servers and workloads.
+//! Measures two servers in turn, in alternating order, so that changes of the machine over time
+//! (heat, caches, other work) affect both alike. The code is independent of servers and workloads.
 
 use crate::{
     error::Result,
@@ -8,7 +8,7 @@ use crate::{
 };
 
 /// Returns the medians of `rounds` rounds of one workload on two servers. `once` measures one
-/// server in one round; its first failure ends the comparison. There is at least one round, so the
+/// server in one round; its first failure ends the comparison. At least one round is run, so the
 /// result is never `None`.
 pub(crate) async fn in_turn<T>(
     rounds: usize,

@@ -1,5 +1,5 @@
-//! Rows of a table of workloads, and their selection by name. Independent of the protocol. A new
-//! workload is a row in its protocol's table and a file in its folder `work`.
+//! Rows of a table of workloads, and their selection by name. The code is independent of the
+//! protocol. A new workload is a row in its protocol's table and a file in its folder `work`.
 
 use crate::error::{Error, Result};
 

@@ -7,7 +7,7 @@ use std::{fmt, io};
 pub(crate) enum Error {
     /// An I/O error of the connection or a file.
     Io {
-        /// What the load generator was doing; empty if the cause already tells that.
+        /// The activity during which the error occurred; empty if the cause already tells it.
         doing: String,
         /// The cause.
         source: io::Error,
@@ -31,8 +31,8 @@ pub(crate) enum Error {
 pub(crate) type Result<T> = std::result::Result<T, Error>;
 
 impl Error {
-    /// Returns a closure that wraps an I/O error, for `map_err`; `doing` is what the load generator
-    /// was doing.
+    /// Returns a closure that wraps an I/O error, for `map_err`; `doing` is the activity during
+    /// which it occurred.
     pub(crate) fn io_error(doing: impl fmt::Display) -> impl FnOnce(io::Error) -> Self {
         move |source| Self::Io { doing: doing.to_string(), source }
     }

@@ -11,7 +11,7 @@ pub(crate) struct Figures {
     pub(crate) connections: usize,
     /// Number of operations in the measured window.
     pub(crate) operations: f64,
-    /// Number of operations that the server refused or answered wrongly.
+    /// Number of operations that the server refused or to which it sent a wrong answer.
     pub(crate) failures: f64,
     /// Reason of the first failure.
     pub(crate) failure: Option<String>,
@@ -49,8 +49,8 @@ impl Figures {
         self.max = histogram.longest_duration().as_secs_f64() * 1e6;
     }
 
-    /// Adds an extra figure. Its name includes the unit and must not change because scripts read
-    /// it.
+    /// Adds an extra figure. The name includes the unit. Scripts read names, so they must not
+    /// change.
     pub(crate) fn add_extra(&mut self, name: &'static str, value: f64) {
         self.extras.push(Extra { name, value });
     }
@@ -72,8 +72,8 @@ pub(crate) fn megabytes(bytes: u64) -> f64 {
     to_float(bytes) / 1e6
 }
 
-/// Returns the median of each figure of several runs of one workload; failures are added up, since
-/// none is expected. `None` without a run.
+/// Returns the median of each figure of several runs of one workload; failures are added up
+/// instead. Returns `None` if there are no runs.
 pub(crate) fn median_figures(runs: &[Figures]) -> Option<Figures> {
     let first = runs.first()?;
     let of = |pick: fn(&Figures) -> f64| median_value(runs.iter().map(pick).collect());
@@ -104,7 +104,8 @@ pub(crate) fn median_figures(runs: &[Figures]) -> Option<Figures> {
     })
 }
 
-/// Returns the median, the mean of the two middle values for an even number; zero if empty.
+/// Returns the median; for an even number of values it is the mean of the two middle ones, and for
+/// no values zero.
 pub(crate) fn median_value(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);
     let middle = values.len() / 2;

@@ -1,5 +1,5 @@
 //! A histogram of latencies with a fixed relative error, so that its memory use does not depend on
-//! the number of values. A wrapper around a library that uses durations.
+//! the number of values. It wraps a library's histogram and uses durations.
 
 use std::time::Duration;
 
@@ -40,8 +40,8 @@ impl Histogram {
         Duration::from_nanos(self.0.max())
     }
 
-    /// Returns the smallest duration that this share of all does not exceed, rounded up by less
-    /// than a thousandth; zero if nothing was recorded.
+    /// Returns the smallest duration that this share of all recorded durations does not exceed,
+    /// rounded up by less than a thousandth; zero if nothing was recorded.
     pub(crate) fn duration_at(&self, share: f64) -> Duration {
         Duration::from_nanos(self.0.value_at_quantile(share))
     }

@@ -17,7 +17,7 @@ use crate::{
     process,
 };
 
-/// Inserts documents into a collection; `make` creates the document of a number.
+/// Inserts documents into a collection. `make` creates the document with a given number.
 #[derive(Clone)]
 struct Inserts<F> {
     collection: String,

@@ -1,5 +1,5 @@
-//! Tracks which record numbers exist. New numbers count once they are acknowledged; a reader may
-//! choose any number below the first gap and expect its record.
+//! Tracks which record numbers exist. A new number exists once its insert is acknowledged. A reader
+//! may choose any number below the first missing one, and expect a record with this number.
 
 use std::{
     collections::BTreeSet,
@@ -14,7 +14,8 @@ pub(crate) struct Keys {
     next: AtomicU64,
     /// All records with numbers below this one exist.
     below: AtomicU64,
-    /// Acknowledged numbers above `below`, which a number between is missing for.
+    /// Acknowledged numbers above `below`. A number between `below` and these is not acknowledged
+    /// yet.
     beyond: Mutex<BTreeSet<u64>>,
 }
 
@@ -42,7 +43,7 @@ impl Keys {
         self.below.store(below, Ordering::Relaxed);
     }
 
-    /// Returns the number of records up to the first one that is missing.
+    /// Returns the number of records before the first missing one.
     pub(crate) fn count_gapless(&self) -> u64 {
         self.below.load(Ordering::Relaxed)
     }

@@ -1,5 +1,5 @@
-//! Fixed sizes and times of the workloads, so that figures remain comparable over time.
-//! Configurable ones are options (`options.rs`, `mongo.rs`).
+//! Fixed sizes and times of the workloads, so that figures remain comparable over time. Sizes and
+//! times that can be configured are options (`options.rs`, `mongo.rs`).
 
 use std::time::Duration;
 

@@ -32,8 +32,8 @@ pub(crate) trait Loader<L>: Clone + Send + 'static {
 }
 
 /// Stores `count` documents over [`LOADERS`] connections; `place` is the name in the progress bar.
-/// A connection takes the next batch when it has stored one, so none waits for a slower one. The
-/// first failure ends the load.
+/// A connection takes the next batch when it has stored its previous one, so that no connection
+/// waits for a slower one. The first failure ends the load.
 pub(crate) async fn load_documents<S: Subject, W: Loader<S::Link>>(
     target: &S,
     place: &str,

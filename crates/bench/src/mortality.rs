@@ -1,5 +1,5 @@
-//! Documents that all expire at one instant: by `ttl` if the database clock can be moved, otherwise
-//! by a date with a TTL index when the wall clock reaches it.
+//! Documents that all expire at one instant. If the database clock can be moved, they have a `ttl`;
+//! otherwise they have a date with a TTL index, and expire when the wall clock reaches the instant.
 
 use std::time::Duration;
 
@@ -19,15 +19,15 @@ use crate::{
 /// How the documents of a collection expire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mortality {
-    /// The documents have a `ttl` of an hour; moving the clock to this millisecond makes them
-    /// expire.
+    /// The documents have a `ttl` of an hour. They expire when the clock is moved to `deadline`, in
+    /// milliseconds since 1970.
     Moved { deadline: i64 },
     /// The documents have a date field. A TTL index on the field is created later; its number of
     /// seconds is chosen so that they expire at the intended instant.
     Dated { written: i64 },
 }
 
-/// The instant of expiry, as bounds on the machine's monotonic clock.
+/// The instant of expiry, given by two bounds on the machine's monotonic clock.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Strike {
     /// Instant until which all documents live, so that replies must include them.
@@ -54,7 +54,7 @@ impl Mortality {
         Ok(Self::Dated { written: clock::wall_ms().div_euclid(1000) * 1000 })
     }
 
-    /// Returns a document, which expires at the instant if it is `mortal`.
+    /// Returns a document. If it is `mortal`, it expires at the instant of expiry.
     pub(crate) fn make_document(self, number: u64, mortal: bool, rng: &mut Rng) -> DocBuf {
         let mut builder = DocBuilder::with_buffer(Vec::with_capacity(MORTAL_BYTES + 100));
         builder.append("_id", ValueRef::Int64(number.cast_signed()));
@@ -76,8 +76,8 @@ impl Mortality {
         }
     }
 
-    /// Fixes the instant of expiry: `at`, or up to a second later because a TTL index counts whole
-    /// seconds. Returns the instant.
+    /// Determines the instant of expiry and returns it. It is `at` or, because a TTL index counts
+    /// whole seconds, up to a second later.
     pub(crate) async fn fix_instant(
         self,
         target: &Target,
@@ -95,8 +95,8 @@ impl Mortality {
         Ok(clock::monotonic_time() + Duration::from_millis(u64::try_from(left).unwrap_or(0)))
     }
 
-    /// Waits for the instant of expiry, and moves the clock if possible. Returns the bounds of the
-    /// instant.
+    /// Waits for the instant of expiry; a clock that can be moved is moved to it. Returns the
+    /// bounds of the instant.
     pub(crate) async fn wait_for_strike(
         self,
         link: &mut Connection,
@@ -113,8 +113,8 @@ impl Mortality {
     }
 }
 
-/// Returns the time of a manual database clock in milliseconds since 1970; `None` if the server has
-/// none.
+/// Returns the time of a manual database clock in milliseconds since 1970; `None` if the server's
+/// clock is not manual.
 async fn manual_now(link: &mut Connection) -> Result<Option<i64>> {
     match link.call_command(commands::admin_command("ebbClock", &[])).await {
         Ok(reply) => match (reply.get_field("mode"), reply.get_field("now")) {

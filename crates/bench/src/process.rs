@@ -14,8 +14,8 @@ fn malformed_file(path: impl Display) -> Error {
     Error::io_error(path)(io::ErrorKind::InvalidData.into())
 }
 
-/// Returns the user and kernel CPU time of all threads of a process. Linux counts in ticks of
-/// usually 10 ms: too coarse for one request, sufficient for a window of seconds.
+/// Returns the user and kernel CPU time of all threads of a process. Linux counts it in ticks of
+/// usually 10 ms, which is too coarse for one request but sufficient for a window of seconds.
 pub(crate) fn cpu_time(pid: u32) -> Result<Duration> {
     let path = format!("/proc/{pid}/stat");
     let ticks = cpu_ticks(&read_file(&path)?).ok_or_else(|| malformed_file(&path))?;

@@ -1,5 +1,5 @@
-//! The interface that a protocol (MongoDB or REST) provides to the measurement. Requests are
-//! internal to each protocol.
+//! The interface that a protocol (MongoDB or REST) provides to the measurement. Each protocol
+//! defines its own requests.
 
 use std::{
     fmt::{Debug, Display},
@@ -22,7 +22,8 @@ pub(crate) trait Protocol: Clone + Debug + 'static {
     type Address: FromStr<Err = String> + Clone + Debug + Display + Send + Sync + 'static;
     /// Type of an additional parameter of a server, such as its key.
     type Detail;
-    /// The additional parameters of two servers, as command-line options: ours, then the other.
+    /// The additional parameters of two servers as command-line options: first those of our server,
+    /// then those of the other.
     type Details: Args + Clone + Debug + Into<[Self::Detail; 2]>;
     /// Sizes of the data, as command-line options.
     type Sizes: Args + Clone + Copy + Debug;
@@ -40,10 +41,12 @@ pub(crate) trait Protocol: Clone + Debug + 'static {
     /// All workloads, in report order.
     const WORKS: &'static [Entry<Self::Work>];
 
-    /// Returns whether `all` includes this workload, on servers whose processes are known or not.
+    /// Returns whether `all` includes this workload. `known` tells whether the processes of the
+    /// servers are given.
     fn in_all(work: Self::Work, known: bool) -> bool;
 
-    /// Returns a server of this name without data. It may connect to check that the server answers.
+    /// Returns a server with this name, without data. It may connect to check that the server
+    /// answers.
     async fn reach_server(
         label: &str,
         address: Self::Address,

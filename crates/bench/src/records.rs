@@ -1,5 +1,5 @@
-//! The documents of the workloads. All functions are pure; the caller provides the random
-//! generator, so the same seed yields the same documents on every server.
+//! The documents of the workloads. All functions are pure. The caller provides the random
+//! generator, so that the same seed yields the same documents on every server.
 
 use document::{DocBuf, DocBuilder, ValueRef};
 use fastrand::Rng;
@@ -47,7 +47,7 @@ pub(crate) fn user_record(number: u64, rng: &mut Rng) -> DocBuf {
     builder.finish()
 }
 
-/// Returns an order of about 400 bytes, as applications list by customer, newest first.
+/// Returns an order of about 400 bytes. Applications list orders by customer, newest first.
 pub(crate) fn make_order(number: u64, rng: &mut Rng) -> DocBuf {
     let mut builder = DocBuilder::with_buffer(Vec::with_capacity(500));
     builder.append("_id", ValueRef::Int64(number.cast_signed()));
@@ -71,7 +71,7 @@ pub(crate) fn make_order(number: u64, rng: &mut Rng) -> DocBuf {
     builder.finish()
 }
 
-/// Returns a sale of about 250 bytes, as reports sum by category.
+/// Returns a sale of about 250 bytes. Reports sum up sales by category.
 pub(crate) fn make_sale(number: u64, rng: &mut Rng) -> DocBuf {
     let mut builder = DocBuilder::with_buffer(Vec::with_capacity(300));
     builder.append("_id", ValueRef::Int64(number.cast_signed()));
@@ -82,12 +82,13 @@ pub(crate) fn make_sale(number: u64, rng: &mut Rng) -> DocBuf {
     builder.finish()
 }
 
-/// A prime larger than any number of documents, so that its multiples modulo that number are a
-/// permutation.
+/// A prime larger than any number of documents. Its multiples modulo the number of documents are
+/// therefore a permutation.
 const STRIDE: u64 = 2_147_483_647;
 
-/// Returns one of `count` events, about 1 KB. Its `place` is unique among 0..count and independent
-/// of its `_id`: neighbors in an index on it are scattered over the collection.
+/// Returns one of `count` events, about 1 KB. Its `place` is a unique number in 0..count that is
+/// independent of the `_id`, so that neighbors in an index on `place` are scattered over the
+/// collection.
 pub(crate) fn make_event(number: u64, count: u64, rng: &mut Rng) -> DocBuf {
     let place = u128::from(number) * u128::from(STRIDE) % u128::from(count.max(1));
     let place = i64::try_from(place).unwrap_or(i64::MAX);

@@ -116,7 +116,8 @@ pub(crate) fn to_json(figures: &Figures) -> Value {
     })
 }
 
-/// Formats two servers side by side in markdown; ratios are ours to the other's.
+/// Formats two servers side by side in markdown. Ratios are the values of our server divided by
+/// those of the other.
 pub(crate) fn pairs_markdown(pairs: &[Pair], ours: &str, peer: &str) -> String {
     let mut out = format!(
         "| work | connections | {ours} op/s | {peer} op/s | ratio | {ours} CPU us/op | \
@@ -155,7 +156,8 @@ pub(crate) fn pairs_markdown(pairs: &[Pair], ours: &str, peer: &str) -> String {
     out
 }
 
-/// Formats runs of growing sizes side by side in markdown, with a line for each figure.
+/// Formats runs with growing numbers of documents side by side in markdown, with a line for each
+/// figure.
 pub(crate) fn growth_markdown(sizes: &[Figures]) -> String {
     let Some(first) = sizes.first() else { return String::new() };
     let lines = first.extras.iter().map(|extra| {

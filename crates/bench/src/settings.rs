@@ -28,8 +28,8 @@ impl<S> Settings<S> {
         Plan { connections, warmup: self.warmup, duration: self.duration }
     }
 
-    /// Returns the random generator of a worker. Workers differ from each other, and are the same
-    /// in another run with the same seed, on either server.
+    /// Returns the random generator of a worker. Each worker has a different one. With the same
+    /// seed, a worker gets the same one in every run and on either server.
     pub(crate) fn worker_rng(&self, worker: usize) -> Rng {
         Rng::with_seed(self.seed.wrapping_mul(1_000_003).wrapping_add(worker as u64))
     }

@@ -1,5 +1,5 @@
-//! A server that the load generator starts on a given directory. The directory may have data:
-//! starting a server on it again measures recovery.
+//! A server that the load generator starts on a given directory. If the directory has data, the
+//! start measures recovery.
 
 use std::{
     net::TcpListener,
@@ -30,7 +30,8 @@ pub(crate) struct Spawned {
 
 impl Spawned {
     /// Runs the command, with `{dir}` and `{port}` replaced, and waits until the server answers.
-    /// Its output is discarded; a command that ends early is an error with its status.
+    /// The output of the server is discarded. If the command ends before that, this fails with its
+    /// exit status.
     pub(crate) async fn start(command: &str, directory: &Path) -> Result<Self> {
         let address = Address::local(free_port()?);
         let words = fill_command(command, &directory.to_string_lossy(), address.port);
@@ -57,7 +58,8 @@ impl Spawned {
         Ok(self.child.kill().await?)
     }
 
-    /// Sends SIGTERM and returns how long the server took to end. After a timeout it is killed.
+    /// Sends SIGTERM and returns the time that the server took to end. After a timeout the server
+    /// is killed.
     pub(crate) async fn stop(mut self) -> Result<Duration> {
         let begin = clock::monotonic_time();
         if let Some(pid) = i32::try_from(self.pid).ok().and_then(Pid::from_raw) {
@@ -95,8 +97,8 @@ impl Drop for OwnDirectory {
     }
 }
 
-/// Connects as soon as the server completes a handshake; polling each millisecond determines the
-/// precision. Fails if the server ends or takes too long.
+/// Connects as soon as the server completes a handshake. It tries every millisecond, which is the
+/// precision of the measured time. Fails if the server ends or takes too long.
 async fn reach_server(address: &Address, child: &mut Child, begin: Duration) -> Result<Connection> {
     loop {
         match Connection::open_connection(address).await {
@@ -120,8 +122,8 @@ fn fill_command(command: &str, directory: &str, port: u16) -> Vec<String> {
     command.split_whitespace().map(fill).collect()
 }
 
-/// Returns a currently free port. The socket that reserves it is closed here, before the server
-/// binds the port.
+/// Returns a currently free port. The socket that found it is closed before this returns, so that
+/// the server can bind the port.
 fn free_port() -> Result<u16> {
     Ok(TcpListener::bind(("127.0.0.1", 0))?.local_addr()?.port())
 }

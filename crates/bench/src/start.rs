@@ -1,5 +1,5 @@
-//! Starts a server repeatedly on empty directories: time until it answers `hello`, memory at rest,
-//! time to stop. It measures a first start, not a recovery.
+//! Starts a server repeatedly on empty directories, and measures the time until it answers `hello`,
+//! its memory at rest, and the time to stop. This is a first start, not a recovery.
 
 use std::path::Path;
 
@@ -11,8 +11,8 @@ use crate::{
     spawned::{OwnDirectory, Spawned},
 };
 
-/// Returns the medians of this many starts of a command, whose `{dir}` and `{port}` are replaced.
-/// Each start has its own directory, which is removed even if the start fails.
+/// Starts a command `times` times, with `{dir}` and `{port}` in it replaced, and returns the
+/// medians. Each start has a directory of its own, which is removed even if the start fails.
 pub(crate) async fn run_starts(command: &str, times: usize) -> Result<Figures> {
     let mut runs = Vec::with_capacity(times);
     for _ in 0..times {

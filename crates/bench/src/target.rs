@@ -91,7 +91,7 @@ impl Target {
         Ok(())
     }
 
-    /// Loads the dataset unless it is loaded, replacing that of an earlier run.
+    /// Loads the dataset unless it is loaded already. It replaces the dataset of an earlier run.
     pub(crate) async fn need_dataset(&mut self, dataset: Dataset, count: u64) -> Result<()> {
         if self.loaded.contains(&dataset) {
             return Ok(());
@@ -128,8 +128,8 @@ impl Target {
         Ok(())
     }
 
-    /// Requests the server to flush its data (`fsync`), so that a measurement does not include the
-    /// preceding load. A refusal is ignored.
+    /// Requests the server to flush its data (`fsync`), so that a measurement does not include work
+    /// for the preceding load. If the server refuses the command, that is ignored.
     pub(crate) async fn settle_server(&self) -> Result<()> {
         let mut link = self.connect_link().await?;
         match link.call_command(commands::admin_command("fsync", &[])).await {
@@ -138,8 +138,8 @@ impl Target {
         }
     }
 
-    /// Flushes and waits, so that background work of the server does not affect the next workload
-    /// on this or another server.
+    /// Flushes the server's data and waits, so that background work of the server does not affect
+    /// the next workload, on this or another server.
     pub(crate) async fn rest_machine(&self) -> Result<()> {
         self.settle_server().await?;
         pause::pause_for(limits::REST_BETWEEN).await;

@@ -1,5 +1,6 @@
-//! Findings of readers during a mass expiry: expired documents in replies, and missing live ones.
-//! Both are errors, judged by when a request was sent and answered:
+//! Findings of readers while many documents expire: expired documents in replies, and live
+//! documents missing from replies. Whether a reply is wrong is decided by the times at which the
+//! request was sent and answered:
 //!
 //! ```text
 //! ───────────┬───────────────┬─────────────→ monotonic clock
@@ -21,7 +22,8 @@ use crate::{
     figures::Figures,
 };
 
-/// Maximum difference between the wall clock's milliseconds and the monotonic clock.
+/// Maximum difference between a wall-clock time in milliseconds and the corresponding monotonic
+/// time.
 pub(crate) const BLUR: Duration = Duration::from_millis(2);
 
 /// Returns whether this document expires: odd numbers do.
@@ -40,7 +42,7 @@ pub(crate) struct Witness {
     late: AtomicU64,
     /// Number of times that a live document was not found.
     early: AtomicU64,
-    /// Time from `dead_from` to the last request that found an expired document.
+    /// Longest time after `dead_from` at which a request was sent that found an expired document.
     last_late: AtomicU64,
     /// Whether observing connections should stop.
     over: AtomicBool,
@@ -82,8 +84,8 @@ impl Witness {
         self.over.load(Ordering::Relaxed)
     }
 
-    /// Judges a request by when it was sent and answered, and by how many expiring documents it
-    /// found and missed.
+    /// Judges the reply to a request, by the times at which the request was sent and answered, and
+    /// by the numbers of expiring documents that it found and missed.
     pub(crate) fn judge_request(
         &self,
         sent: Duration,
@@ -105,8 +107,8 @@ impl Witness {
         }
     }
 
-    /// Judges a read of one document that was answered just now. A document that does not expire
-    /// has to exist at any time.
+    /// Judges a read of one document that was answered just now. If the document does not expire, a
+    /// miss is an error at any time.
     pub(crate) fn judge_read(&self, sent: Duration, number: u64, there: bool) -> Result<()> {
         match (is_mortal(number), there) {
             (true, _) => self.judge_request(

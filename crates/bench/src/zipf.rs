@@ -4,23 +4,23 @@
 //!
 //! With a zipfian distribution, the item of rank `r` (from 1) is chosen with a probability
 //! proportional to `1 / r^THETA`: a few items get most of the requests. The sum of these terms over
-//! all items is called zeta; it is expensive for many items, so it is computed once and then only
-//! extended.
+//! all items is called zeta. For many items it is expensive to compute, so it is computed once and
+//! later only extended.
 
 use fastrand::Rng;
 
 /// The skew of every YCSB workload; 0 is a uniform distribution.
 const THETA: f64 = 0.99;
 /// Number of ranks from which YCSB draws scrambled keys, whatever the number of keys, so that every
-/// key has a chance and the sum is known.
+/// key can be drawn, and zeta is a known constant.
 const SCRAMBLED_ITEMS: u64 = 10_000_000_000;
 /// Zeta (generalized harmonic number) of [`SCRAMBLED_ITEMS`], which would take minutes to compute.
 const SCRAMBLED_ZETA: f64 = 26.469_028_201_783_02;
 
-/// A Zipfian distribution of ranks from 0, in which lower ranks are more probable.
+/// A zipfian distribution of ranks, which count from 0. Lower ranks are more probable.
 #[derive(Clone, Debug)]
 pub(crate) struct Zipfian {
-    /// Number of ranks, of which lower ones are more probable.
+    /// Number of ranks. Lower ranks are more probable.
     items: u64,
     /// The sum of `1 / n^THETA` for n from 1 to `items`.
     zeta: f64,
@@ -36,7 +36,7 @@ impl Zipfian {
         zipfian
     }
 
-    /// Creates a distribution of `items` ranks whose zeta is known.
+    /// Creates a distribution of `items` ranks whose zeta the caller knows.
     #[expect(clippy::cast_precision_loss, reason = "item counts are far below 2^53")]
     fn with_known_sum(items: u64, zeta: f64) -> Self {
         let zeta_2 = 1.0 + 0.5f64.powf(THETA);
@@ -44,7 +44,8 @@ impl Zipfian {
         Self { items, zeta, eta }
     }
 
-    /// Extends the distribution to more items by adding only the new terms; fewer change nothing.
+    /// Extends the distribution to more items, by adding the new terms to zeta. Fewer items change
+    /// nothing.
     #[expect(clippy::cast_precision_loss, reason = "item counts are far below 2^53")]
     pub(crate) fn grow_to(&mut self, items: u64) {
         if self.items < items {
@@ -94,7 +95,7 @@ impl Scrambled {
     }
 }
 
-/// Chooses keys of which the newest are the most probable: ranks count from the end.
+/// Chooses keys, the newest with the highest probability: ranks count from the newest key.
 #[derive(Clone, Debug)]
 pub(crate) struct Latest(Zipfian);
 
@@ -104,7 +105,7 @@ impl Latest {
         Self(Zipfian::new(keys))
     }
 
-    /// Returns the next key below `keys`, which may have grown.
+    /// Returns the next key below `keys`. The number of keys may have grown since the last call.
     pub(crate) fn next_key(&mut self, keys: u64, rng: &mut Rng) -> u64 {
         self.0.grow_to(keys);
         (keys - 1).saturating_sub(self.0.next_rank(rng))

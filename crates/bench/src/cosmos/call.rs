@@ -1,5 +1,5 @@
 //! A request, and its encoding with the headers that the Python SDK sends. With fewer headers a
-//! server would parse less than for that SDK, and its figures would be too good.
+//! server would have to parse less than for that SDK, and its figures would be too good.
 
 use std::io::Write;
 
@@ -100,8 +100,8 @@ impl Envelope {
         Self { key, fixed, activity, serial: 0 }
     }
 
-    /// Encodes a request into the buffer, replacing its content. The signature covers verb, type,
-    /// link and date.
+    /// Encodes a request into `out`, replacing the buffer's content. The signature covers verb,
+    /// type, link and date.
     pub(crate) fn encode_request(&mut self, call: &Call<'_>, date: &Date, out: &mut Vec<u8>) {
         out.clear();
         self.serial = self.serial.wrapping_add(1);

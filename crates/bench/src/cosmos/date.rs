@@ -1,5 +1,5 @@
-//! Formats the date of a request for HTTP and for the signature. It reads no clock. Implemented
-//! here because it is needed every other second on each connection, and in lower case too.
+//! Formats the date of a request for HTTP and for the signature. It reads no clock. No library is
+//! used, because the date is needed every other second on each connection, and also in lower case.
 
 /// Days of the week, starting with that of 1970-01-01.
 const DAYS: [&str; 7] = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"];
@@ -34,8 +34,8 @@ impl Date {
     }
 }
 
-/// Returns year, month from 0 and day from 1 of a day counted from 1970-01-01. Eras of 400 years
-/// start in March, so that the leap day is the last day of its year.
+/// Converts a day counted from 1970-01-01 to year, month (from 0) and day (from 1). It counts in
+/// eras of 400 years that start in March, so that the leap day is the last day of its year.
 fn civil_date(days: i64) -> (i64, i64, i64) {
     let shifted = days + 719_468;
     let (era, day) = (shifted / 146_097, shifted % 146_097);

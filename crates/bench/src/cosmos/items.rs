@@ -15,8 +15,8 @@ pub(crate) enum Life {
     Default,
     /// Unlimited: `ttl` -1.
     Endless,
-    /// Until the start of this second since 1970: the `ttl` is the difference to the second of the
-    /// write.
+    /// Until the start of this second since 1970. The `ttl` is the difference between this second
+    /// and the second of the write.
     Until(i64),
 }
 

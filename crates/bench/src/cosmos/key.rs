@@ -16,7 +16,7 @@ pub(crate) struct Key(Hmac<Sha256>);
 
 impl Key {
     /// Appends the value of the header `authorization`, percent-encoded as SDKs send it. `link` is
-    /// the signed link; the date has to be in lower case.
+    /// the link to be signed; `date` has to be in lower case.
     pub(crate) fn sign_request(
         &self,
         verb: &str,

@@ -1,5 +1,5 @@
-//! An HTTP connection to a server, with one request at a time; reopened if the server has closed
-//! it.
+//! An HTTP connection to a server, which carries one request at a time. It is reopened if the
+//! server has closed it.
 
 use std::time::Duration;
 
@@ -28,7 +28,8 @@ const SHOWN: usize = 300;
 pub(crate) struct Link {
     address: Address,
     envelope: Envelope,
-    /// `None` if the server has closed it, or if a request has failed midway.
+    /// The socket; `None` if the server has closed the connection, or if a request has failed
+    /// before its answer was complete.
     stream: Option<Stream>,
     /// Reading of the monotonic clock at the last request.
     used: Duration,
@@ -71,7 +72,7 @@ impl Link {
     }
 
     /// Sends a request and returns its answer, whatever its status. If the server has closed the
-    /// connection, it is reopened first; that time counts as the server's.
+    /// connection, it is reopened first; the time for this counts as the server's time.
     pub(crate) async fn send_call(&mut self, call: &Call<'_>) -> Result<Answer<'_>> {
         let now = clock::monotonic_time();
         if DATE_LIFE < now.saturating_sub(self.dated) {
@@ -158,8 +159,8 @@ mod tests {
     use super::*;
     use crate::cosmos::key::EMULATOR;
 
-    /// Returns the results of two requests to a server that sends these answers, in these pieces,
-    /// on each of its connections, and then closes the connection.
+    /// Sends two requests to a server, and returns their results. On each of its connections, the
+    /// server sends these answers in these pieces and then closes the connection.
     fn exchange(connections: &[&[&[&str]]]) -> Vec<Result<(u16, String)>> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(async {

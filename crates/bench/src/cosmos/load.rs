@@ -1,5 +1,6 @@
-//! Fills a container with items in transactional batches, and ensures that each expires in the
-//! intended second: the `ttl` counts from the second of the write, which is known only afterwards.
+//! Fills a container with items in transactional batches, and ensures that each item expires in the
+//! intended second. The `ttl` counts from the second of the write, which is known only after the
+//! write.
 
 use std::ops::Range;
 
@@ -22,13 +23,13 @@ use crate::{
 
 /// Status of each creation in a batch.
 const CREATED: u64 = 201;
-/// The number of a creation among the types of operations in HybridRow.
+/// Number of the operation type "create" in HybridRow batches.
 const CREATE: i32 = 0;
-/// The number of an item among the types of resources in HybridRow.
+/// Number of the resource type "item" in HybridRow batches.
 const DOCUMENT: i32 = 2;
 
-/// The items to load: `count` numbers from `first` on, in steps that divide a partition, so that a
-/// batch never spans two partitions.
+/// The items to load: `count` numbers from `first` on, in steps of `step`. A step divides the
+/// number of items of a partition, so that a batch never spans two partitions.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Stock {
     /// Number of items to load.
@@ -65,7 +66,7 @@ pub(crate) async fn load_stock(target: &Target, container: &Container, stock: St
     load::load_documents(target, &container.link, stock.count, batches).await
 }
 
-/// Stores items of one partition in one batch, and rewrites those that would expire in another
+/// Stores items of one partition in one batch. Then rewrites the items that would expire in another
 /// second than intended.
 async fn store_items(
     link: &mut Link,
@@ -106,8 +107,9 @@ async fn store_items(
     Ok(())
 }
 
-/// Rewrites an item because the second changed between the computation of its `ttl` and the write.
-/// Fails after [`REWRITES`] attempts, which means that the server's clock differs.
+/// Rewrites an item that would expire in another second than intended, because the second changed
+/// between the computation of its `ttl` and the write. Fails after [`REWRITES`] attempts: the
+/// server's clock then differs.
 async fn rewrite_item(
     link: &mut Link,
     container: &Container,
@@ -139,7 +141,7 @@ fn current_second() -> i64 {
     clock::wall_ms().div_euclid(1000)
 }
 
-/// Returns whether a stored item expires as intended, given the second that the server stored.
+/// Returns whether a stored item expires as intended. The item contains the second of its write.
 fn dies_in_time(stored: &Value, life: Life) -> Result<bool> {
     let Life::Until(second) = life else { return Ok(true) };
     let number = |name| stored.get(name).and_then(Value::as_i64);

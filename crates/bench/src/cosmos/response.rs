@@ -1,5 +1,5 @@
-//! Incremental parser of an HTTP/1.1 response: with a length, chunked, or up to the end of the
-//! connection. It does no I/O.
+//! Incremental parser of an HTTP/1.1 response whose body has a length, is chunked, or extends to
+//! the end of the connection. It does no I/O.
 //!
 //! ```text
 //! Head ─┬─ content-length, 204, 304 ─→ Whole ────────────────────────→ Done
@@ -60,8 +60,8 @@ impl Parser {
         *self = Self { chunks, ..Self::default() };
     }
 
-    /// Parses all received bytes; returns whether the response is complete. Bytes after it are an
-    /// error because nothing else was requested.
+    /// Parses all received bytes; returns whether the response is complete. Bytes after the
+    /// response are an error, because nothing else was requested.
     pub(crate) fn feed_bytes(&mut self, bytes: &[u8]) -> Result<bool> {
         if 2 * BODY_MAX < bytes.len() {
             return Err(too_large());
@@ -73,7 +73,8 @@ impl Parser {
         Ok(self.stage == Stage::Done)
     }
 
-    /// Handles the end of the stream, which is an error unless the response ends with it.
+    /// Handles the end of the stream. It is an error unless the end of the stream is the end of the
+    /// response.
     pub(crate) fn end_stream(&mut self, bytes: &[u8]) -> Result<()> {
         if self.stage != Stage::UntilEnd {
             let source = std::io::ErrorKind::UnexpectedEof.into();
@@ -85,7 +86,8 @@ impl Parser {
         Ok(())
     }
 
-    /// Returns the number of missing bytes, so that the buffer grows once; 0 if unknown.
+    /// Returns the number of bytes that are still missing, so that the buffer grows only once; 0 if
+    /// the number is unknown.
     pub(crate) fn missing_bytes(&self, bytes: &[u8]) -> usize {
         match self.stage {
             Stage::Whole => self.whole.end.saturating_sub(bytes.len()),
@@ -249,8 +251,8 @@ fn too_large() -> Error {
 mod tests {
     use super::*;
 
-    /// Returns status, body and whether the connection closes; feeds the bytes in steps of this
-    /// size.
+    /// Returns status, body and whether the connection closes. The parser gets the text in pieces
+    /// of `step` bytes.
     fn read(text: &str, step: usize) -> Result<(u16, String, bool)> {
         let mut parser = Parser::default();
         let bytes = text.as_bytes();

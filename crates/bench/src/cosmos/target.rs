@@ -40,8 +40,8 @@ pub(crate) struct Target {
 }
 
 impl Target {
-    /// Returns a server that answers and accepts the key; fails after [`FIRST_ANSWER`]. Reads its
-    /// memory at rest, before any data is loaded.
+    /// Returns a server that answers and accepts the key; fails after [`FIRST_ANSWER`]. Reads the
+    /// server's memory at rest, before any data is loaded.
     pub(crate) async fn reach_server(
         label: &str,
         url: Url,
@@ -62,8 +62,8 @@ impl Target {
         Ok(target)
     }
 
-    /// Reads the account and the list of databases, as an SDK does first. A refusal is a usage
-    /// error, because the key is wrong.
+    /// Reads the account and the list of databases, as an SDK does first. A refusal means that the
+    /// key is wrong, so it is a usage error.
     async fn greet_server(&self) -> Result<()> {
         let mut link = self.connect_link().await?;
         let databases = Call { kind: "dbs", operation: "ReadFeed", under: "dbs", ..Call::ROOT };
@@ -84,7 +84,8 @@ impl Target {
         Link::open_connection(&self.url, &self.key).await
     }
 
-    /// Returns the container of 1 KB items that most workloads share, and fills it on first use.
+    /// Returns the container of 1 KB items that most workloads share, filling it when it is first
+    /// used.
     pub(crate) async fn need_items(&mut self, count: u64) -> Result<Container> {
         if let Some(items) = &self.items {
             return Ok(items.clone());
@@ -97,7 +98,7 @@ impl Target {
         Ok(items)
     }
 
-    /// Creates an empty container, after deleting an existing one of that name.
+    /// Creates an empty container. An existing container with this name is deleted first.
     pub(crate) async fn create_container(&self, name: &str, ttl: Option<i64>) -> Result<Container> {
         Container::create_container(&mut self.connect_link().await?, name, ttl).await
     }
@@ -111,7 +112,7 @@ impl Target {
         Container::delete_all(&mut self.connect_link().await?).await
     }
 
-    /// Waits, so that background work of the server does not affect the next workload.
+    /// Waits, so that background work of the server does not affect the following workload.
     pub(crate) async fn rest_machine(&self) {
         pause::pause_for(REST_BETWEEN).await;
     }

@@ -27,7 +27,7 @@ impl Url {
 impl FromStr for Url {
     type Err = String;
 
-    /// Parses an address; an error says what to type instead.
+    /// Parses an address. The error message contains the correct form.
     fn from_str(text: &str) -> Result<Self, String> {
         if text.contains('@') {
             return Err("credentials in the address are not supported: use --key".to_owned());

@@ -1,12 +1,12 @@
-//! The documents of a growing collection: an id, an indexed field, a lifetime for half of them, and
-//! text. Pure, like `records.rs`.
+//! The documents of a growing collection. Each has an id, an indexed field and text; half of them
+//! also have a lifetime. All functions are pure.
 
 use document::{DocBuf, DocBuilder, ValueRef};
 use fastrand::Rng;
 
 use crate::{mortality::Mortality, records, witness};
 
-/// Number of documents per value of the indexed field, for any size of the collection.
+/// Number of documents with the same value of the indexed field, for any size of the collection.
 pub(super) const MATCHES: u64 = 20;
 /// The indexed field.
 pub(super) const INDEXED: &str = "k";

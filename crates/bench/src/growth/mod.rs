@@ -1,5 +1,6 @@
 //! Measures a server with growing numbers of documents: loading, reading, restart and expiry. Each
-//! number has its own server and directory, so that none affects another:
+//! number of documents has a server and directory of its own, so that the measurements do not
+//! affect each other:
 //!
 //! ```text
 //! start │ load │ rest │ read by key, by index │ kill -9, start │ change TTL │ half expires while read

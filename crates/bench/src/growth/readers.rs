@@ -1,5 +1,5 @@
-//! Readers of a growing collection, by id and by the index. Both check their results, so that a
-//! server which answers fast and wrongly shows failures.
+//! Readers of a growing collection, by id and by the index. Both check their results, so that fast
+//! but wrong answers are reported as failures.
 
 use document::ValueRef;
 use fastrand::Rng;

@@ -1,4 +1,5 @@
-//! Measures a server with one number of documents, step by step, and repeats that for each number.
+//! Measures a server with one number of documents, step by step, and repeats that for each number
+//! of documents.
 
 use std::{path::Path, time::Duration};
 
@@ -24,9 +25,10 @@ use crate::{
 
 /// Number of reading connections.
 const READERS: usize = 8;
-/// Share of the documents' size that has to be released after half of them have expired.
+/// Share of the documents' size that the server has to release after half of the documents have
+/// expired.
 const SHARE_BACK: f64 = 0.4;
-/// Number of times that the TTL is changed; the slowest change is reported.
+/// Number of times that the TTL is changed. The duration of the slowest change is reported.
 const CHANGES: u32 = 5;
 /// Name of the TTL index on a server with a manual clock.
 const TTL_INDEX: &str = "_ts_1";
@@ -134,8 +136,8 @@ async fn change_ttl(target: &Target) -> Result<Duration> {
     Ok(slowest)
 }
 
-/// Lets half of the documents expire while the others are read, and waits until their space is
-/// released.
+/// Lets half of the documents expire while the others are read. Then waits until the space of the
+/// expired ones is released.
 async fn expire_half(
     args: &Growth,
     target: &Target,

@@ -1,5 +1,5 @@
-//! All documents expire on an idle server: measures how soon the data directory shrinks to less
-//! than a fifth.
+//! All documents expire on an idle server. Measures the time until the data directory has shrunk to
+//! less than a fifth of its size.
 
 use std::time::Duration;
 
@@ -20,11 +20,11 @@ use crate::{
 const COLLECTION: &str = "ashes";
 /// Time allowed for building a TTL index before documents expire.
 const MARGIN: Duration = Duration::from_secs(10);
-/// The fraction of the initial size to which the directory has to shrink.
+/// Fraction of its initial size to which the directory has to shrink.
 const GOAL: f64 = 0.2;
 
-/// Loads the documents, lets them expire and polls the directory. A goal that is not reached before
-/// the timeout is reported as infinite, not as an error.
+/// Loads the documents, lets them expire and polls the size of the directory. If it has not shrunk
+/// to the goal before the timeout, the time is reported as infinite; this is not an error.
 pub(super) async fn run_disk(target: &mut Target, settings: &Settings) -> Result<Figures> {
     let directory = target.data_dir.clone().ok_or_else(|| {
         Error::Usage("this workload reads the data directory: specify its path".to_owned())

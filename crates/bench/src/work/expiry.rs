@@ -1,5 +1,5 @@
 //! Half of a collection expires at one instant while readers run. Measures the latencies before and
-//! after, and whether a reader sees an expired document or misses a live one.
+//! after this instant, and whether a reader sees an expired document or misses a live one.
 //!
 //! ```text
 //! load │ warm-up │ quiet window │  warm-up, margin  │ the documents expire here; second window │
@@ -87,8 +87,9 @@ async fn look_by_ranges(
     Ok(())
 }
 
-/// Measures quiet reads, then reads while half of the documents expire. The figures are those of
-/// the second window; the findings of the witness and the quiet figures are extras.
+/// Measures reads in a window without expiry, then in a window in which half of the documents
+/// expire. The figures are those of the second window. The figures of the first window and the
+/// findings of the witness are extras.
 pub(super) async fn run_expiry(
     target: &Target,
     plan: Plan,

@@ -1,5 +1,6 @@
 //! Measures loading the first documents into a new collection, with and without a secondary index.
-//! Every message is durable; a load ends after a number of documents, not after a time.
+//! Every insert is durable when it is acknowledged. A load ends after a number of documents, not
+//! after a time.
 
 use super::Settings;
 use crate::{
@@ -14,8 +15,8 @@ use crate::{
 
 const COLLECTION: &str = "loads";
 
-/// Loads a collection that was dropped before; `indexed` names the field of its secondary index, if
-/// any.
+/// Loads a collection, which the caller has dropped. `indexed` names the field of its secondary
+/// index; `None` for no index.
 pub(super) async fn run_first_load(
     target: &Target,
     settings: &Settings,

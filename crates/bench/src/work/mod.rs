@@ -19,8 +19,8 @@ use crate::{
     target::{Dataset, Target},
 };
 
-/// A workload; the table describes each. Two rows may have the same workload with different numbers
-/// of connections.
+/// A workload, which the table below describes. Two rows of the table may have the same workload
+/// with different numbers of connections.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Work {
     PointRead,
@@ -86,7 +86,7 @@ pub(crate) const WORKS: &[Entry<Work>] = &[
 /// Settings with the sizes of this protocol.
 pub(crate) type Settings = settings::Settings<Sizes>;
 
-/// Loads the data that the workload needs and runs it once.
+/// Loads the data that the workload needs, and runs the workload once.
 pub(crate) async fn run_work(
     work: Work,
     target: &mut Target,

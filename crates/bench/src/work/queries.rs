@@ -1,5 +1,5 @@
 //! Queries over an index, a range and a whole collection. Each checks its result as far as that is
-//! cheap: a fast wrong answer is a failure.
+//! cheap, so that fast but wrong answers are reported as failures.
 
 use document::ValueRef;
 use fastrand::Rng;
@@ -53,7 +53,7 @@ struct Scanner {
 }
 
 impl Worker for Scanner {
-    /// Reads a whole range with all its batches, which is one operation.
+    /// Reads a whole range with all its batches. This is one operation.
     async fn run_step(&mut self, link: &mut Connection) -> Result<()> {
         // Ranges start far enough from the end to be complete.
         let wanted = u64::from(SCAN_DOCUMENTS).min(self.records);
@@ -118,8 +118,8 @@ struct EventReporter {
 }
 
 impl Worker for EventReporter {
-    /// Groups events of a range and checks the number of groups: thousands of events include each
-    /// kind.
+    /// Groups events of a range and checks the number of groups: among thousands of events each
+    /// kind occurs.
     async fn run_step(&mut self, link: &mut Connection) -> Result<()> {
         let wanted = EVENTS_GROUPED.min(self.records);
         let from = self.rng.u64(..=self.records - wanted);

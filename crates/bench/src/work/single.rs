@@ -1,5 +1,5 @@
-//! Operations on one document, or on one message of new ones. Every operation checks its outcome,
-//! so that a server which answers fast and does nothing shows failures. The YCSB mixes use the same
+//! Operations on one document, or on one message with new documents. Every operation checks its
+//! outcome, so that fast but wrong answers are reported as failures. The YCSB mixes use the same
 //! operations.
 
 use std::sync::Arc;
@@ -62,7 +62,7 @@ pub(super) async fn insert_user(
     insert_all(link, USERS, &[records::user_record(number, rng)], concern).await
 }
 
-/// Inserts documents in one message; all have to be counted.
+/// Inserts documents in one message. Fails unless the reply counts all of them.
 async fn insert_all(
     link: &mut Connection,
     collection: &str,
@@ -164,7 +164,7 @@ pub(super) async fn find_and_modify(
 
 /// Inserts new documents, `at_once` per message.
 struct Inserter {
-    /// Numbers shared by all workers, so that no `_id` is used twice.
+    /// Numbers of the documents, shared by all workers so that no `_id` is used twice.
     keys: Arc<Keys>,
     rng: Rng,
     concern: Concern,
@@ -182,8 +182,8 @@ impl Worker for Inserter {
     }
 }
 
-/// Measures inserts of new documents into a separate collection. An operation is a message;
-/// documents per second are an extra.
+/// Measures inserts of new documents into a separate collection. An operation is a message. The
+/// number of documents per second is an extra figure.
 pub(super) async fn run_inserts(
     target: &Target,
     plan: Plan,

@@ -1,5 +1,5 @@
-//! YCSB's core workloads A to F on `usertable`, with the shares and key distributions of its
-//! definitions.
+//! YCSB's core workloads A to F on the collection `usertable`, with the shares of operations and
+//! the distributions of keys that YCSB defines.
 
 use std::sync::Arc;
 
@@ -30,9 +30,10 @@ pub(crate) struct Mix {
     insert: u32,
     /// Reads of up to [`RANGE_MAX`] records in key order.
     range: u32,
-    /// A read and an update of the same record, as one operation with one latency.
+    /// A read and an update of the same record. The two are one operation with one latency.
     read_modify_write: u32,
-    /// Whether the newest keys are the most probable ones, rather than scattered ones.
+    /// Whether the newest keys are chosen most often. Otherwise the popular keys are scattered over
+    /// all keys.
     latest: bool,
 }
 
@@ -63,7 +64,7 @@ enum Operation {
 }
 
 impl Mix {
-    /// Returns the operation for a number from 0 to 99, by cumulative shares.
+    /// Returns the operation for a random number from 0 to 99, by the cumulative shares.
     fn operation_at(self, number: u32) -> Operation {
         let mut below = 0;
         for (share, operation) in [
@@ -81,8 +82,8 @@ impl Mix {
     }
 }
 
-/// Runs a mix. The keys are shared through the target, so that records inserted by one workload
-/// exist for the next.
+/// Runs a mix. The keys are stored in the target, so that a workload can use records that an
+/// earlier workload has inserted.
 pub(super) async fn run_mix(
     mix: Mix,
     target: &Target,
@@ -108,7 +109,8 @@ struct User {
     rng: Rng,
     /// Chooses keys whose popularity follows a scrambled Zipfian distribution.
     scrambled: Scrambled,
-    /// Chooses the newest keys, if the mix does; otherwise it has a single key and is not used.
+    /// Chooses among the newest keys, for mixes that do so. In other mixes it is not used and has a
+    /// single key.
     latest: Latest,
     concern: Concern,
 }
@@ -151,7 +153,8 @@ impl User {
         }
     }
 
-    /// Reads a short range in one batch; it has to contain at least its first record.
+    /// Reads a short range in one batch, which has to contain at least the first record of the
+    /// range.
     async fn read_range(&mut self, link: &mut Connection) -> Result<()> {
         let from = crate::records::user_id(self.choose_key());
         let limit = self.rng.u64(1..=RANGE_MAX);

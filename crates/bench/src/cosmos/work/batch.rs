@@ -30,10 +30,10 @@ const CONTAINER: &str = "batches";
 /// Status of a completely applied batch.
 const ACCEPTED: u16 = 200;
 
-/// Creates batches; numbers come from one counter, so no id is used twice.
+/// Creates batches of items. The numbers come from a shared counter, so that no id is used twice.
 struct Creator {
     container: Container,
-    /// Number of partitions to choose from, as many as in the shared container.
+    /// Number of partitions among which batches choose. It is that of the shared container.
     partitions: u64,
     /// The next item's number, for all workers.
     next: Arc<AtomicU64>,
@@ -42,7 +42,7 @@ struct Creator {
 }
 
 impl Worker<Link> for Creator {
-    /// Items are generated before the request, but within the step.
+    /// Items are generated before the request, but within the step: the time counts.
     async fn run_step(&mut self, link: &mut Link) -> Result<()> {
         let partition = format!("p{}", self.rng.u64(..self.partitions));
         let first = self.next.fetch_add(BATCH as u64, Ordering::Relaxed);
@@ -58,7 +58,7 @@ impl Worker<Link> for Creator {
     }
 }
 
-/// Measures batches in a separate container. An operation is a batch.
+/// Measures batches in a container of their own. An operation is a batch.
 pub(super) async fn run_batches(
     target: &mut Target,
     plan: Plan,

@@ -1,4 +1,4 @@
-//! A container of items and a random choice among them, shared by most workers.
+//! A container of items and a random choice among its items, which most workers share.
 
 use fastrand::Rng;
 
@@ -17,8 +17,8 @@ pub(super) struct Choice {
 }
 
 impl Choice {
-    /// Returns a function that creates each worker's choice among the shared items, which are
-    /// loaded if necessary.
+    /// Returns a function that creates the choice of each worker among the shared items. Loads the
+    /// items if necessary.
     pub(super) async fn shared_items(
         target: &mut Target,
         settings: &Settings,

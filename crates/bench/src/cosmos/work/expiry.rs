@@ -1,6 +1,6 @@
 //! Half of a container's items expire in one second of the wall clock while readers run. Measures
-//! the latencies before and after, and whether a reader sees an expired item or misses a live one.
-//! Server and load generator must have the same wall clock.
+//! the latencies before and after that second, and whether a reader sees an expired item or misses
+//! a live one. The wall clocks of server and load generator must agree.
 
 use std::{sync::Arc, time::Duration};
 
@@ -57,7 +57,8 @@ impl Worker<Link> for Reader {
     }
 }
 
-/// Checks with queries of one partition, for ids and for the count, until the run ends.
+/// Runs queries of one partition, for ids and for the count, and checks their results until the run
+/// ends.
 async fn look_by_queries(
     mut link: Link,
     container: Container,
@@ -92,8 +93,8 @@ async fn look_by_queries(
     Ok(())
 }
 
-/// Returns the delay after a check of this duration, so that checks block the readers for at most a
-/// tenth of the time.
+/// Returns the delay after a check that took `look`. It is long enough that checks delay the
+/// readers for at most a tenth of the time.
 fn pause_after(look: Duration) -> Duration {
     (look * 9).clamp(CHECK_PAUSE, CHECK_PAUSE_MAX)
 }
@@ -109,8 +110,7 @@ fn count_mortal(answer: &Value) -> u64 {
 }
 
 /// Loads the items, and returns the instant of the monotonic clock at which half of them expire.
-/// Its second is chosen when the first half is loaded, based on the time that loading this half
-/// took.
+/// The instant is chosen after the first half was loaded, by the time that this took.
 async fn prepare_items(target: &Target, plan: Plan, items: u64) -> Result<(Container, Duration)> {
     let container = target.create_container(CONTAINER, Some(DEFAULT_TTL)).await?;
     let begin = clock::monotonic_time();
@@ -136,8 +136,9 @@ async fn prepare_items(target: &Target, plan: Plan, items: u64) -> Result<(Conta
     Ok((container, at))
 }
 
-/// Measures quiet reads, then reads while half of the items expire. The figures are those of the
-/// second window; the findings of the witness and the quiet figures are extras.
+/// Measures reads in a window without expiry, then in a window in which half of the items expire.
+/// The figures are those of the second window. The figures of the first window and the findings of
+/// the witness are extras.
 pub(super) async fn run_expiry(
     target: &Target,
     plan: Plan,

@@ -1,5 +1,5 @@
-//! Measures the server's resident memory while it has no load: initially, and with the items
-//! stored.
+//! Measures the server's resident memory without load: before the items are loaded, and with the
+//! items stored.
 
 use super::{super::target::Target, Settings};
 use crate::{
@@ -8,7 +8,7 @@ use crate::{
     process,
 };
 
-/// Loads the items and returns the memory before and after. Requires the server's process id.
+/// Measures the memory, loads the items, and measures it again. Requires the server's process id.
 pub(super) async fn run_memory(target: &mut Target, settings: &Settings) -> Result<Figures> {
     let (Some(pid), Some(at_rest)) = (target.pid, target.at_rest) else {
         let why = "this workload reads the server's memory: specify the server's process";

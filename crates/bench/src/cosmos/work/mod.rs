@@ -25,7 +25,7 @@ pub(crate) enum Work {
     PointRead,
     Upsert,
     Query,
-    /// Counts over all partitions, as the sum of the pages' counts.
+    /// Counts over all partitions. Each count is the sum of the counts in the pages.
     Count,
     Batch,
     /// A batch as the SDK for .NET sends it.
@@ -50,7 +50,7 @@ pub(crate) const WORKS: &[Entry<Work>] = &[
 /// Settings with the sizes of this protocol.
 pub(crate) type Settings = settings::Settings<Sizes>;
 
-/// Prepares the server for the workload and runs it once.
+/// Prepares the server for the workload, and runs the workload once.
 pub(crate) async fn run_work(
     work: Work,
     target: &mut Target,

@@ -1,5 +1,5 @@
-//! Queries: the top of one partition, and a count of everything. Pages are requested with
-//! continuation tokens, as an SDK does.
+//! Queries for the items with the highest numbers in one partition, and for the count of all items.
+//! Pages are requested with continuation tokens, as an SDK does.
 
 use serde_json::Value;
 
@@ -53,8 +53,8 @@ pub(super) async fn ask_query<'a>(
     link.call_accepted(&call).await
 }
 
-/// Returns the body of a query for one partition. The text of the query repeats the partition key,
-/// because not every server evaluates the header.
+/// Returns the body of a query for one partition. The text of the query also contains the partition
+/// key, because not every server evaluates the header.
 pub(super) fn query_body(select: &str, partition: &str, order: &str) -> String {
     format!(
         "{{\"query\":\"{select} FROM c WHERE c.pk = @pk{order}\",\
@@ -82,7 +82,7 @@ impl Worker<Link> for Lister {
     }
 }
 
-/// Counts the occurrences of a property name in JSON text, all of whose strings contain no quotes.
+/// Counts the occurrences of a property name in a JSON text whose strings contain no quotes.
 fn count_occurrences<const N: usize>(bytes: &[u8], name: &[u8; N]) -> usize {
     bytes.windows(N).filter(|window| window == name).count()
 }
