@@ -1,6 +1,6 @@
 //! `ebb admin`: sends requests to a running server's admin address and prints the answers. It has
-//! no other privileges. The `ebb admin cluster` commands that take only Cassandra flags connect to
-//! Cassandra and need no server.
+//! only the rights of the key that it sends. The `ebb admin cluster` commands that take only
+//! Cassandra flags connect to Cassandra and need no server.
 
 mod clock;
 mod cluster;

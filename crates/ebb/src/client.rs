@@ -74,8 +74,8 @@ impl Client {
         }
     }
 
-    /// Creates a client that uses TLS and trusts this authority or certificate; `None` trusts the
-    /// system's.
+    /// Creates a client that uses TLS. It trusts the authority or certificate in this file; with
+    /// `None`, the authorities of the system.
     pub(crate) fn over_tls(
         address: &str,
         key: Option<&Secret>,
@@ -124,7 +124,7 @@ impl Client {
     }
 
     /// Returns whether connections to the address are refused. Returns false if the host cannot be
-    /// resolved or does not respond: a slow server may be there.
+    /// resolved or does not respond, since a slow server may exist.
     pub(crate) fn nobody_listens(&self) -> bool {
         let Ok(mut all) = self.address.to_socket_addrs() else { return false };
         let refused =
@@ -198,9 +198,9 @@ impl Client {
         format!("{}://{}{path}", self.scheme, self.address)
     }
 
-    /// Returns the answer's JSON. A body with an error message is an error, whatever the status;
-    /// other bodies are returned even with an error status, such as `/status` with 503 while a
-    /// server is not ready.
+    /// Returns the answer's JSON. A body with an error message is returned as an error, regardless
+    /// of the status. Any other body is returned even with an error status: `/status`, for example,
+    /// has status 503 while a server is not ready.
     fn read_answer(
         &self,
         answer: Result<ureq::http::Response<ureq::Body>, ureq::Error>,

@@ -18,8 +18,9 @@ mod verify;
 
 use std::process::ExitCode;
 
-/// Documents cause many small allocations; with the system's allocator they took a quarter of the
-/// time of a group stage. `allocator.c` sets the allocator's options before the first allocation.
+/// The allocator. Documents cause many small allocations; with the system's allocator they took a
+/// quarter of the time of a group stage. `allocator.c` sets the options before the first
+/// allocation.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 

@@ -13,7 +13,7 @@ pub(crate) fn password_flag() -> Arg {
         .help("File with the password [read from standard input]")
 }
 
-/// Checks that the file can be opened, so that a missing one is a usage error.
+/// Checks that the file can be opened, so that a missing file is reported as a usage error.
 pub(crate) fn parse_readable(path: &str) -> Result<String, String> {
     std::fs::File::open(path).map(|_| path.to_owned()).map_err(|error| error.to_string())
 }

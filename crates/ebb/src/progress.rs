@@ -17,7 +17,7 @@ const TURN: Duration = Duration::from_millis(200);
 pub(crate) struct Progress(ProgressBar);
 
 impl Progress {
-    /// Creates a bar for this number of bytes, or a spinner if it is unknown.
+    /// Creates a bar for this number of bytes, or a spinner if the number is unknown.
     pub(crate) fn new(prefix: &'static str, bytes: Option<u64>) -> Self {
         let bar = match bytes {
             Some(bytes) => ProgressBar::new(bytes),
@@ -36,7 +36,7 @@ impl Progress {
         self.0.set_position(bytes);
     }
 
-    /// Returns a reader that advances the bar, and fails after an interruption.
+    /// Returns a reader that advances the bar, and fails once the command is interrupted.
     pub(crate) fn reading<R: Read>(&self, input: R, interrupt: &Interrupt) -> Watched<R> {
         Watched { input, bar: self.0.clone(), interrupt: interrupt.clone() }
     }

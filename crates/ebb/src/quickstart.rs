@@ -48,8 +48,8 @@ pub(crate) fn command() -> Command {
         .arg(flag("json", "Print the server's answer unchanged"))
 }
 
-/// Runs the parsed subcommand and returns the exit code. A server is started only if nothing
-/// listens at a local address: for a remote one that would hide a wrong address.
+/// Runs the parsed subcommand and returns the exit code. A server is started only if the address is
+/// local and nothing listens there. For a remote address this would hide that the address is wrong.
 pub(crate) fn run(matches: &ArgMatches) -> ExitCode {
     let client = match Client::from_matches(matches) {
         Ok(client) => client,
@@ -148,7 +148,8 @@ struct Part {
     count: u64,
 }
 
-/// Returns the parts in the server's answer; a disabled API has none.
+/// Returns the parts of the sample in the server's answer, one for each API; a disabled API has
+/// none.
 fn parse_parts(answer: &Value) -> Vec<Part> {
     let part = |door, name, count: &Value| count.as_u64().map(|count| Part { door, name, count });
     let nosql = part("nosql", "NoSQL", &answer["nosql"]["items"]);

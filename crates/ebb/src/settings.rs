@@ -180,7 +180,7 @@ pub(crate) struct Settings {
 pub(crate) struct Wrong(pub(crate) String);
 
 /// Variable with the password of the first user, as used by MongoDB's container image. It is not a
-/// setting, because `--print-config` shows settings, and the process list shows flags.
+/// setting, because `--print-config` would show it, and as a flag the process list would.
 const ROOT_PASSWORD: &str = "MONGO_INITDB_ROOT_PASSWORD";
 
 /// Adds the flags of `ebb serve` to its command. An empty default means "not set" and is not shown
@@ -202,9 +202,9 @@ pub(crate) fn add_flags(command: Command) -> Command {
 }
 
 impl Settings {
-    /// Gathers values from command line, environment and the text of a file, by precedence; the
-    /// file's path is for errors. Fails on unknown names in the file and on invalid values.
-    /// `matches` includes environment and defaults already.
+    /// Gathers values from command line, environment and file, by precedence. `matches` has those
+    /// of the command line, the environment and the defaults; `file` is the file's path, for
+    /// errors, and its text. Fails on unknown names in the file and on invalid values.
     pub(crate) fn gather(matches: &ArgMatches, file: Option<(&str, &str)>) -> Result<Self, Wrong> {
         let known = add_flags(Command::new("config"));
         let names: Vec<_> = known.get_arguments().filter_map(|arg| arg.get_long()).collect();
@@ -256,7 +256,7 @@ impl Settings {
         out
     }
 
-    /// Returns whether the setting was given, even with the default's value.
+    /// Returns whether the setting was given, even if its value is the default.
     fn is_set(&self, name: &str) -> bool {
         self.sources.get(name).is_some_and(|(_, source)| *source != Source::Default)
     }
@@ -369,7 +369,8 @@ impl Settings {
     }
 }
 
-/// Returns the source of a value as far as `clap` knows; it does not know the file.
+/// Returns the source of a value: command line, environment or default. A value from the file
+/// counts as a default here.
 fn find_source(matches: &ArgMatches, name: &str) -> Source {
     match matches.value_source(&name.replace('-', "_")) {
         Some(ValueSource::CommandLine) => Source::Flag,

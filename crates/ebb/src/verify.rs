@@ -104,8 +104,8 @@ fn format_found(found: &[Difference]) -> String {
     out
 }
 
-/// Runs `ebb verify --audit-file`: prints the number of valid lines and the last hash, or the first
-/// line that breaks the chain.
+/// Runs `ebb verify --audit-file`: prints the number of lines and the last hash if the chain is
+/// valid, otherwise the first line that breaks it.
 fn verify_audit(path: &str, as_json: bool) -> ExitCode {
     let wrong =
         |error: std::io::Error, code| complain(format!("--audit-file {path}: {error}"), code);

@@ -93,7 +93,8 @@ fn init_command() -> Command {
         )
 }
 
-/// Returns the subcommands that write a complete copy of the data and read one.
+/// Returns the subcommands that write a complete copy of the data (`dump`) and that read one
+/// (`verify`).
 fn copy_commands() -> [Command; 2] {
     let dump = CassandraValues::augment_args(Command::new("dump"))
         .about("Write a cluster's data into a new data directory for a stand-alone server")
@@ -151,7 +152,8 @@ fn shard_of(matches: &ArgMatches) -> u32 {
     matches.get_one("shard").copied().unwrap_or_default()
 }
 
-/// Requests a base and waits until one exists that contains the entry which was the last at first.
+/// Requests a base, and waits until a base exists that contains the last entry at the time of the
+/// request.
 pub(super) fn make_base(client: &Client, shard: u32) -> Result<Value, String> {
     let mut body = json!({ "shard": shard });
     loop {
@@ -316,8 +318,8 @@ fn new_cluster(matches: &ArgMatches) -> Result<NewCluster, Wrong> {
     Ok(NewCluster { at, datacenter, copies, clock, shards, from })
 }
 
-/// Returns whether the intended node owns the shard. Servers of earlier versions report neither,
-/// which counts as success.
+/// Returns whether the intended node owns the shard. Servers of earlier versions report neither the
+/// intended nor the actual owner; this counts as success.
 pub(super) fn is_handed_over(answer: &Value) -> bool {
     answer.get("owner") == answer.get("wanted")
 }

@@ -1,5 +1,5 @@
 //! `ebb admin user`: manages users of the MongoDB API on a running server through its admin
-//! address. Roles grant the privileges; the server knows the valid ones.
+//! address. Users have rights through roles; the server checks whether a role is valid.
 //!
 //! ```text
 //! ebb admin user list

@@ -32,7 +32,7 @@ fn backups_in(folder: &Path) -> Result<Vec<(PathBuf, Link)>, String> {
     paths.into_iter().map(|path| look_at(&path).map(|link| (path, link))).collect()
 }
 
-/// Lists the backups of a location that can hold several, with their locations.
+/// Lists the backups of a location that can hold several, each with the location of the backup.
 pub(super) fn backups_at(place: &Place) -> Result<Vec<(Place, Link)>, String> {
     match place {
         Place::Folder(folder) => {
@@ -56,7 +56,7 @@ pub(super) fn backups_at(place: &Place) -> Result<Vec<(Place, Link)>, String> {
     }
 }
 
-/// Returns the header of the newest backup of a chain, which an incremental one continues.
+/// Returns the header of the newest backup of a chain. An incremental backup continues this one.
 pub(super) fn newest_in(place: &Place) -> Result<Header, String> {
     let none = || format!("there is no full backup in {place}: take one first");
     let links: Vec<Link> = backups_at(place)?.into_iter().map(|(_, link)| link).collect();
@@ -77,7 +77,7 @@ fn look_at(path: &Path) -> Result<Link, String> {
     link_of(path.display().to_string(), survey(file, &skip))
 }
 
-/// Reads the summary of a backup object in S3, which is downloaded for that.
+/// Reads the summary of a backup object in S3. The object is downloaded for this.
 fn look_at_object(store: &Bucket, place: &Place) -> Result<Link, String> {
     let Place::Object { key, .. } = place else { return Err(format!("{place} is not an object")) };
     let object = store.read(key).map_err(|error| format!("{place}: {error}"))?;
@@ -116,7 +116,8 @@ pub(super) fn source_of(place: &Place, bar: &Progress, interrupt: &Interrupt) ->
     Source { name: place.to_string(), open: Box::new(open) }
 }
 
-/// Returns the chain of backups that leads to an instant, or to the end, in order.
+/// Returns the chain of backups that leads to an instant, in the order of restoring. Without an
+/// instant it leads to the newest backup.
 pub(super) fn sources_of(
     place: &Place,
     to: Option<i64>,

@@ -20,7 +20,8 @@ pub(super) enum Place {
         bucket: String,
         key: String,
     },
-    /// All objects with this key prefix, which ends with a slash or is empty for the whole bucket.
+    /// All objects whose keys have this prefix. It ends with a slash, or is empty for the whole
+    /// bucket.
     Prefix {
         /// Name of the bucket.
         bucket: String,

@@ -84,8 +84,8 @@ impl Bucket {
     }
 }
 
-/// Selects the backups from a listing, whose length is bounded because a faulty store may never end
-/// it.
+/// Selects the backups from a listing. The length of the listing is bounded, because a faulty store
+/// may never end it.
 async fn backups_in(
     mut listed: BoxStream<'static, object_store::Result<ObjectMeta>>,
     prefix: &str,
@@ -111,7 +111,7 @@ async fn backups_in(
     Ok(keys)
 }
 
-/// An object being uploaded; nothing of it remains unless it is finished.
+/// An object being uploaded. If it is dropped before it is finished, nothing of it remains.
 pub(super) struct Upload {
     name: String,
     /// `None` once the upload has ended.

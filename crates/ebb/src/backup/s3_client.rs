@@ -1,5 +1,5 @@
 //! The HTTP client for an S3-compatible store. It limits its trust in the server: redirects must
-//! stay on the same host, and responses that are buffered, that is all except object contents, are
+//! stay on the same host, and the size of buffered responses (all except object contents) is
 //! bounded.
 
 use std::{pin::Pin, time::Duration};
@@ -144,7 +144,8 @@ mod tests {
         assert!(!is_list(None) && !is_list(Some("versionId=list-type")));
     }
 
-    /// Answers each connection with `head`, followed by `endless` repeated forever if given.
+    /// Starts a server that answers each connection with `head`, followed by endless repetitions of
+    /// `endless` if given. Returns its port.
     fn serve(head: String, endless: Option<&'static [u8]>) -> u16 {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();

@@ -1,5 +1,5 @@
-//! The destination of a backup being taken: a file, an S3 object, or standard output. It gets its
-//! name when it is complete; incomplete output is removed.
+//! The destination of a backup being taken: a file, an S3 object, or standard output. A file or
+//! object gets its name when the backup is complete; incomplete output is removed.
 
 use std::{
     io::{self, Write},

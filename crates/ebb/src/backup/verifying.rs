@@ -19,7 +19,7 @@ use crate::{
     progress::Progress,
 };
 
-/// Verifies a backup or all of a directory. The exit code is 0 only if all are complete.
+/// Verifies a backup, or all backups of a directory. The exit code is 0 only if all are complete.
 pub(crate) fn run_verify(place: &str, as_json: bool) -> ExitCode {
     let place = match Place::parse(place) {
         Ok(place) => place,

@@ -90,8 +90,8 @@ pub(super) fn fields(matches: &ArgMatches) -> Vec<String> {
 
 impl Common {
     /// Parses the common flags; fails if they cannot be combined. `relaxed` selects relaxed
-    /// Extended JSON; `from_standard` says that documents come from standard input, so the password
-    /// cannot.
+    /// Extended JSON. `from_standard` tells that documents are read from standard input; the
+    /// password must then come from a file.
     pub(super) fn from_matches(
         matches: &ArgMatches,
         relaxed: bool,

@@ -12,12 +12,12 @@ use crate::{client::Client, ending::print_text};
 const EVERY: Duration = Duration::from_secs(1);
 /// Template of a bar, for `indicatif`.
 const LINE: &str = "  {prefix:8} {bar:40} {pos:>3} live {msg}";
-/// Maximum number of updates, about one per second. Needed because other clients may write to the
-/// sample, so that it may never be empty.
+/// Maximum number of updates, about one per second. It is needed because the sample may never
+/// become empty if other clients write to it.
 const LONGEST: u64 = 120;
 
-/// Shows the live sessions until none expires any more, or for [`LONGEST`] updates. Fails with the
-/// message of a failed request; the bars then remain.
+/// Shows the live sessions until all that can expire have expired, or for [`LONGEST`] updates.
+/// Fails with the message of a failed request; the bars drawn so far remain.
 pub(super) fn watch_expiry(client: &Client, parts: &[Part]) -> Result<(), String> {
     let all = MultiProgress::new();
     let style = ProgressStyle::with_template(LINE).map_err(|error| error.to_string())?;

@@ -1,5 +1,5 @@
-//! Settings of a cluster node: the connection to Cassandra and the link between nodes.
-//! `ebb admin cluster init` has the former, too.
+//! Settings of a cluster node: the connection to Cassandra and the link between nodes. `ebb admin
+//! cluster init` also has the settings of the connection.
 
 use std::path::PathBuf;
 
@@ -11,7 +11,7 @@ use super::{
     values::{Address, Optional, optional, parse_address, parse_bool, parse_path},
 };
 
-/// Where the data of a cluster are. A doc comment is the help of its flag.
+/// Settings of the cluster's data in Cassandra. A doc comment is the help of its flag.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct CassandraValues {
     /// Contact points: Cassandra nodes to connect to first
@@ -135,7 +135,7 @@ fn parse_text(text: &str) -> Result<String, String> {
     Ok(text.to_owned())
 }
 
-/// Parses `HOST:PORT`. An empty text is accepted, for lists that end with a comma.
+/// Parses `HOST:PORT`. An empty text is accepted, because a list may end with a comma.
 fn parse_point(text: &str) -> Result<String, String> {
     let text = text.trim();
     let has_port = text.rsplit_once(':').is_some_and(|(host, port)| {

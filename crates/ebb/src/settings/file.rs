@@ -78,8 +78,8 @@ fn likely<'a>(name: &str, names: &[&'a str]) -> Option<&'a str> {
     (LIKELY <= likeness).then_some(known)
 }
 
-/// Returns a value as it would be typed on the command line, so that one parser serves file and
-/// flags.
+/// Returns a value in the form in which it would be typed on the command line, so that one parser
+/// serves file and flags.
 fn plain_text(value: &toml::Value) -> String {
     match value {
         toml::Value::Array(values) => values.iter().map(plain_text).collect::<Vec<_>>().join(","),

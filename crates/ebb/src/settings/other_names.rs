@@ -1,5 +1,6 @@
 //! Environment variables of MongoDB's container image and of Azure's emulator. They are read if the
-//! corresponding `EBB_` variable is not set; a warning names those without a counterpart.
+//! corresponding `EBB_` variable is not set. A warning names variables that have no corresponding
+//! setting.
 
 use std::ffi::OsString;
 
@@ -35,8 +36,8 @@ pub(super) fn own_name(setting: &str) -> String {
     format!("EBB_{}", setting.replace('-', "_").to_uppercase())
 }
 
-/// Returns the variable of another system that a setting is read from; `None` if the `EBB_`
-/// variable is set, which has precedence.
+/// Returns the variable of another system from which a setting is read; `None` if the setting's
+/// `EBB_` variable is set, which has precedence, or no such variable is set.
 pub(super) fn other_name(setting: &str) -> Option<&'static str> {
     if std::env::var_os(own_name(setting)).is_some() {
         return None;
@@ -46,7 +47,7 @@ pub(super) fn other_name(setting: &str) -> Option<&'static str> {
     value_of(other).map(|_| *other)
 }
 
-/// Makes a flag read the variable of another system if its own is not set.
+/// Makes a flag read the variable of another system if its own variable is not set.
 pub(super) fn with_other_name(arg: Arg) -> Arg {
     match other_name(arg.get_long().unwrap_or_default()) {
         Some(other) => arg.env(other),

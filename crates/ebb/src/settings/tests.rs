@@ -122,7 +122,8 @@ fn wrong_values_name_their_setting() {
     }
 }
 
-/// The process list, `--print-config` and service logs would show such a setting.
+/// Settings name files with secrets: a secret that is itself a setting would be shown by the
+/// process list, by `--print-config` and in service logs.
 #[test]
 fn secrets_are_given_as_files_alone() {
     let command = add_flags(Command::new("serve"));

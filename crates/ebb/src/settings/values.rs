@@ -5,13 +5,13 @@ use std::{io::IsTerminal, ops::RangeInclusive, path::PathBuf, time::Duration};
 
 use server::{Banner, ClockMode, LEAST_MEMORY, LogFormat, OldViewsBound};
 
-/// Address of a listener, `host:port`; `None` for `off`. The port is checked here, the host when it
-/// is bound.
+/// Address of a listener, `host:port`; `None` for `off`. The port is checked when the value is
+/// parsed, the host when the address is bound.
 #[derive(Clone, Debug)]
 pub(super) struct Address(pub(super) Option<String>);
 
-/// A value that is absent if the text is empty, because an environment file often can only set a
-/// variable to an empty text, not unset it.
+/// A value that is absent if the text is empty. Many environment files can set a variable to an
+/// empty text but cannot unset it.
 #[derive(Clone, Debug)]
 pub(super) struct Optional<T>(pub(super) Option<T>);
 
@@ -44,7 +44,7 @@ pub(super) fn parse_text(text: &str) -> Result<String, String> {
     Ok(text.to_owned())
 }
 
-/// Parses `HOST:PORT` or `off`. A port alone is on the loopback address.
+/// Parses `HOST:PORT` or `off`. A port without a host means the loopback address.
 pub(super) fn parse_address(text: &str) -> Result<Address, String> {
     if text == "off" {
         return Ok(Address(None));
@@ -62,7 +62,8 @@ pub(super) fn parse_address(text: &str) -> Result<Address, String> {
     }
 }
 
-/// Parses a host name without a port. An empty text is accepted, for lists that end with a comma.
+/// Parses a host name without a port. An empty text is accepted, because a list may end with a
+/// comma.
 pub(super) fn parse_host(text: &str) -> Result<String, String> {
     match text.trim() {
         host if host.contains([':', '/', '*', ' ']) => {
