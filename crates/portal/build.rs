@@ -1,6 +1,6 @@
-//! Builds the web pages with npm, or takes a built directory, and copies them with their compressed
-//! forms into the folder that is embedded. If neither is available, the folder contains one page
-//! with build instructions.
+//! Builds the web pages with npm, or uses a directory of pages that are already built. Copies the
+//! pages and their compressed forms into the folder that is embedded. Without npm and without such
+//! a directory, the folder contains one page with build instructions.
 
 use std::{
     env, fs,

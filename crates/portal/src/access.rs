@@ -1,5 +1,5 @@
-//! Identifies the sender of a request and its right: by the address it was sent to, by a key, or by
-//! a session. The gate decides which requests are checked.
+//! Identifies the sender of a request and its right: by the address to which it was sent, by a key,
+//! or by a session. The module `gate` decides which requests are checked.
 
 use std::{fmt, net::IpAddr};
 
@@ -19,14 +19,15 @@ pub enum Login {
     Open,
     /// An account key is required, in a header or for a session.
     Required,
-    /// Access is refused: the key is well known, and other machines can reach the address.
+    /// Access is refused, because the key is public and other machines can reach the address.
     Refused,
 }
 
 impl Login {
     /// Determines the mode from who can reach the address, the keys, and whether one of the APIs
-    /// requires authentication. If only this machine can reach it, the portal requires a key only
-    /// if an API does: otherwise the MongoDB API would admit the same users without one.
+    /// requires authentication. If only this machine can reach the address, a key is required only
+    /// if one of the APIs requires authentication; otherwise the same users could reach the data
+    /// through the API without a key.
     pub fn of(only_this_machine: bool, keys: &Keys, an_api_asks: bool) -> Self {
         match (only_this_machine, keys.are_well_known()) {
             (true, true) => Self::Open,
@@ -50,7 +51,7 @@ pub(crate) struct Doorman {
     pub(crate) login: Login,
     pub(crate) keys: CurrentKeys,
     pub(crate) sessions: Sessions,
-    /// Number of requests with a wrong key, by client address.
+    /// Number of requests with wrong keys, for each client address.
     guesses: Guesses,
 }
 
@@ -86,9 +87,9 @@ impl Doorman {
         self.sessions.of_cookies(cookies, clock::wall_ms().div_euclid(1000))
     }
 
-    /// Returns the position of a key in the account and its right. After too many wrong keys an
-    /// address is throttled; a correct key is always accepted, even if other senders at the same
-    /// address send wrong ones.
+    /// Returns the position of a key among the account's keys, and its right. After too many wrong
+    /// keys from an address, further wrong ones get 429. A correct key is always accepted, so that
+    /// senders who share an address do not lock each other out.
     pub(crate) fn check_key(&self, key: &str, peer: Option<IpAddr>) -> Result<(usize, Right)> {
         let wrong = || match self.guesses.note_wrong(peer, clock::monotonic_time()) {
             Some(seconds) => Error::too_many_attempts(seconds),
@@ -97,8 +98,8 @@ impl Doorman {
         self.keys.load().find_key(key).ok_or_else(wrong)
     }
 
-    /// Refuses a change without the CSRF token of its session in `x-ebb-csrf`. Without a session,
-    /// the token is the one of pages without a session.
+    /// Refuses a change without the CSRF token of its session in `x-ebb-csrf`. Without a session it
+    /// must be the token of pages that have no session.
     pub(crate) fn check_token(&self, headers: &HeaderMap, session: Option<&Session>) -> Result<()> {
         let token = headers.get("x-ebb-csrf").and_then(|token| token.to_str().ok());
         match self.sessions.knows_token(session, token.unwrap_or_default()) {
@@ -133,9 +134,10 @@ pub(crate) struct Asked<'a> {
     pub(crate) method: &'a axum::http::Method,
     pub(crate) headers: &'a HeaderMap,
     pub(crate) peer: Option<IpAddr>,
-    /// Whether the request was made by the web pages, which know the session's token.
+    /// Whether the request was sent by the web pages, which have the session's token.
     pub(crate) is_page: bool,
-    /// Whether the request changes nothing, with any method, or its route checks the right itself.
+    /// Whether the request changes nothing, with any method, or its route itself checks the right
+    /// to write.
     pub(crate) only_asks: bool,
 }
 

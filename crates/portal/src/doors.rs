@@ -26,7 +26,7 @@ pub struct Sender {
     pub right: Right,
     /// The sender's address.
     pub peer: Option<IpAddr>,
-    /// Identifies the login, so that cursors which a login leaves open belong to it.
+    /// Identifies the login of the sender. Cursors that a command leaves open belong to this login.
     pub session: [u8; 32],
 }
 

@@ -1,6 +1,6 @@
 //! Sessions that were ended before their expiry, so that a copied cookie is invalid after its owner
-//! has logged out. Cookies are signed and not stored, so the stored list contains ended sessions,
-//! each until its expiry.
+//! has logged out. Cookies are signed and not stored; therefore the ended sessions are stored, each
+//! until its expiry.
 //!
 //! ```text
 //! 1795000000 *             all sessions that expire until then
@@ -48,7 +48,8 @@ pub(crate) struct Ended {
 struct Sessions {
     /// Expiry of each ended session by its cookie's value, in seconds since the Unix epoch.
     until: BTreeMap<String, i64>,
-    /// All sessions that expire up to this second are ended; used if there are too many to list.
+    /// Expiry up to which all sessions are ended, in seconds since the Unix epoch. It is used when
+    /// there are too many ended sessions to list.
     all_until: i64,
 }
 
@@ -66,7 +67,7 @@ impl Ended {
         Self { sessions: Mutex::new(sessions), kept }
     }
 
-    /// Returns whether a session was ended, by its cookie's value and its expiry.
+    /// Returns whether a session was ended. `name` is its cookie's value, `until` its expiry.
     pub(crate) fn has(&self, name: &str, until: i64) -> bool {
         let sessions = self.sessions.lock();
         until <= sessions.all_until || sessions.until.contains_key(name)

@@ -54,13 +54,13 @@ fn embedded_file(name: &str) -> Option<File> {
 const PACKED: &str = ".br";
 /// Number of hash bytes in an `ETag`.
 const TAG_BYTES: usize = 8;
-/// The page that every path of the portal's pages returns.
+/// The file that is returned for every path of a page.
 const FIRST: &str = "index.html";
 /// Folder of files whose names contain a hash of their contents, so that browsers may cache them
 /// forever.
 const HASHED: &str = "assets/";
-/// Prefixes of links into the pages, in which names of databases and containers may look like
-/// files.
+/// Prefixes of links into the pages. Such links contain names of databases and containers, which
+/// may look like file names.
 const LINKS: [&str; 2] = ["nosql/", "mongo/"];
 
 /// Handles a path without a route: returns a file, the first page for a link, or 404.
@@ -74,8 +74,9 @@ pub(crate) async fn serve_file(method: Method, uri: Uri, headers: HeaderMap) -> 
     }
 }
 
-/// Returns the file for a path. A path without an extension is a link; one with an extension must
-/// exist, so that a page from before an update does not get HTML instead of a script.
+/// Returns the file for a path. A path without an extension is a link into the pages. A path with
+/// an extension must be a file, so that a page that was loaded before an update does not get HTML
+/// in place of a script.
 fn find_file(get: impl Fn(&str) -> Option<File>, path: &str) -> Option<File> {
     let path = path.strip_prefix('/')?;
     let named = |name: &str| get(name).filter(|_| !name.ends_with(PACKED));
@@ -89,8 +90,8 @@ fn find_file(get: impl Fn(&str) -> Option<File>, path: &str) -> Option<File> {
     }
 }
 
-/// Returns a file, compressed if the browser accepts that, or 304 if the browser has it. The two
-/// forms have different tags, because caches may store both.
+/// Returns a file, in compressed form if the browser accepts that. Returns 304 if the browser has
+/// the file already. The two forms have different tags, because caches may store both.
 fn file_response(file: &File, asked: &HeaderMap) -> Response {
     let packed = file.brotli.as_ref().filter(|_| takes_brotli(asked));
     let tag = match packed {

@@ -1,6 +1,6 @@
-//! The middleware around all requests to the admin address: it checks host and site and, unless the
-//! path is public, the sender, and adds common headers to every response. It determines what a path
-//! requires; `access.rs` identifies the sender.
+//! The middleware around all requests to the admin address: it checks the host and the origin, and,
+//! unless the path is public, the sender. It adds the common headers to every response. This module
+//! determines the requirements of a path; `access.rs` identifies the sender.
 
 use std::{net::SocketAddr, sync::Arc};
 
@@ -31,14 +31,14 @@ pub(crate) const PAGES: &str = "/_portal/";
 const RELAYS: &str = "/_portal/api/";
 /// The explorer, a third-party page that signs its requests itself.
 const FOREIGN: [&str; 2] = ["/_explorer", "/_explorer/"];
-/// Path of a backup, which reads everything, including password verifiers and roles: a read-only
-/// key does not suffice. Only one can run at a time and it delays reaping, so it is checked like a
-/// change although it is a GET.
+/// Path of a backup. It is checked like a change although it is a GET. A backup contains
+/// everything, including password verifiers and roles, so a read-only key does not suffice. Only
+/// one can run at a time, and it delays reaping.
 pub const BACKUP: &str = "/_ebb/backup";
 /// Header sent by programs. Pages of other sites cannot make a browser send it: that would need a
 /// CORS preflight, which this server never permits.
 pub const CLIENT: &str = "x-ebb-client";
-/// Path suffix of a forecast, which changes nothing although it is a POST.
+/// Path suffix of an expiry preview, which is a POST but changes nothing.
 const PREVIEW: &str = "/expiry/preview";
 
 /// The middleware around every route; refused requests do not reach the route.
@@ -57,8 +57,8 @@ pub(crate) async fn pass_gate<D: Doors>(
 }
 
 /// Refuses a request that may not proceed, and stores the sender's rights in it for the route. The
-/// host is checked first: with another host name a page of another site could even read the health
-/// routes.
+/// host is checked first, for all paths: with another host name, a page of another site could read
+/// even the responses of the health routes.
 fn check_request<D: Doors>(portal: &Portal<D>, request: &mut Request) -> Result<()> {
     let headers = request.headers();
     let host = host::check_host(&portal.hosts, request.uri(), headers)?;

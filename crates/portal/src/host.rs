@@ -6,8 +6,8 @@ use axum::http::{HeaderMap, Method, Uri, header};
 
 use crate::error::{Error, Result};
 
-/// Refuses a request for a host that is not the server's; returns its `Host` header. Exactly one
-/// such header is permitted, and a host in the URI must be the server's too.
+/// Refuses a request for a host that is not the server's; returns its `Host` header. There must be
+/// exactly one such header, and a host in the URI must be the server's, too.
 pub(crate) fn check_host<'a>(hosts: &Hosts, uri: &Uri, headers: &'a HeaderMap) -> Result<&'a str> {
     let mut given = headers.get_all(header::HOST).iter();
     let (Some(host), None) = (given.next(), given.next()) else {
@@ -26,9 +26,10 @@ pub(crate) fn only_reads(method: &Method) -> bool {
     matches!(*method, Method::GET | Method::HEAD)
 }
 
-/// Refuses a request from a page of another site, by headers that browsers set and pages cannot.
-/// Other clients send neither header and pass this check. Read-only requests need no check, since
-/// the other site cannot read the response.
+/// Refuses a request from a page of another site, by the headers `origin` and `sec-fetch-site`,
+/// which browsers set and pages cannot change. Clients that are not browsers send neither and pass
+/// this check. Read-only requests need no check, since a page of another site cannot read the
+/// response.
 pub(crate) fn check_site(host: &str, headers: &HeaderMap) -> Result<()> {
     let crosses = headers.get_all("sec-fetch-site").iter().any(|site| site == "cross-site");
     // The scheme is ignored: a proxy may have added TLS.

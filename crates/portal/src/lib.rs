@@ -1,6 +1,6 @@
 //! The portal's part of the admin address: authentication, sessions, the files of the web pages,
-//! and the requests that these pages make. It does not depend on the APIs' protocols or the engine:
-//! it uses them through the trait [`Doors`], which the server implements.
+//! and the requests that these pages make. It depends neither on the APIs' protocols nor on the
+//! engine. It calls the APIs through the trait [`Doors`], which the server implements.
 //!
 //! ```text
 //! request → gate (host, site, key or session) → route of the server

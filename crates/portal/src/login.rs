@@ -60,8 +60,8 @@ pub(crate) async fn sign_in<D: Doors>(
 }
 
 /// Handles `DELETE /_portal/api/session`: ends the session of the cookie, if there is one, and
-/// removes the cookie. If that cannot be stored, the session is ended only until the next restart,
-/// and the response says so.
+/// removes the cookie. If the end of the session cannot be stored, the response is an error: the
+/// session is then ended only until the next restart.
 pub(crate) async fn sign_out<D: Doors>(
     State(portal): State<Arc<Portal<D>>>,
     headers: HeaderMap,
@@ -79,8 +79,8 @@ pub(crate) async fn sign_out<D: Doors>(
     Ok(with_cookie(StatusCode::NO_CONTENT.into_response(), &no_cookie()))
 }
 
-/// Refuses a change without a token. A token without a session is accepted here too, because a user
-/// who logs in has no session yet.
+/// Refuses a change without a token. The token of pages without a session is also accepted, because
+/// a user who logs in has no session yet.
 fn check_token<D: Doors>(portal: &Portal<D>, headers: &HeaderMap) -> Result<()> {
     let session = portal.doorman.find_session(headers);
     let checked = portal.doorman.check_token(headers, session.as_ref());

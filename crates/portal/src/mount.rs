@@ -15,9 +15,9 @@ use crate::{
     relay,
 };
 
-/// Returns the portal's routes and the server's, with the portal's checks around all of them. Paths
-/// that start with `/_` need a login if one is required; other paths without a route are files or
-/// links of the pages.
+/// Returns the routes of the portal and of the server, with the portal's checks around all of them.
+/// Paths that start with `/_` require a login if the portal does. Other paths without a route are
+/// files of the pages, or links into them.
 pub fn mount<D: Doors>(portal: Arc<Portal<D>>, routes: Router) -> Router {
     let session = get(login::get_login::<D>).post(login::sign_in::<D>).delete(login::sign_out::<D>);
     Router::new()

@@ -1,5 +1,5 @@
-//! Relays requests of the web pages to the APIs, unwrapped and with the sender's right. Their
-//! contents are not interpreted.
+//! Relays requests of the web pages to the APIs, with the right of the sender. The contents of the
+//! requests are not interpreted.
 
 use std::{net::SocketAddr, sync::Arc};
 

@@ -18,8 +18,8 @@ const FIXED: [(HeaderName, &str); 3] = [
 /// responses.
 const SAME_ORIGIN: [&str; 2] = ["cross-origin-opener-policy", "cross-origin-resource-policy"];
 
-/// Adds the headers. A response with its own content security policy keeps it, such as the
-/// explorer's.
+/// Adds the headers. A response that already has a content security policy, such as the explorer's,
+/// keeps it.
 pub(crate) fn add_headers(headers: &mut HeaderMap) {
     headers
         .entry(header::CONTENT_SECURITY_POLICY)

@@ -1,6 +1,6 @@
-//! Session cookies and the CSRF tokens of pages. A session ends by its expiry, by removal of the
-//! key that it was started with, or by a logout, which is recorded (`ended.rs`). Nothing else is
-//! stored, and sessions survive a restart.
+//! Session cookies and the CSRF tokens of pages. A session ends when it expires, when the key with
+//! which it was started is removed, or by a logout. Only logouts are stored (`ended.rs`); sessions
+//! survive a restart.
 //!
 //! ```text
 //! ebb_session = <end, seconds since 1970>.<w or r>.<16 hex digits>.<HMAC-SHA256, base64>
@@ -28,11 +28,11 @@ pub(crate) enum By {
     Session(Session),
 }
 
-/// Label for deriving session keys from the account's keys. Another number invalidates all sessions
-/// of earlier versions.
+/// Label for deriving session keys from the account's keys. If its number changes, all sessions of
+/// earlier versions become invalid.
 const LABEL: &[u8] = b"ebb portal session 2";
-/// Prefix of the signed text of a cookie. The three prefixes keep signatures of one kind from being
-/// valid as another.
+/// Prefix of the signed text of a cookie. The prefixes differ, so that a signature of one kind of
+/// text is not valid for another kind.
 const COOKIE: &[u8] = b"cookie\0";
 /// Prefix of the signed text of a CSRF token.
 const TOKEN: &[u8] = b"token\0";
@@ -43,9 +43,9 @@ const NAME: &str = "ebb_session";
 /// A valid session: opened from a cookie, or just started.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Session {
-    /// What the key with which the session was started allows.
+    /// Right of the key with which the session was started.
     pub(crate) right: Right,
-    /// Position in the account's list of the key with which the session was started.
+    /// Position, in the account's list of keys, of the key with which the session was started.
     place: usize,
     /// Expiry in seconds since the Unix epoch.
     until: i64,
@@ -63,14 +63,16 @@ impl Session {
 #[derive(Debug)]
 pub(crate) struct Sessions {
     current: CurrentKeys,
-    /// A key derived from each account key: a session ends when its key is removed.
+    /// A key derived from each of the account's keys. If an account key is removed, so is its
+    /// derived key, which ends the sessions started with it.
     derived: ArcSwap<Derived>,
-    /// Random key of this process: signs the tokens of pages without a session, and identities.
+    /// Random key of this process. It signs the tokens of pages without a session, and the
+    /// identities of senders.
     own: Key,
     ended: Ended,
 }
 
-/// Session keys, and the account keys that they were derived from.
+/// The derived session keys, and the account keys from which they were derived.
 #[derive(Debug)]
 struct Derived {
     from: Arc<Keys>,
@@ -188,8 +190,8 @@ impl Sessions {
         decode_digest(token).is_some_and(|token| key.verifies(&[TOKEN, subject], &token).into())
     }
 
-    /// Returns an identifier shared by the requests of one session, or with one key; open cursors
-    /// belong to it.
+    /// Returns an identifier that all requests of one session, or with one key, have in common.
+    /// Open cursors belong to this identity.
     pub(crate) fn identity(&self, by: &By) -> [u8; 32] {
         match by {
             By::Nothing => self.own.sign(&[IDENTITY]),
@@ -200,7 +202,7 @@ impl Sessions {
         }
     }
 
-    /// Returns the key and the text by which the CSRF token of a session is signed.
+    /// Returns the key with which the CSRF token of a session is signed, and the signed text.
     fn signing_key<'a>(&self, session: Option<&'a Session>) -> (Key, &'a [u8]) {
         let derived = self.keys();
         let of = |session: &'a Session| {
@@ -224,8 +226,8 @@ fn right_letter(right: Right) -> &'static str {
     }
 }
 
-/// Returns the `Set-Cookie` value of a session: scripts cannot read the cookie, and cross-site
-/// requests do not include it. A cookie set over TLS is only sent over TLS.
+/// Returns the `Set-Cookie` value of a session: scripts cannot read the cookie, and browsers omit
+/// it from cross-site requests. A cookie that was set over TLS is sent only over TLS.
 pub(crate) fn session_cookie(session: &Session, over_tls: bool) -> String {
     let (sealed, secure) = (session.value(), if over_tls { "; Secure" } else { "" });
     format!("{NAME}={sealed}; HttpOnly; SameSite=Strict; Path=/; Max-Age={SESSION_SECONDS}{secure}")
