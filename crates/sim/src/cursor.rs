@@ -1,8 +1,8 @@
 //! A query that spans several batches while documents change.
 //!
-//! Each batch has its own instant. A scan returns documents as of that instant; a sort has read
-//! them for the first batch and may return older versions, but never one that has expired since. A
-//! document that does not change is returned exactly once.
+//! Each batch has its own instant. A scan returns documents as of the batch's instant. A sort has
+//! read all documents for the first batch; it may return older versions, but no document that has
+//! expired since. A document that does not change is returned exactly once.
 
 use std::collections::BTreeMap;
 
@@ -17,13 +17,13 @@ use crate::{model::Model, shape::id_of};
 pub(crate) struct OpenCursor {
     /// The engine's cursor.
     cursor: Cursor<PausingStore>,
-    /// Life and version of each document when the first batch was read, by id.
+    /// Life and version of each document, by id, when the first batch was read.
     start: BTreeMap<i32, (u32, u32)>,
     /// Indexes that existed when the cursor's query was planned.
     had: Vec<&'static str>,
     /// Ids returned so far, in order.
     returned: Vec<i32>,
-    /// Whether a sort buffers rows, so that the cursor may return older versions.
+    /// Whether a sort buffers the rows, so that the cursor may return older versions of documents.
     buffered: bool,
     /// Whether the cursor's first batch was read.
     began: bool,
@@ -47,7 +47,7 @@ impl OpenCursor {
         }
     }
 
-    /// Reads and checks a batch; returns whether there may be more.
+    /// Reads and checks a batch. Returns whether the cursor may have further batches.
     pub(crate) fn next_batch(&mut self, model: &Model, documents: usize) -> Result<bool, String> {
         if !std::mem::replace(&mut self.began, true) {
             let all = model.live_documents().map(|(id, doc)| (*id, (doc.life, doc.version)));
@@ -77,7 +77,8 @@ impl OpenCursor {
         Ok(!batch.done)
     }
 
-    /// Returns whether the cursor scans an index that may be dropped while it is open.
+    /// Returns whether the cursor scans an index. The index may be dropped while the cursor is
+    /// open.
     fn may_be_gone(&self) -> bool {
         let explain = self.cursor.explain();
         // The index on the id is never dropped.

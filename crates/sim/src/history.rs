@@ -1,8 +1,9 @@
 //! One random history: its operations, their order, and their interleaving.
 //!
 //! A step does one thing: an operation, a read, a move of the clock, a pass of the reaper, a
-//! restart, the next batch of a cursor. Some operations are held or stopped on purpose, at most one
-//! of each at a time. After every step one random path is read and checked; at the end all are.
+//! restart, the next batch of a cursor. At most one operation at a time is held before its commit
+//! is published, and one is stopped within a read. After every step one random read path is
+//! checked, and at the end all paths.
 
 use std::{
     fmt::Write as _,
@@ -20,14 +21,14 @@ use crate::{
     world::{How, World},
 };
 
-/// Number of steps of a history: failures of short histories are easier to read, and there are
+/// Number of steps of a history. Short histories are easier to read after a failure, and there are
 /// thousands of seeds.
 const STEPS: usize = 30;
 /// Number of ids. There are few, so that operations conflict.
 const IDS: i32 = 5;
 
-/// Name, path, whether unique and whether partial, of each index. The indexes on `d` and `e` may
-/// expire documents.
+/// Name, path, uniqueness and partiality of each index. The indexes on `d` and `e` may expire
+/// documents.
 const INDEXES: [(&str, &str, bool, bool); 5] = [
     ("v_1", "v", false, false),
     ("u_1", "u", true, false),
@@ -36,12 +37,12 @@ const INDEXES: [(&str, &str, bool, bool); 5] = [
     ("t_1", "t", false, false),
 ];
 
-/// Log of the steps for a failure report, one line each.
+/// Log of the steps, one line each, for the report of a failure.
 #[derive(Debug, Default)]
 struct Log(String);
 
 impl Log {
-    /// Records the next step, with the time since the start.
+    /// Records the next step, with the database time since the start.
     fn note_step(&mut self, model: &Model, what: &dyn std::fmt::Debug) {
         let ms = model.now_ms - test_kit::START_MS;
         let _ = writeln!(self.0, "  at {ms}: {what:?}");
@@ -134,7 +135,7 @@ fn cursor_step(world: &mut World, rng: &mut fastrand::Rng, log: &mut Log) -> Res
     world.next_batch(which, rng.usize(1..3))
 }
 
-/// Reads along a path; the read may be stopped inside its view.
+/// Reads along a random path. The read may be stopped after it has opened its view.
 fn look_step(world: &mut World, rng: &mut fastrand::Rng, log: &mut Log) -> Result<(), String> {
     let path = Path::random_path(rng, &world.model, IDS);
     let stop = !world.is_held() && !world.has_stopped() && rng.bool();
@@ -202,8 +203,8 @@ fn index_op(model: &Model, rng: &mut fastrand::Rng) -> Op {
     }
 }
 
-/// Returns a later instant. Two of three are within a millisecond of an expiration, where the
-/// result is decided.
+/// Returns a later instant. With a probability of two thirds it is within a millisecond of an
+/// expiration, where errors are most likely.
 fn later_instant(model: &Model, rng: &mut fastrand::Rng) -> i64 {
     let deadlines = model.coming_expirations();
     if rng.u8(0..3) != 0 && !deadlines.is_empty() {

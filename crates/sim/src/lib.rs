@@ -1,5 +1,6 @@
-//! Seeded random histories of the engine, compared with a naive model without floors, views or
-//! commit order: it evaluates the TTL rules at every relevant instant and remembers expirations.
+//! Random histories of the engine from seeds, compared with a naive model. The model has no views
+//! and no commit order: it evaluates the TTL rules at every relevant instant, and remembers which
+//! documents have expired.
 //!
 //! ```text
 //!  seed ──▶ history ──▶ world ──┬──▶ engine (memory store, manual clock, polled by hand)
@@ -7,9 +8,10 @@
 //!                      after each step: every path returns what the model says
 //! ```
 //!
-//! A seed determines a history completely: a failure is reproduced by its number. Operations are
-//! polled by hand, so that they can be held between stamp and publication, or stopped during their
-//! reads, at chosen points (`world.rs`). Names of collections have separate histories (`names.rs`).
+//! A seed determines a history completely, so that a failure can be reproduced by the number of its
+//! seed. Operations are polled by hand, so that they can be held between stamp and publication, or
+//! stopped during their reads, at chosen points (`world.rs`). Names of collections have separate
+//! histories (`names.rs`).
 
 mod cursor;
 mod dialect;

@@ -20,7 +20,7 @@ pub(crate) struct Doc {
     pub(crate) body: Document,
     /// Second of the document's last write.
     ts: i64,
-    /// Number of the life: a new one starts when an id is inserted again.
+    /// Number of the document's life. A new life starts when the id is inserted again.
     pub(crate) life: u32,
     /// Number of the document's last write.
     pub(crate) version: u32,
@@ -33,7 +33,7 @@ pub(crate) struct Doc {
 pub(crate) struct Model {
     /// Milliseconds since 1970.
     pub(crate) now_ms: i64,
-    /// Default TTL in seconds, -1 for on without a default; `None` is off.
+    /// Default TTL in seconds; -1 enables TTL without a default, and `None` disables TTL.
     pub(crate) default: Option<i64>,
     /// Documents by id; expired ones stay until overwritten.
     docs: BTreeMap<i32, Doc>,
@@ -41,7 +41,7 @@ pub(crate) struct Model {
     pub(crate) indexes: BTreeMap<&'static str, Index>,
     /// Numbers of the lives that ended by expiration.
     expired: BTreeSet<u32>,
-    /// Number of lives so far, which is the number of the next one.
+    /// Number of lives so far. It is also the number of the next life.
     lives: u32,
     /// Number of writes so far.
     versions: u32,
@@ -68,7 +68,8 @@ fn earliest_date(value: Option<&Value>) -> Option<i64> {
 }
 
 impl Doc {
-    /// Returns the instants at which it expires under these settings, in milliseconds:
+    /// Returns the instants at which the document expires under the model's settings, in
+    /// milliseconds:
     ///
     /// | default | no `ttl` | `ttl` = -1 | `ttl` = n |
     /// |---|---|---|---|
@@ -76,7 +77,8 @@ impl Doc {
     /// | -1 | never | never | n seconds after the write |
     /// | d | d seconds after the write | never | n seconds after the write |
     ///
-    /// Plus n seconds after its date, for each date index that holds it.
+    /// In addition, n seconds after the date in its field, for each date index that contains the
+    /// document.
     fn expiry_instants(&self, model: &Model) -> Vec<i64> {
         let mut all = Vec::new();
         match (model.default, whole_number(self.body.get("ttl"))) {
@@ -109,10 +111,10 @@ impl Model {
         }
     }
 
-    /// Records what has expired at this instant under the settings in force.
+    /// Records what has expired at this instant under the current settings.
     ///
-    /// Called before and after every change that matters: a document may expire by a setting that
-    /// is changed at the same instant, and then stays expired.
+    /// It is called before and after every change that affects expiry: a document that expires by a
+    /// setting at the very instant at which the setting changes stays expired.
     pub(crate) fn remember_expired(&mut self) {
         let due =
             |doc: &Doc| doc.expiry_instants(self).iter().any(|deadline| *deadline <= self.now_ms);
@@ -129,7 +131,7 @@ impl Model {
         self.expired.contains(&life)
     }
 
-    /// Moves time; checks expirations before and after, under the current settings.
+    /// Moves time. Records expirations before and after the move, under the current settings.
     pub(crate) fn move_to(&mut self, ms: i64) {
         self.remember_expired();
         self.now_ms = ms;
@@ -152,12 +154,12 @@ impl Model {
         self.docs.get(&id).filter(|doc| !doc.died)
     }
 
-    /// Returns a document that is expired here but live in `other`, which an observer of this state
-    /// must never see again.
+    /// Returns the id of a document that is expired in this state but live in `other`, a later
+    /// state. No reader that sees this state may see the document again. `id` limits the search to
+    /// one document.
     ///
-    /// While a commit is held, a reader may see a document as expired although the held commit
-    /// renews it. Both would be correct for a moment, and the document would reappear: the engine
-    /// has to make its readers wait.
+    /// While a commit is held, a reader could see a document as expired that the held commit
+    /// renews. The document would then reappear, so the engine has to make its readers wait.
     pub(crate) fn rises_in(&self, other: &Self, id: Option<i32>) -> Option<i32> {
         let here = self.docs.iter().filter(|(at, doc)| doc.died && id.is_none_or(|id| **at == id));
         let mut risen = here.filter(|(id, doc)| {
@@ -172,7 +174,8 @@ impl Model {
         self.live_documents().fold((0, 0), |(count, sum), (_, doc)| (count + 1, sum + bytes(doc)))
     }
 
-    /// Returns whether another live document has a value of this body that must be unique.
+    /// Returns whether another live document has a value that this body has and that must be
+    /// unique.
     fn is_value_taken(&self, body: &Document) -> bool {
         let unique = self.indexes.values().filter(|index| index.unique);
         unique.into_iter().any(|index| {
@@ -203,7 +206,7 @@ impl Model {
         true
     }
 
-    /// Edits a live document; if the edit changes nothing, nothing is written.
+    /// Edits a live document. If the edit changes nothing, nothing is written.
     fn update_body(&mut self, id: i32, change: impl FnOnce(&mut Document)) -> Outcome {
         let Some(doc) = self.live_document(id) else { return Outcome::updated(0, 0) };
         let mut body = doc.body.clone();
@@ -214,7 +217,8 @@ impl Model {
         if self.write_body(body) { Outcome::updated(1, 1) } else { Outcome::Duplicate }
     }
 
-    /// Applies an operation at this instant; returns the expected result.
+    /// Applies an operation at the current instant. Returns the result that the engine is expected
+    /// to have.
     pub(crate) fn apply_op(&mut self, op: &Op) -> Outcome {
         self.remember_expired();
         let outcome = self.apply_now(op);

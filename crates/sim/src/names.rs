@@ -2,9 +2,10 @@
 //! documents are inserted. Acknowledged documents have to exist under the final name of their
 //! collection, and collections disappear only if dropped or replaced.
 //!
-//! There is no model of the order, since several operations run concurrently; checked is what holds
-//! in any order: every collection has one name and one id, acknowledged documents are in their
-//! collection, no space is orphaned, and a restart changes nothing.
+//! Several operations run concurrently, and there is no model of their order. Therefore only
+//! properties are checked that hold in any order: every collection has one name and one id,
+//! acknowledged documents are in their collection, no stored data is orphaned, and a restart
+//! changes nothing.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -52,8 +53,8 @@ enum NameOp {
 enum NameOutcome {
     /// Created the collection with this id.
     Made(u32),
-    /// Inserted the document with the second number as its id into the collection with the first as
-    /// its id.
+    /// The document with the second number as its id was inserted into the collection with the
+    /// first number as its id.
     Inserted(u32, i32),
     Dropped,
     /// Renamed the collection.
@@ -110,7 +111,8 @@ async fn run_op(op: NameOp, engine: Engine<PausingStore>) -> Result<NameOutcome,
 struct Known {
     /// Documents whose inserts were acknowledged.
     acknowledged: BTreeSet<i32>,
-    /// Whether a creation of this collection was acknowledged; a second one would be an error.
+    /// Whether a creation of this collection was acknowledged. A second acknowledgement would be an
+    /// error.
     made: bool,
 }
 
@@ -125,7 +127,7 @@ struct NamesWorld {
     takers: usize,
     /// Documents of inserts whose result is unknown.
     doubtful: BTreeSet<i32>,
-    /// Whether an operation was abandoned, so that the next start has to remove what it left.
+    /// Whether an operation was abandoned. The next start then has to remove its remains.
     left: bool,
     next_id: i32,
     log: Vec<String>,
@@ -262,8 +264,8 @@ impl NamesWorld {
         self.note_outcome(op, told)
     }
 
-    /// Records the result of an operation. A missing or existing name is no error here: another
-    /// operation came first.
+    /// Records the result of an operation. A name that is missing, or that exists already, is no
+    /// error here: another operation was executed before.
     fn note_outcome(
         &mut self,
         op: NameOp,
@@ -308,7 +310,8 @@ impl NamesWorld {
         Err(format!("{} operations never end", self.under.len()))
     }
 
-    /// Compares the state with what was acknowledged; no operation may be in progress.
+    /// Compares the state of the engine with all acknowledged results. No operation may be in
+    /// progress.
     fn check_world(&self) -> Result<(), String> {
         let names = self.names_and_ids();
         // Two names with one id would be one collection under both.

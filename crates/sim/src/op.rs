@@ -75,8 +75,8 @@ impl Outcome {
 }
 
 impl Op {
-    /// Returns whether the operation changes settings rather than documents. Its effect is visible
-    /// before it completes, see `World::take_effect`.
+    /// Returns whether the operation changes settings rather than documents. The effect of such an
+    /// operation is visible before the operation completes, see `World::take_effect`.
     pub(crate) fn is_settings(&self) -> bool {
         matches!(
             self,
@@ -106,7 +106,8 @@ impl Op {
         matches!(value, Some(Value::Array(_)))
     }
 
-    /// Returns the id of the document that the operation affects, if it is known.
+    /// Returns the id of the document that the operation affects; `None` if the id is not known in
+    /// advance.
     pub(crate) fn id(&self) -> Option<i32> {
         match self {
             Self::Insert(body) | Self::Replace { body, .. } | Self::FindAndReplace(body) => {
@@ -136,7 +137,7 @@ impl Op {
         }
     }
 
-    /// Runs the operation in the collection; the caller classifies failures.
+    /// Runs the operation in the collection. The caller classifies its failures.
     async fn run_in(
         self,
         engine: &Engine<PausingStore>,
@@ -215,7 +216,8 @@ impl Op {
     }
 }
 
-/// Builds the engine's index. A unique one is sparse: missing values do not conflict here.
+/// Builds the engine's index. A unique index is also sparse, so that documents without a value do
+/// not conflict.
 fn index_spec(name: &str, wanted: &Index) -> IndexSpec {
     IndexSpec {
         name: name.to_owned(),
@@ -285,8 +287,8 @@ pub(crate) fn random_date(rng: &mut fastrand::Rng, now_ms: i64) -> Value {
     }
 }
 
-/// Returns a random document. Each optional field is present in a quarter to half of them, so that
-/// sparse and partial indexes, `ttl` and dates occur in all combinations.
+/// Returns a random document. Each optional field is present with a probability of a quarter to a
+/// half, so that sparse and partial indexes, `ttl` and dates occur in all combinations.
 pub(crate) fn random_body(rng: &mut fastrand::Rng, id: i32, now_ms: i64) -> Document {
     let mut body = doc! { "_id": id, "v": rng.i32(0..3) };
     if rng.u8(0..3) == 0 {
@@ -310,8 +312,8 @@ pub(crate) fn random_body(rng: &mut fastrand::Rng, id: i32, now_ms: i64) -> Docu
     body
 }
 
-/// Returns a random `ttl`: mostly seconds that elapse within the history, sometimes -1, sometimes
-/// an integral double, which is valid too.
+/// Returns a random `ttl`: mostly seconds that elapse within the history, sometimes -1, sometimes a
+/// double without a fraction, which is also valid.
 pub(crate) fn random_ttl(rng: &mut fastrand::Rng) -> Option<Value> {
     match rng.u8(0..8) {
         0 => Some(Value::Int32(-1)),

@@ -19,7 +19,7 @@ pub(crate) enum Path {
     Scan,
     /// All rows in reverse order.
     Backward,
-    /// A scan united with a second scan of the collection: both halves have one instant.
+    /// A scan united with a second scan of the collection. Both must read at the same instant.
     Twice,
     /// All entries of the index with this name, by a hint.
     Index(&'static str),
@@ -147,7 +147,8 @@ impl Path {
         Ok(Seen::Docs(found))
     }
 
-    /// Returns the expected result by the model. A forecast clones the model and moves it forward.
+    /// Returns the result that the path is expected to have by the model. For a forecast, a copy of
+    /// the model is moved forward.
     pub(crate) fn expected_in(&self, model: &Model) -> Seen {
         match self {
             Self::Count => Seen::Amounts(vec![model.live_amount()]),
@@ -176,7 +177,7 @@ impl Path {
         }
     }
 
-    /// Returns a random path. Indexes are most frequent, since they have most ways of being wrong.
+    /// Returns a random path. Indexes are the most frequent, since they can be wrong in most ways.
     pub(crate) fn random_path(rng: &mut fastrand::Rng, model: &Model, ids: i32) -> Self {
         let indexes: Vec<&'static str> = model.indexes.keys().copied().collect();
         match rng.u8(0..15) {
@@ -206,7 +207,8 @@ fn minus(a: (i64, i64), b: (i64, i64)) -> (i64, i64) {
     (a.0 - b.0, a.1 - b.1)
 }
 
-/// Returns the amount that expires within each horizon, by advancing a copy of the model to it.
+/// Returns the number and bytes of the documents that expire within each horizon, found by moving
+/// copies of the model to the horizons.
 fn expirations_within(model: &Model) -> Vec<(i64, i64)> {
     let later = |seconds: &i64| {
         let mut later = model.clone();

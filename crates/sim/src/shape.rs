@@ -7,11 +7,12 @@ use document::{Document, Value};
 pub(crate) struct Index {
     /// Indexed field.
     pub(crate) path: &'static str,
-    /// Whether no two live documents share a value; missing values do not count.
+    /// Whether no two live documents may have the same value. Missing values do not count.
     pub(crate) unique: bool,
     /// Whether the index holds only documents with `p: 1`.
     pub(crate) partial: bool,
-    /// Expiration seconds after the date; `None` for a plain index.
+    /// Number of seconds between the date and the expiration; `None` for an index that does not
+    /// expire documents.
     pub(crate) after: Option<i64>,
 }
 

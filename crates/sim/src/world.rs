@@ -1,5 +1,5 @@
-//! The engine and the model side by side, with operations that are held between stamp and
-//! publication, stopped inside their view, or waiting for either.
+//! The engine and the model side by side. An operation may be held after its commit is stamped and
+//! before it is published, stopped after it has opened its view, or waiting for another operation.
 //!
 //! While operations are in progress there are three states of the model:
 //!
@@ -9,9 +9,10 @@
 //!  model       ordered: including the held commit
 //! ```
 //!
-//! An operation that ran without interruption has to agree with `published`. One that was stopped
-//! inside its view agrees with `start`, the state of that view. A change takes effect in `model`
-//! the moment it is ordered; its caller is notified later.
+//! The result of an operation that ran without interruption has to agree with `published`. If the
+//! operation was stopped inside its view, the result has to agree with `start`, the state of that
+//! view. A change takes effect in `model` as soon as its commit is ordered; its caller gets the
+//! result later.
 
 use document::Value;
 use engine::{Namespace, Rules};
@@ -60,7 +61,7 @@ struct UnderWay {
     clean: bool,
     /// Whether the operation was paused after it opened its view.
     stopped: bool,
-    /// Expected result of the activity, if its effect is already in the model.
+    /// Expected result of the activity, if its effect is already in the model; otherwise `None`.
     told: Option<Outcome>,
 }
 
@@ -71,9 +72,9 @@ pub(crate) struct World {
     kit: Kit,
     /// The state of all ordered commits.
     pub(crate) model: Model,
-    /// The state of all published commits, while a commit is held.
+    /// The state of all published commits, while a commit is held; otherwise `None`.
     published: Option<Model>,
-    /// The operations in progress; the one whose commit is held comes first.
+    /// The operations in progress. If a commit is held, its operation is the first.
     under: Vec<UnderWay>,
     /// Queries between two batches.
     cursors: Vec<OpenCursor>,
@@ -105,7 +106,8 @@ fn expect_same<T: PartialEq + std::fmt::Debug>(
 }
 
 impl World {
-    /// Creates a world with an empty collection, in which all rules or all but one are enabled.
+    /// Creates a world with an empty collection. `rules` are the engine's rules, all enabled or all
+    /// but one.
     pub(crate) fn new(rules: Rules) -> Self {
         let dialect = std::sync::Arc::new(ParsedDialect);
         let kit = Kit::new(Setup { rules, dialect, ..Setup::default() });
@@ -177,9 +179,9 @@ impl World {
 
     /// Starts an operation and runs it as far as it gets.
     ///
-    /// A held one is polled while the gate is closed: its commit is stamped and waits for
-    /// publication. A stopped one is polled until the turnstile pauses its n-th read. One that
-    /// completes before that is checked at once.
+    /// An operation to be held is polled while the gate is closed: its commit is stamped and waits
+    /// for publication. An operation to be stopped is polled until the turnstile pauses its n-th
+    /// read. An operation that completes before that is checked at once.
     fn begin_operation(&mut self, what: Activity, how: How) -> Checked {
         match how {
             How::Through => {}
@@ -212,10 +214,11 @@ impl World {
         Ok(())
     }
 
-    /// The operation's first commit is stamped, and is published when the gate opens.
+    /// Records that the operation's first commit is stamped. The commit is published when the gate
+    /// opens.
     ///
     /// From here on there are two states: `published` is visible, `model` is ordered. Only one
-    /// commit is held at a time, so two suffice.
+    /// commit is held at a time, so two states suffice.
     fn hold_commit(&mut self, mut under: UnderWay) {
         self.published = Some(self.model.clone());
         if let Activity::Do(op) = &under.what
@@ -227,10 +230,10 @@ impl World {
         self.under.insert(0, under);
     }
 
-    /// Returns whether an index is incomplete or not in force yet.
+    /// Returns whether the collection has an index that is incomplete or not in effect yet.
     ///
-    /// Such an index serves no query, and an inactive date index expires nothing: the model gets it
-    /// when it comes into force.
+    /// Such an index serves no query, and such a date index expires no documents. The model
+    /// therefore gets the index when it takes effect.
     fn is_building(&self) -> bool {
         let record = &self.kit.collection().state().record;
         let active = |id| {
@@ -242,8 +245,8 @@ impl World {
         !record.indexes.iter().all(ready)
     }
 
-    /// Returns whether an operation takes effect with a later commit than its first. The first
-    /// commit only announces the index to writers, without visible effect.
+    /// Returns whether an operation builds an index, and so takes effect with a later commit than
+    /// its first. The first commit only announces the index to writers, without visible effect.
     fn builds_index(&self, op: &Op) -> bool {
         match op {
             Op::CreateIndex { .. } => true,
@@ -254,10 +257,11 @@ impl World {
         }
     }
 
-    /// Applies a change of settings that came into force while its operation continues.
+    /// Applies a change of settings to the model when it has taken effect while its operation is
+    /// still running.
     ///
-    /// It is in force when its commit is published, which may be long before the operation
-    /// completes, since counters are built after that.
+    /// A change takes effect when its commit is published. This may be long before the operation
+    /// completes, since counters are built afterwards.
     fn take_effect(&mut self, under: &mut UnderWay) {
         let Activity::Do(op) = &under.what else { return };
         if under.told.is_some() || !op.is_settings() {
@@ -279,8 +283,9 @@ impl World {
         }
     }
 
-    /// Checks a read: it has to match the state of its view, and, if it was not stopped while
-    /// settings change, also the state under the new settings.
+    /// Checks the result of a read. It has to match the state of the read's view. If the read was
+    /// not stopped and a held commit changes settings, it also has to match the state under the new
+    /// settings.
     fn check_look(&self, under: &UnderWay, path: &Path, seen: &Seen) -> Checked {
         // The named index was dropped, or is not built yet.
         if *seen == Seen::Gone && under.start.indexes != self.model.indexes {
@@ -304,7 +309,8 @@ impl World {
         first.is_some_and(|under| matches!(&under.what, Activity::Do(op) if op.is_settings()))
     }
 
-    /// Checks that no document that was seen as expired is live in the model of ordered commits.
+    /// Checks that the model with all ordered commits has no live document that the visible state
+    /// has as expired.
     fn check_risen(&self, id: Option<i32>, what: &dyn std::fmt::Debug) -> Checked {
         match self.visible_model().rises_in(&self.model, id) {
             Some(id) => {
@@ -314,8 +320,9 @@ impl World {
         }
     }
 
-    /// Checks the result of a change against the model, and applies it to the model if not done
-    /// yet. While a commit is held, no other operation may take effect.
+    /// Checks the result of a change against the model. Applies the change to the model, unless
+    /// that was done when its commit was held. While a commit is held, no other operation may take
+    /// effect.
     fn check_op(&mut self, under: &UnderWay, op: &Op, told: Outcome) -> Checked {
         if let Some(want) = &under.told {
             return expect_same(op, &told, want);
@@ -373,8 +380,8 @@ impl World {
         }
     }
 
-    /// Publishes the held commit and continues the operations that waited for it. After that there
-    /// is only one state again.
+    /// Publishes the held commit and continues the operations that waited for it. After that,
+    /// `published` and `model` are one state again.
     pub(crate) fn open_gate(&mut self) -> Checked {
         self.kit.store.gate().open();
         self.published = None;
@@ -419,8 +426,8 @@ impl World {
 
     /// Simulates a crash and a restart.
     ///
-    /// Ordered but unpublished commits are lost; their callers got no result. The start completes
-    /// an index build, which therefore takes effect.
+    /// Commits that were ordered but not published are lost; their callers have not got a result.
+    /// The start completes an unfinished index build, so that the index takes effect.
     pub(crate) fn restart(&mut self) -> Checked {
         self.cursors.clear();
         let building = self.is_building();
@@ -442,7 +449,8 @@ impl World {
         Ok(())
     }
 
-    /// Opens a cursor. It reads nothing yet: its first batch has the instant of the request for it.
+    /// Opens a cursor. It reads nothing yet: the instant of the first batch is that of the request
+    /// for this batch.
     pub(crate) fn open_cursor(&mut self, sorted: bool) {
         let open = OpenCursor::new(&self.kit, &self.model, sorted);
         self.cursors.push(open);
@@ -463,8 +471,8 @@ impl World {
         Ok(())
     }
 
-    /// Returns whether a write would first mark an index as multikey. That is a separate commit
-    /// before the write's, and would be the one held.
+    /// Returns whether a write would first mark an index as multikey. That would be a separate
+    /// commit before the commit of the write, and would be held in its place.
     pub(crate) fn notes_arrays(&self, op: &Op) -> bool {
         let state = self.kit.collection().state();
         let mut plain = state.record.indexes.iter().filter(|index| !index.multikey);
@@ -479,7 +487,8 @@ impl World {
 
     /// Reads along every path.
     ///
-    /// Runs at the end of a history with no operation in progress: all paths have to agree.
+    /// This runs at the end of a history, when no operation is in progress: the results of all
+    /// paths have to match the model.
     pub(crate) fn look_everywhere(&mut self, ids: i32) -> Checked {
         let indexes: Vec<_> = self.model.indexes.keys().copied().collect();
         let mut paths = vec![Path::Scan, Path::Backward, Path::Count, Path::Forecast];

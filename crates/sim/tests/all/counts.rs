@@ -1,6 +1,6 @@
 //! Counts answered from index entries alone, compared with a full scan: random documents with all
-//! kinds of values, overwritten and expired meanwhile, random indexes and filters. `SIM_SEED=n`
-//! runs one collection.
+//! kinds of values, some of them overwritten or expired, and random indexes and filters.
+//! `SIM_SEED=n` runs one collection.
 
 use document::{Decimal128, DocRef, Document, Number, ObjectId, Value, doc};
 use engine::{BatchLimit, Explain, Hint, IndexSpec, Plan};
@@ -15,7 +15,7 @@ const COLLECTIONS: u64 = 500;
 const ROUNDS: usize = 4;
 const FILTERS: usize = 25;
 
-/// Returns a value whose key is easily confused with another's.
+/// Returns a value whose index key is easily confused with that of another value.
 fn scalar(rng: &mut Rng) -> Value {
     let decimal = |text: &str| Value::Decimal128(Decimal128::parse(text).unwrap());
     let long = |tail: &str| Value::String("a".repeat(1_000) + tail);
@@ -247,7 +247,8 @@ fn sum_of_ones() -> pipeline::group::Field {
     }
 }
 
-/// Returns the number of cases, and of those answered from entries alone.
+/// Returns the number of cases, and the number of cases that were answered from index entries
+/// alone.
 fn collection(seed: u64) -> (usize, usize) {
     let mut rng = Rng::with_seed(seed);
     let mut world = World::new(&mut rng);

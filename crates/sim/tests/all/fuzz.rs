@@ -1,6 +1,6 @@
 //! Randomly changed bytes and trees of random operators, passed to every parser of external data:
-//! nothing may panic, and whatever is accepted has to be consistent. `FUZZ_CASES` sets the number
-//! of cases per target, `FUZZ_SEED` the first seed.
+//! no parser may panic, and accepted input has to be consistent. `FUZZ_CASES` sets the number of
+//! cases per target, `FUZZ_SEED` the first seed.
 use document::{DocBuf, Document, Value, array, doc};
 use expiry::{Header, HeaderDraft, Lifetime, body_checksum};
 use fastrand::Rng;
@@ -9,7 +9,8 @@ fn setting(name: &str, otherwise: u64) -> u64 {
     std::env::var(name).ok().and_then(|value| value.parse().ok()).unwrap_or(otherwise)
 }
 
-/// Runs a target over many cases, each with its own seed, which a failure reports.
+/// Runs a target on many cases. Each case has a seed of its own, which the report of a failure
+/// contains.
 fn run(name: &str, cases: u64, target: impl Fn(&mut Rng) + std::panic::RefUnwindSafe) {
     let first = setting("FUZZ_SEED", 1);
     for seed in first..first + setting("FUZZ_CASES", cases) {

@@ -1,6 +1,7 @@
-//! Histories of a container with paths indexed on demand: whichever of them are indexed, partly
-//! built or dropped, every page of every query has the same results, end, charge and index names as
-//! in a container with all paths indexed from the beginning, and a full scan has the same results.
+//! Histories of a container with paths indexed on demand: paths are indexed, partly built or
+//! dropped in any combination. Every page of every query must have the same results, end, charge
+//! and index names as in a container with all paths indexed from the start, and a full scan the
+//! same results.
 
 use std::sync::Arc;
 
@@ -92,7 +93,7 @@ impl Shelf {
         }
     }
 
-    /// Reads one page; returns it with the position of the next.
+    /// Reads one page. Returns the page with the position of the next page.
     fn page(
         &self,
         select: &Arc<Select>,
@@ -258,7 +259,8 @@ impl Both {
         }
     }
 
-    /// Runs a query in both; returns its number of pages, and whether an index was used.
+    /// Runs a query in both containers. Returns the number of its pages, and whether an index was
+    /// used.
     fn ask(&mut self, text: &str, random: &mut fastrand::Rng) -> (usize, bool) {
         let select = cosmos_sql::compile(text, &[]);
         let select = Arc::new(select.unwrap_or_else(|error| panic!("{text}: {error:?}")));

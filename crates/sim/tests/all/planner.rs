@@ -1,5 +1,5 @@
-//! Whatever index is used, the result equals that of a full scan: random documents, indexes,
-//! filters and sorts. `SIM_SEED=n` runs one collection.
+//! With every index that the planner can use, the result equals that of a full scan: random
+//! documents, indexes, filters and sorts. `SIM_SEED=n` runs one collection.
 
 use document::{DocRef, Document, Value, array, doc};
 use engine::{BatchLimit, Hint, IndexSpec, Plan};
@@ -22,7 +22,8 @@ pub(crate) fn pick<T: Clone>(rng: &mut Rng, from: &[T]) -> T {
     from[rng.usize(0..from.len())].clone()
 }
 
-/// Returns a text longer than what a key stores; all of them share that prefix.
+/// Returns a text longer than the prefix that an index key stores. All these texts have the same
+/// prefix.
 fn long_text(rng: &mut Rng) -> String {
     "a".repeat(1_100) + pick(rng, &["c", "a", "d", "b"])
 }
@@ -145,7 +146,7 @@ pub(crate) fn filter(rng: &mut Rng) -> Document {
     out
 }
 
-/// Returns the condition for the page after a document in a sort order.
+/// Returns the condition for the page that follows a document in a sort order.
 fn pages_by_key(rng: &mut Rng) -> Value {
     let (path, operator) = (pick(rng, &["a", "b", "c"]), pick(rng, &["$gt", "$lt"]));
     let next = pick(rng, &["_id", "b", "c"]);
@@ -221,7 +222,8 @@ struct Case<'a> {
 }
 
 impl Case<'_> {
-    /// Returns the expected ids: with a hint to a partial index only what it holds.
+    /// Returns the expected ids. With a hint to a partial index, these are only the documents in
+    /// the index.
     fn expected(&self, hint: &Hint, indexes: &[IndexSpec]) -> Vec<i64> {
         let context = Context::default();
         let hinted = indexes.iter().find(|index| *hint == Hint::Index(index.name.clone()));
@@ -292,7 +294,7 @@ impl Case<'_> {
         }
     }
 
-    /// Checks a page against the sort; documents with equal keys are interchangeable.
+    /// Checks a page against the sort. Documents with equal sort keys may occur in any order.
     fn check_page(&self, page: &Page, expected: &[i64], context: &dyn Fn() -> String) {
         let mut ids = test_kit::ids_of(&page.found);
         ids.sort_unstable();
@@ -320,7 +322,7 @@ struct Page {
     found: Vec<Document>,
 }
 
-/// Returns the number of cases, and of those in which the planner chose an index.
+/// Returns the number of cases, and the number of cases in which the planner chose an index.
 fn collection(seed: u64) -> (usize, usize) {
     let mut rng = Rng::with_seed(seed);
     let dialect = std::sync::Arc::new(ParsedDialect);

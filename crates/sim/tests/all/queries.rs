@@ -1,5 +1,5 @@
-//! Queries over items: for any documents, policy and query, neither indexes nor paging change the
-//! result or its order, compared with a scan without indexes.
+//! Queries over items: for all documents, policies and queries, the result and its order are the
+//! same with and without indexes, and in pages of any size.
 
 use std::sync::Arc;
 
@@ -26,7 +26,8 @@ impl ItemWriter for Plain {
     }
 }
 
-/// Feeds a run; the flag tells whether its plan streams, followed by the order of items.
+/// Feeds a run with rows. The second field tells whether the plan streams; the third is the order
+/// of the items.
 pub(crate) struct Feed(pub(crate) Run, pub(crate) bool, pub(crate) ScanOrder);
 
 impl ItemSink for Feed {
@@ -132,7 +133,8 @@ pub(crate) fn pick<'a, T: ?Sized>(random: &mut fastrand::Rng, of: &[&'a T]) -> &
     of[random.usize(..of.len())]
 }
 
-/// Returns short texts, and long ones that differ near the length kept in a path index.
+/// Returns short texts, and long texts that differ near the length up to which a path index stores
+/// them.
 fn text(random: &mut fastrand::Rng) -> &'static str {
     const LONG: &str = "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaab";
     match random.u8(..4) {
@@ -318,7 +320,7 @@ fn an_index_changes_no_answer() {
     assert!(run / 5 < used && run / 5 < found, "{used} by index, {found} found, of {run}");
 }
 
-/// Exceeds what a scan in the order of a path sorts itself.
+/// Exceeds the amount of items that a scan in the order of a path can sort.
 #[test]
 fn many_bytes_of_items_that_an_index_does_not_tell_apart() {
     let rule = PolicyRule { steps: Vec::new(), below: true, included: true };
@@ -342,8 +344,8 @@ fn many_bytes_of_items_that_an_index_does_not_tell_apart() {
     }
 }
 
-/// The request arrives at another time than that at which its rows are judged: functions for the
-/// current time return the latter, for every plan.
+/// A request arrives at another instant than that of its view, which decides the expiry of rows.
+/// Functions for the current time return the instant of the view, with every plan.
 #[test]
 fn a_query_tells_the_instant_of_its_view() {
     let rule = PolicyRule { steps: Vec::new(), below: true, included: true };

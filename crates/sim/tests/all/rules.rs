@@ -1,4 +1,5 @@
-//! Tests the test: without any one of the rules of views and order, histories fail.
+//! Tests the simulation: without any one of the engine's rules for views and commit order,
+//! histories must fail.
 
 use engine::Rules;
 
