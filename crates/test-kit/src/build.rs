@@ -21,7 +21,7 @@ impl Dialect for EqualityDialect {
     }
 }
 
-/// Rules by which a document's root-level `ttl` is its lifetime, and no ids are assigned.
+/// Rules for tests: the `ttl` in the root of a document is its lifetime, and no ids are assigned.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct TtlField;
 
@@ -40,7 +40,7 @@ pub fn equal(path: &str, value: impl Into<Value>) -> Filter {
     compare(path, Comparison::Eq, value)
 }
 
-/// Returns a filter for documents whose value at a path compares to `value` in this way.
+/// Returns a filter for documents whose value at a path has the relation `comparison` to `value`.
 pub fn compare(path: &str, comparison: Comparison, value: impl Into<Value>) -> Filter {
     Filter::Path(Path::new(path), PathTest::Compare(comparison, value.into()))
 }

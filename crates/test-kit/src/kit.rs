@@ -23,7 +23,7 @@ use crate::{
 /// Initial time of test clocks.
 pub const START_MS: i64 = 1_700_000_000_000;
 
-/// Machine clocks that do not advance: only [`Kit::move_to`] moves time.
+/// Machine clocks that do not advance. Time passes only by [`Kit::move_to`].
 #[derive(Debug)]
 struct StillSource;
 
@@ -124,7 +124,7 @@ impl Kit {
         self.engine = open_engine(self.store.clone(), &self.clock, &self.setup);
     }
 
-    /// Opens another engine on the same store, of which this one is not notified.
+    /// Opens another engine on the same store. It is not notified of changes by the first engine.
     pub fn other_engine(&self) -> Engine<PausingStore> {
         open_engine(self.store.clone(), &self.clock, &self.setup)
     }
@@ -226,7 +226,8 @@ impl Kit {
         ready(self.engine.change_index(&self.collection(), name, change)).expect("changed");
     }
 
-    /// Reaps everything that may be reaped now, whether worthwhile or not.
+    /// Reaps everything that may be reaped now, even if the reaper would consider it not worthwhile
+    /// yet.
     pub fn reap_all(&mut self) {
         self.passes += 1;
         ready(self.engine.reap_once(Duration::from_secs(self.passes))).expect("a pass");

@@ -24,7 +24,7 @@ use store::{
 /// Pauses one read until [`open`](Self::open) resumes it.
 #[derive(Debug, Default)]
 pub struct Turnstile {
-    /// Number of reads until one is paused, including that one; 0 pauses none.
+    /// Number of reads until the read that is paused, including that read; 0 pauses none.
     left: AtomicU64,
     /// Whether a paused read still has to wait.
     shut: AtomicBool,
@@ -32,9 +32,11 @@ pub struct Turnstile {
     stopped: Mutex<Option<Waker>>,
     /// Number of reads of rows, as opposed to entries and counts.
     rows: AtomicU64,
-    /// Reads until all existing snapshots end, including the first that fails; 0 ends none.
+    /// Number of reads until all existing snapshots end, including the first read that fails; 0
+    /// ends none.
     until_end: AtomicU64,
-    /// Number of times snapshots were ended. A snapshot taken at a lower number has ended.
+    /// Number of times that snapshots were ended. A snapshot that was taken when this number was
+    /// lower has ended.
     ended: AtomicU64,
 }
 
@@ -50,7 +52,7 @@ impl Turnstile {
         self.left.store(nth, Ordering::SeqCst);
     }
 
-    /// Makes no further read pause; a read that is paused stays paused.
+    /// Makes no further read pause. A read that is already paused stays paused.
     pub fn disarm(&self) {
         self.left.store(0, Ordering::SeqCst);
     }
@@ -128,8 +130,8 @@ impl PausingStore {
         Self { inner, turnstile, behind, anew }
     }
 
-    /// Makes snapshots include this many commits more than `published` reports, as it happens
-    /// briefly whenever a store publishes.
+    /// Makes snapshots include this many commits more than `published` reports. A real store is in
+    /// this state briefly whenever it publishes.
     pub fn fall_behind(&self, commits: u64) {
         self.behind.store(commits, Ordering::SeqCst);
     }
