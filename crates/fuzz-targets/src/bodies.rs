@@ -17,14 +17,14 @@ pub(crate) fn items(bytes: &[u8]) {
     assert_eq!(again, item, "{text}");
 }
 
-/// A value in the SDKs' binary JSON is refused, or can be written as JSON.
+/// Parses a value in the SDKs' binary JSON. It is refused, or can be written as JSON.
 pub(crate) fn binary_json(bytes: &[u8]) {
     let Some(value) = cosmos::fuzzing::read_binary(bytes) else { return };
     let text = to_string(value.as_ref());
     assert!(parse(text.as_bytes(), 200).is_ok(), "{text}");
 }
 
-/// A patch is refused, or its result is a document.
+/// Parses and applies a patch. It is refused, or its result is a document.
 pub(crate) fn patches(bytes: &[u8]) {
     const ITEM: &[u8] = br#"{"id":"1","pk":"a","n":1,"s":"text","a":[1,2,[3]],"o":{"p":{"q":[]}}}"#;
     if let Some(made) = cosmos::fuzzing::patch_item(bytes, ITEM) {
@@ -32,15 +32,15 @@ pub(crate) fn patches(bytes: &[u8]) {
     }
 }
 
-/// A batch is refused, or every item in it is a valid document.
+/// Parses a batch. It is refused, or every item in it is a valid document.
 pub(crate) fn batches(bytes: &[u8]) {
     for item in cosmos::fuzzing::read_batch(bytes) {
         assert!(validate(&item).is_ok(), "an item of a batch is a valid document");
     }
 }
 
-/// A HybridRow stream is refused, or its rows survive a round trip. Inputs are streams, or the
-/// single row of a stream, since generated streams never have the right checksum.
+/// Parses a HybridRow stream. It is refused, or its rows survive a round trip. An input is a stream
+/// or the single row of a stream, since generated streams never have a correct checksum.
 pub(crate) fn hybrid_rows(bytes: &[u8]) {
     let mut row = vec![0x81, 0xf0, 0xd8, 0xff, 0x7f, 1, 10, 0, 0, 0, 0x81, 0xf1, 0xd8, 0xff, 0x7f];
     row.extend_from_slice(&u32::try_from(bytes.len()).unwrap_or(u32::MAX).to_le_bytes());

@@ -7,7 +7,7 @@ use std::sync::{
 
 use evaluation::{Budget, Context, Error, Kind, Watch};
 
-/// Number of watch checks allowed to an evaluation; there is one every few milliseconds.
+/// Maximum number of checks in an evaluation. There is one check every few milliseconds.
 const LOOKS: u32 = 20;
 
 /// Ends an evaluation after too many checks.

@@ -6,7 +6,7 @@ use document::{
     validate, validate_depth,
 };
 
-/// A message is refused, or all its documents are valid and it survives a round trip.
+/// Parses a message. It is refused, or all its documents are valid and it survives a round trip.
 pub(crate) fn wire(bytes: &[u8]) {
     let Some(read) = mongo::fuzzing::read_message(bytes) else { return };
     for document in read.sequences.iter().flat_map(|(_, documents)| documents).chain([&read.body]) {
@@ -17,7 +17,8 @@ pub(crate) fn wire(bytes: &[u8]) {
     assert_eq!((again.body, again.sequences), (read.body, read.sequences));
 }
 
-/// A document is refused, or all of it can be read, compared, encoded as a key and rewritten.
+/// Parses a document. It is refused, or all of it can be read, compared, encoded as a key and
+/// rewritten.
 pub fn bson(bytes: &[u8]) {
     let within = depth_within(bytes, 3);
     if validate(bytes).is_err() {

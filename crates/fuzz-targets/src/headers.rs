@@ -1,5 +1,5 @@
-//! Fuzz targets of request heads of the NoSQL API: verb, path, headers, and texts in them with a
-//! syntax of their own.
+//! Fuzz targets of request heads of the NoSQL API: verb, path, headers, and the texts in them that
+//! have a syntax of their own.
 
 /// Parses a head given as lines: verb, path, then headers, each with a colon.
 pub(crate) fn heads(bytes: &[u8]) {
@@ -14,8 +14,9 @@ pub(crate) fn heads(bytes: &[u8]) {
     cosmos::fuzzing::read_head(verb, path, headers);
 }
 
-/// Parses a resource id, an ETag, a session token, a partition key, a range of keys, a continuation
-/// token, a permission's path: each is refused, or survives a round trip.
+/// Parses a text as a resource id, an ETag, a session token, a partition key, a range of keys, a
+/// continuation token and the path of a permission. Each parser refuses it, or the value survives a
+/// round trip.
 pub(crate) fn tokens(bytes: &[u8]) {
     if let Ok(text) = std::str::from_utf8(bytes) {
         cosmos::fuzzing::read_tokens(text);

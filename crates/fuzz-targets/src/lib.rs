@@ -1,6 +1,7 @@
-//! One function for each parser of external bytes, for fuzzers: it accepts any bytes, must not
-//! panic, and checks that accepted input is consistent. `fuzz/` passes it libFuzzer's inputs; a
-//! test here replays the stored ones. Never shipped.
+//! One function for each parser of external bytes, for fuzzers: each accepts any bytes, must not
+//! panic, and checks that input which the parser accepts is consistent. `fuzz/` passes libFuzzer's
+//! inputs to these functions; a test in this crate replays the stored inputs. The crate is not part
+//! of the server.
 
 mod bodies;
 mod bounds;

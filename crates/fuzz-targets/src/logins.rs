@@ -9,7 +9,7 @@ use auth::{
 /// 2026-01-01 in milliseconds since 1970.
 const NOW_MS: i64 = 1_767_225_600_000;
 
-/// Two messages of a login, separated by a NUL: no login may succeed.
+/// Parses two messages of a login, separated by a NUL. No login may succeed.
 pub(crate) fn scram(bytes: &[u8]) {
     if let Ok(text) = std::str::from_utf8(bytes) {
         let _ = prepare_password(text);
@@ -26,7 +26,8 @@ pub(crate) fn scram(bytes: &[u8]) {
     }
 }
 
-/// Header, date and link of a request, as lines: only a valid signature is accepted.
+/// Checks the signature of a request, given as lines: header, date and link. Only a valid signature
+/// may be accepted.
 pub(crate) fn signatures(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     let mut lines = text.splitn(3, '\n');

@@ -7,7 +7,8 @@ use expiry::Header;
 use journal::{EncodedEntry, Entry, Journal, JournalOptions, LocalJournal, Mutation};
 use tempfile::TempDir;
 
-/// The header of a stored document is refused, or splits the row.
+/// Parses the header of a stored document. It is refused, or it splits the row into header and
+/// document.
 pub(crate) fn rows(bytes: &[u8]) {
     if let Ok((header, body)) = Header::split(bytes) {
         assert!(body.len() < bytes.len());
@@ -16,7 +17,8 @@ pub(crate) fn rows(bytes: &[u8]) {
     let _ = Header::split_row(bytes);
 }
 
-/// A journal entry, a cluster entry, and a cluster's records are refused, or survive a round trip.
+/// Parses a journal entry, a cluster entry and the records of a cluster. Each is refused, or
+/// survives a round trip.
 pub(crate) fn entries(bytes: &[u8]) {
     let shared = Bytes::copy_from_slice(bytes);
     if let Ok((first, rest)) = EncodedEntry::first_of(&shared) {
@@ -36,7 +38,7 @@ pub(crate) fn entries(bytes: &[u8]) {
     }
 }
 
-/// A small journal, as files by name, and the entries appended to it.
+/// A small journal: its files by name, and the entries that were appended to it.
 struct Sample {
     files: Vec<(OsString, Vec<u8>)>,
     entries: Vec<Entry>,
@@ -77,7 +79,7 @@ fn made_entry(n: u64, size: usize) -> Entry {
 }
 
 /// Damages the files of a journal, five bytes per change: file, position (two bytes), content,
-/// kind. The journal is refused, or returns entries as they were appended.
+/// kind. The journal is refused, or returns entries exactly as they were appended.
 pub(crate) fn segments(bytes: &[u8]) {
     let sample = &*SAMPLE;
     let folder = memory_folder();
@@ -120,7 +122,7 @@ fn damage(content: &mut Vec<u8>, at: usize, what: u8, how: u8) {
     }
 }
 
-/// A table list, or the end of a table, is refused or read.
+/// Reads a list of tables, and the end of a table. Each is refused or read without a panic.
 pub(crate) fn tables(bytes: &[u8]) {
     store_tree::fuzzing::read_lists(bytes);
 }

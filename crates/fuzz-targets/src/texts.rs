@@ -14,8 +14,8 @@ use crate::bounds::context;
 /// Maximum nesting depth, below serde_json's limit.
 const DEPTH: usize = 100;
 
-/// JSON is read as by serde_json, except for duplicate names and unescaped tabs and line breaks in
-/// strings; it survives a round trip.
+/// Checks that JSON is parsed as by serde_json, except for duplicate names and for unescaped tabs
+/// and line breaks in strings, and that it survives a round trip.
 pub(crate) fn json(bytes: &[u8]) {
     let other = serde_json::from_slice::<serde_json::Value>(bytes);
     let Ok(value) = parse(bytes, DEPTH) else { return };
@@ -26,7 +26,7 @@ pub(crate) fn json(bytes: &[u8]) {
     assert_eq!(to_string(again.as_ref()), text);
 }
 
-/// A query does not compile, or returns the same in one page as in pages of one item.
+/// Checks that a query that compiles has the same results in one page as in pages of one item.
 pub(crate) fn sql(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     let parameters = [("@p".to_owned(), Value::Int64(2)), ("@s".to_owned(), Value::from("a"))];
@@ -46,7 +46,7 @@ fn says_other_things(text: &str) -> bool {
     ["RAND", "GETCURRENT"].iter().any(|name| text.contains(name))
 }
 
-/// Returns the results of all pages as JSON; `None` if one fails.
+/// Returns the results of all pages as JSON; `None` if a page fails.
 fn pages(plan: &Arc<select::plan::Select>, items: usize) -> Option<Vec<String>> {
     let mut found = Vec::new();
     let mut resume: Option<Resume> = None;
@@ -85,7 +85,7 @@ fn rows() -> Vec<DocBuf> {
     ]
 }
 
-/// A pattern does not compile, or its matches are consistent and at valid positions.
+/// Checks that a pattern that compiles has consistent matches at valid positions.
 pub(crate) fn patterns(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     let mut parts = text.splitn(3, '\n');

@@ -1,5 +1,5 @@
-//! Replays every stored input of every target: those that once caused a failure, and those with the
-//! widest coverage.
+//! Replays every stored input of every target: inputs that once caused a failure, and inputs that
+//! together have the widest coverage.
 #![allow(clippy::unwrap_used, reason = "a failed assumption fails the test")]
 
 use std::{fs, path::PathBuf};
