@@ -1,5 +1,5 @@
-//! Operations and results of batches, each encoded as a row. The meaning of their numbers and texts
-//! is up to the caller.
+//! Operations and results of batches, each encoded as a row. The caller interprets their numbers
+//! and texts.
 
 use crate::{
     error::Result,

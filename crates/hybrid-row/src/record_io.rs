@@ -1,6 +1,6 @@
-//! A stream of records. It starts with a segment header, and more may occur between its records. A
-//! record is a header with the length and checksum of its body, followed by the body, which is a
-//! row.
+//! A stream of records. It starts with a segment header; further segment headers may occur between
+//! its records. A record is a header with the length and checksum of its body, followed by the
+//! body, which is a row.
 
 use crate::{
     cursor::Cursor,
@@ -17,7 +17,8 @@ const RECORD: i32 = 2_147_473_649;
 const SEGMENT_BYTES: usize = 10;
 /// Length of a record header: version, schema, length, checksum.
 const RECORD_BYTES: usize = 13;
-/// Smaller tokens denote a column of a segment header; larger ones encode the length of a name.
+/// Number of tokens of a segment header. In its sparse columns a smaller value denotes a column;
+/// other values encode the length of a name.
 const SEGMENT_TOKENS: u64 = 5;
 /// Presence bits of a segment header: its only fixed column, the length, is present.
 const SEGMENT_BITS: u8 = 1;

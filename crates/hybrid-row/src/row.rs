@@ -84,8 +84,8 @@ fn read_sparse<'a>(
     Ok(())
 }
 
-/// Reads the path of a sparse column, which is a token or text, and returns the index of the
-/// column; `None` for a path that is not in the schema.
+/// Reads the path of a sparse column, which is a token or a name. Returns the index of the column,
+/// or `None` for a path that is not in the schema.
 fn read_path(schema: &Schema, cursor: &mut Cursor<'_>) -> Result<Option<usize>> {
     let token = cursor.take_varuint()?;
     let Some(len) = token.checked_sub(schema.count_of_tokens()) else {

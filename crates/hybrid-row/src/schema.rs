@@ -6,9 +6,9 @@ use crate::types::Type;
 /// How a row stores a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Storage {
-    /// The column is at a fixed offset; zero bytes if it is absent.
+    /// The column is at a fixed offset. If it is absent, its bytes are zero.
     Fixed,
-    /// The column is after the fixed columns, with a length; no bytes if it is absent.
+    /// The column is after the fixed columns and has a length. If it is absent, it takes no bytes.
     Variable,
     /// The column is at the end of the row, with its path.
     Sparse,
@@ -22,8 +22,8 @@ pub(crate) struct Column {
     pub(crate) kind: Type,
 }
 
-/// A schema. Fixed columns precede variable ones and these precede sparse ones; fixed and variable
-/// columns are at most eight, so that their presence bits fit one byte.
+/// A schema. Its order is: fixed columns, variable columns, sparse columns. There are at most eight
+/// fixed and variable columns, so that their presence bits fit one byte.
 #[derive(Debug)]
 pub(crate) struct Schema {
     /// Id in the header of each row.

@@ -12,7 +12,8 @@ pub(crate) enum Type {
     Int32,
     UInt32,
     Float64,
-    /// A boolean; a sparse one has no bytes, because its type code encodes the value.
+    /// A boolean. As a sparse column it has no bytes of its own, because its type code encodes the
+    /// value.
     Bool,
     Utf8,
     Binary,
@@ -40,7 +41,7 @@ mod code {
 }
 
 impl Type {
-    /// Returns the column type of a type code; `None` if no column has it.
+    /// Returns the column type of a type code; `None` if no column of the schemas has this type.
     pub(crate) fn of_code(byte: u8) -> Option<Self> {
         Some(match byte {
             code::FALSE | code::TRUE => Self::Bool,

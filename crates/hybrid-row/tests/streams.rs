@@ -64,9 +64,9 @@ fn captured_requests_are_written_again_to_the_same_bytes() {
     }
 }
 
-/// Captured responses whose bytes differ after decoding and encoding: sparse columns in another
-/// order, named by text or unknown, nonzero bytes of an absent fixed column, and segment headers
-/// that are longer or repeated.
+/// Captured responses that differ in bytes after decoding and encoding. They have sparse columns in
+/// another order, named by text, or unknown; nonzero bytes in an absent fixed column; or segment
+/// headers that are longer or repeated.
 const OTHER_BYTES: [&str; 6] = [
     "read-literal",
     "read-longsegment",
