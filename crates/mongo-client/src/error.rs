@@ -9,7 +9,7 @@ pub enum Error {
     Protocol(String),
     /// The server refused a command.
     Server {
-        /// Error code of the server, 0 if it sent none.
+        /// Error code that the server sent; 0 if it sent none.
         code: i32,
         /// Error message of the server.
         message: String,

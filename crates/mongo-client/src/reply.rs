@@ -19,7 +19,8 @@ pub struct Batch<'a> {
 
 impl<'a> Reply<'a> {
     /// Parses a body. An error of the command, of one of its writes or of its write concern is
-    /// returned as an error, since each of them means that the request was not carried out.
+    /// returned as an error, since after each of them the request was not executed, or not
+    /// completely.
     pub fn new(body: &'a [u8]) -> Result<Self> {
         let Self(body) = Self::of_writes(body)?;
         if let Some(errors) = body.get("writeErrors").and_then(ValueRef::as_array)
@@ -33,8 +34,8 @@ impl<'a> Reply<'a> {
         Ok(Self(body))
     }
 
-    /// Parses a body. An error of the command is returned as an error; errors of single writes stay
-    /// in the body.
+    /// Parses a body. An error of the command is returned as an error; errors of single writes are
+    /// left in the body for the caller.
     pub fn of_writes(body: &'a [u8]) -> Result<Self> {
         let body = DocRef::Raw(body);
         match whole_number(body.get("ok")) {

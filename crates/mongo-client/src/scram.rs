@@ -9,8 +9,8 @@ use sha2::{Digest as _, Sha256};
 
 use crate::error::{Error, Result};
 
-/// Maximum number of hash iterations that a server may request; more would only keep the client
-/// busy.
+/// Maximum number of hash iterations that a server may request. Higher numbers would only keep the
+/// client busy.
 const MAX_ROUNDS: u32 = 1_000_000;
 
 /// A login in progress.

@@ -25,7 +25,8 @@ pub struct Sequence<'a> {
     pub documents: &'a [DocBuf],
 }
 
-/// Replaces the content of `out` by a request. No flags are set, so a reply is expected.
+/// Replaces the content of `out` by a request. The request sets no flags, so the server sends a
+/// reply.
 pub fn encode_request(
     out: &mut Vec<u8>,
     request: i32,
@@ -69,7 +70,7 @@ pub fn message_length(bytes: &[u8]) -> Result<Option<usize>> {
 }
 
 /// Returns the body of a complete reply to `request`. Other features of OP_MSG, such as checksums,
-/// were not requested and are an error.
+/// are an error, since they were not requested.
 pub fn reply_body(message: &[u8], request: i32) -> Result<&[u8]> {
     let broken = |what: &str| Error::Protocol(what.to_owned());
     if word_at(message, 8) != Some(request) {
