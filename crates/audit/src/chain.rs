@@ -1,5 +1,5 @@
-//! The hash chain of the lines, and the check of a file. A line is a JSON object; its last field is
-//! the SHA-256 of the line up to there, which includes the previous hash.
+//! The hash chain of the lines, and the check of a file. A line is a JSON object. Its last field is
+//! the SHA-256 of the line before that field, which includes the hash of the previous line.
 //!
 //! ```text
 //! {"action":"dropUser",..,"previous":"5d41..","hash":"9f86.."}
@@ -39,7 +39,8 @@ impl Default for Place {
 }
 
 impl Place {
-    /// Returns the next line, with its line feed, and the position after it.
+    /// Returns the next line of the chain, with its line feed, and the end of the chain after this
+    /// line.
     pub(crate) fn next_line(&self, event: &Event<'_>, time: &str) -> (String, Self) {
         let number = self.number + 1;
         let mut fields = event.fields(number, time);
@@ -51,8 +52,8 @@ impl Place {
         (format!("{body}{HASH}{hash}\"}}\n"), Self { number, hash })
     }
 
-    /// Returns the position after a line of the file and the line's previous hash; `None` if its
-    /// own hash is wrong.
+    /// Returns the end of the chain after a line of the file, and the previous hash in the line;
+    /// `None` if the line's own hash is wrong.
     pub(crate) fn behind(line: &str) -> Option<(Self, String)> {
         let (body, hash) = line.split_once(HASH)?;
         let hash = hash.strip_suffix("\"}")?;
@@ -66,7 +67,7 @@ impl Place {
     }
 }
 
-/// Returns the hash of a line's text before its hash field.
+/// Returns the hash of a line, given its text before the hash field.
 fn hash_of(body: &str) -> String {
     let digest = Sha256::digest(body.as_bytes());
     digest.iter().fold(String::with_capacity(DIGITS), |mut text, byte| {
@@ -82,7 +83,8 @@ fn hash_of(body: &str) -> String {
 pub struct Checked {
     /// Number of lines.
     pub lines: u64,
-    /// The previous hash of the first line: the last hash of an earlier file, if any.
+    /// The previous hash in the first line: the last hash of an earlier file, or zeros if the chain
+    /// starts in this file.
     pub begins_behind: String,
     /// The hash of the last line of the file.
     pub last: String,
@@ -104,7 +106,7 @@ impl fmt::Display for Broken {
 }
 
 /// Checks the chain of a file. An unterminated last line is ignored: the server was stopped while
-/// writing it, and truncates it at the next start.
+/// it wrote the line, and will truncate it at the next start.
 ///
 /// # Errors
 ///

@@ -43,7 +43,7 @@ pub struct Event<'a> {
     pub user: Option<&'a str>,
     /// The object of the action, such as `shop.orders`; empty for the whole server.
     pub object: &'a str,
-    /// 0 if the action was done, otherwise the error code of the reply.
+    /// 0 if the action was executed, otherwise the error code of the reply.
     pub outcome: i64,
 }
 

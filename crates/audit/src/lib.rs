@@ -2,8 +2,8 @@
 //! appended to a file, each with a hash over itself and the previous hash, so that changed, removed
 //! or inserted lines are detected. Lines contain no documents, queries or passwords.
 //!
-//! The chain does not protect against a person who can write the file and recomputes all hashes
-//! from some line on, unless the last hash is kept elsewhere.
+//! Unless the last hash is also kept elsewhere, the chain does not protect against a person who can
+//! write the file, since all hashes from a line on can be recomputed.
 
 mod chain;
 mod event;

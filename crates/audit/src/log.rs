@@ -20,7 +20,8 @@ use crate::{
 const TAIL_BYTES: u64 = 64 * 1024;
 
 /// Maximum number of refusal lines per second, so that a client that is refused repeatedly cannot
-/// fill the disk. Further ones are counted, and a line with their number precedes the next one.
+/// fill the disk. Further refusals are only counted; the next line is preceded by a line with their
+/// number.
 const REFUSALS_A_SECOND: u32 = 100;
 
 /// An open audit log.
@@ -48,8 +49,8 @@ struct Refusals {
 }
 
 impl Refusals {
-    /// Counts an event. Returns whether to write it, and a number of left-out refusals to report
-    /// first.
+    /// Counts an event. Returns whether to write it, and, if refusals were left out before, the
+    /// number of these, which is to be reported first.
     fn count(&mut self, second: u64, is_refusal: bool) -> (bool, Option<u64>) {
         let mut left_out = None;
         if self.second != second {
@@ -95,8 +96,8 @@ impl AuditLog {
         self.write_counted(event, event.outcome != 0);
     }
 
-    /// Writes a line about an action that requires no right. Any client can cause these, so they
-    /// are limited like refusals.
+    /// Writes a line about an action that requires no right. Any client can cause such lines, so
+    /// they are limited like refusals.
     pub fn note_unprivileged(&self, event: &Event<'_>) {
         self.write_counted(event, true);
     }
@@ -136,7 +137,8 @@ impl AuditLog {
     }
 }
 
-/// Opens the file and returns the position after its last line; `None` if it has no lines.
+/// Opens the file. Returns it with the end of the chain after its last line; `None` in place of the
+/// latter if the file has no lines.
 fn open_file(path: &Path) -> io::Result<(File, Option<Place>)> {
     let mut options = OpenOptions::new();
     let mut file = options.read(true).append(true).create(true).mode(0o600).open(path)?;
