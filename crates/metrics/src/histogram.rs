@@ -26,7 +26,7 @@ const DURATIONS_NS: &[u64] = &[
 #[derive(Debug)]
 pub struct Histogram {
     bounds: &'static [u64],
-    /// Number of measurements for each bound, and a last one for values above all bounds.
+    /// Number of measurements for each bound, followed by the number of those above all bounds.
     counts: Box<[AtomicU64]>,
     sum: AtomicU64,
 }
@@ -36,7 +36,7 @@ pub struct Histogram {
 pub struct Distribution {
     /// Inclusive upper bounds of the buckets, ascending.
     pub bounds: &'static [u64],
-    /// Number of measurements per bucket, and a last one for values above all bounds.
+    /// Number of measurements in each bucket, followed by the number of those above all bounds.
     pub counts: Vec<u64>,
     /// The sum of all measurements.
     pub sum: u64,
@@ -74,7 +74,7 @@ impl Histogram {
     }
 
     /// Returns a snapshot. Counts and sum are read one after the other, so a concurrent measurement
-    /// may be in one and not in the other.
+    /// may be in the counts and not in the sum, or vice versa.
     pub fn read_distribution(&self) -> Distribution {
         let counts = self.counts.iter().map(|count| count.load(Ordering::Relaxed)).collect();
         Distribution { bounds: self.bounds, counts, sum: self.sum.load(Ordering::Relaxed) }

@@ -11,14 +11,14 @@ use crate::histogram::{Distribution, Histogram};
 /// Number of copies of the histograms over which threads are distributed.
 const SHARDS: usize = 8;
 
-/// Number of threads that have recorded so far, by which each gets its shard.
+/// Number of threads that have recorded so far. It assigns each new thread to a shard.
 static NEXT_THREAD: AtomicUsize = AtomicUsize::new(0);
 
 thread_local! {
     static SHARD: usize = NEXT_THREAD.fetch_add(1, Ordering::Relaxed) % SHARDS;
 }
 
-/// Latency histograms by kind of operation, an index of the caller.
+/// Latency histograms by kind of operation. A kind is an index that the caller assigns.
 #[derive(Debug)]
 pub struct Latencies(Vec<Vec<Histogram>>);
 

@@ -1,5 +1,5 @@
-//! Measurements: histograms updated without a lock, and latencies by kind of operation. Names and
-//! formats are up to the callers and to the server's `/metrics`.
+//! Measurements: histograms updated without a lock, and latencies by kind of operation. The callers
+//! and the server's `/metrics` define names and formats.
 
 mod histogram;
 mod latency;
