@@ -99,7 +99,8 @@ mod tests {
         assert_eq!(Secret::from_text(text).bytes().as_ptr(), at);
     }
 
-    /// Checks that the type erases its bytes, since reading freed memory would be undefined.
+    /// Checks by a trait bound that the type erases its bytes: reading freed memory would be
+    /// undefined behavior.
     #[test]
     fn secrets_are_erased_when_they_are_dropped() {
         fn erases<T: zeroize::ZeroizeOnDrop>(_: &T) {}
