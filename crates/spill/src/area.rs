@@ -12,7 +12,7 @@ use std::{
 use crate::error::Error;
 
 const MB: u64 = 1024 * 1024;
-/// This part (1/PART) of the device is kept free for the data, within the bounds below.
+/// This part (1/`PART`) of the device is kept free for the data, within the following bounds.
 const PART: u64 = 20;
 /// Minimum space kept free on small devices.
 const LEAST_FREE: u64 = 64 * MB;
@@ -88,7 +88,8 @@ impl Area {
     }
 
     /// Reserves space for `bytes`. The count is updated atomically, so that concurrent writers
-    /// cannot both get the last bytes; it is undone if the device has too little free space.
+    /// cannot both get the last bytes. If the device has too little free space, the reservation is
+    /// undone and this fails.
     pub(crate) fn take_bytes(&self, bytes: u64) -> Result<(), Error> {
         let add = |used: u64| used.checked_add(bytes).filter(|sum| *sum <= self.0.limits.bytes);
         self.0.bytes.fetch_update(Relaxed, Relaxed, add).map_err(|_| Error::Full)?;

@@ -5,7 +5,7 @@ use std::{fmt, io};
 /// A temporary file could not be created, written or read.
 #[derive(Debug)]
 pub enum Error {
-    /// The maximum number of files is in use: retry later.
+    /// The maximum number of files is in use; the operation may be retried later.
     Busy,
     /// The size limit is reached, or the device has no space to spare.
     Full,
