@@ -21,8 +21,8 @@ use crate::errors::{BadValue, Error, FailedToParse, Result, TypeMismatch};
 pub(crate) const OF_SHARD: &str = "$ebbShard";
 
 /// Fields that every command accepts besides its own: sessions, concerns, the API's version, and
-/// those of mongod's internal protocol. Drivers and proxies send them, so they are never unknown
-/// fields.
+/// the fields of mongod's internal protocol. Drivers and proxies send these fields, so they are
+/// never refused as unknown.
 pub(crate) const GENERIC: &[&str] = &[
     "lsid",
     "$clusterTime",

@@ -116,7 +116,8 @@ impl Work {
 pub struct CommandRow {
     /// Name of the command, as in the first field of its body.
     pub name: &'static str,
-    /// The command's own arguments, besides those that all commands share; others fail with 40415.
+    /// The command's own arguments, besides the arguments that all commands share. Any other
+    /// argument fails with 40415.
     pub fields: &'static [&'static str],
     /// The command for which this one is an alias; `None` if it is not an alias.
     pub(crate) alias_of: Option<&'static str>,
@@ -138,7 +139,7 @@ pub struct CommandRow {
     pub api: ApiVersion1,
     /// Whether the command's arguments contain passwords, so that logs and replies omit them.
     pub hides_arguments: bool,
-    /// Whether the command is stopped when its client disconnects; other commands run to
+    /// Whether the command is stopped when its client disconnects. Without this a command runs to
     /// completion.
     pub ends_with_client: bool,
     /// Whether the command may wait for a change of the server's state (`maxAwaitTimeMS` in a

@@ -90,7 +90,8 @@ impl CommandTable {
     }
 }
 
-/// Returns the name of a command: that of its first field, or `""` if the body is empty.
+/// Returns the name of a command, which is the name of its first field, or `""` if the body is
+/// empty.
 pub(crate) fn first_name(body: DocRef<'_>) -> &str {
     body.iter().next().map_or("", |(name, _)| name)
 }

@@ -52,8 +52,8 @@ use crate::{
 };
 
 /// Serves a client until it disconnects, sends bytes that are not a message, or `stop` changes.
-/// `peer` identifies it; an address alone is enough. Its cursors stay open for a while, since
-/// drivers may continue them on another connection.
+/// `peer` identifies the client; an address alone suffices. The client's cursors stay open for a
+/// while, since drivers may continue them on another connection.
 pub async fn serve<S: Store>(
     door: Arc<Door<S>>,
     stream: impl AsyncRead + AsyncWrite + Unpin + Send,
@@ -198,7 +198,8 @@ fn note_malformed<S: Store>(door: &Door<S>, connection: &Connection, malformed: 
     }
 }
 
-/// Returns the memory account of a client's messages: unknown clients share a small one.
+/// Returns the memory account for a client's messages. Unknown clients share an account with a
+/// small limit.
 fn account_of<S: Store>(door: &Door<S>, is_known: bool) -> &Account {
     if is_known { &door.messages } else { &door.settings.strangers }
 }

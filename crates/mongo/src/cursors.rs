@@ -61,8 +61,8 @@ struct OpenCursor<S: Store> {
 }
 
 impl<S: Store> OpenCursor<S> {
-    /// Checks that this sender may use the cursor. For a read-only relayed sender the cursors of
-    /// others do not exist (43); a user gets 13.
+    /// Checks that this sender may use the cursor. If not, a read-only relayed sender gets 43, as
+    /// if the cursor did not exist, and a user gets 13.
     fn check_sender(&self, id: i64, sender: &Sender) -> Result<()> {
         match (self.owner.admits(sender), sender.relayed) {
             (true, _) => Ok(()),
@@ -173,9 +173,9 @@ impl<S: Store> Cursors<S> {
     }
 
     /// Adds a cursor to the table and returns its id. Ids are random, so that clients cannot guess
-    /// those of others. Fails with 146 at the limit, and with the reason if the operation was told
-    /// to stop. The stop is checked under the lock, so that [`Self::kill_sessions`] misses no
-    /// cursor.
+    /// the ids of other clients' cursors. Fails with 146 at the limit, and with the reason if the
+    /// operation was told to stop. The stop is checked under the lock, so that
+    /// [`Self::kill_sessions`] misses no cursor.
     pub(crate) fn open(
         &self,
         namespace: Namespace,
@@ -311,8 +311,8 @@ impl<S: Store> Cursors<S> {
         killed.iter().for_each(|open| open.operation.tell_to_stop(why));
     }
 
-    /// Closes cursors that exceeded their idle timeout; returns how many. Large cursors whose
-    /// connection is closed have a shorter one.
+    /// Closes cursors that exceeded their idle timeout; returns how many. The timeout is shorter
+    /// for large cursors whose connection is closed.
     pub(crate) fn close_idle(&self, now: Duration) -> usize {
         let closed = self.remove_where(|open| {
             // Such a cursor is probably abandoned and holds memory: half a minute is enough for a
@@ -336,9 +336,10 @@ impl<S: Store> Cursors<S> {
         self.lock_all().extract_if(|_, open| closes(open)).map(|(_, open)| open).collect()
     }
 
-    /// Removes idle cursors from the table to free `bytes`: always the oldest one of the connection
-    /// whose cursors hold most. A client that opens many large cursors thus loses its own first.
-    /// Small cursors are spared: closing many of them would free little.
+    /// Removes idle cursors from the table to free `bytes`. The next to be removed is always the
+    /// oldest cursor of the connection whose cursors hold the most memory, so that a client that
+    /// opens many large cursors loses its own cursors first. Small cursors are spared: closing many
+    /// of them would free little.
     fn take_victims(&self, bytes: usize) -> Vec<OpenCursor<S>> {
         let mut all = self.lock_all();
         let mut owners: HashMap<i32, IdleCursors> = HashMap::new();

@@ -47,7 +47,7 @@ pub enum Topology {
     #[default]
     Standalone,
     /// A `mongos` router, one of possibly several in front of a cluster. Drivers number their
-    /// writes (`txnNumber`) and may repeat an unacknowledged one, perhaps through another router.
+    /// writes (`txnNumber`) and may repeat an unacknowledged write, even through another router.
     Router,
 }
 

@@ -118,8 +118,8 @@ impl Error {
         Self::new(NamespaceNotFound, format!("ns does not exist: {namespace}"))
     }
 
-    /// Returns the error (13297) of a new database whose name equals that of an existing one except
-    /// for case.
+    /// Returns the error (13297) of a new database whose name differs only in case from the name of
+    /// an existing database.
     pub(crate) fn other_case(existing: &str, wanted: &str) -> Self {
         let message = format!(
             "db already exists with different case already have: [{existing}] trying to create [{wanted}]"

@@ -57,8 +57,8 @@ pub(crate) fn is_readable(header: &Header) -> bool {
     header.code != OpCode::Compressed as i32
 }
 
-/// Returns the database that a message is for. Returns `None` if any server can answer the message;
-/// one that is not a command gets an error.
+/// Returns the database that a message is for; `None` if any server can answer the message. A
+/// message that is not a command is such a message: it gets an error from any server.
 fn database_of<'a>(commands: &CommandTable, header: &Header, payload: &'a [u8]) -> Option<&'a str> {
     let body = command_of(header, payload)?;
     database_of_command(commands, body, body.get("$db").and_then(text))

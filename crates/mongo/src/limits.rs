@@ -1,6 +1,6 @@
-//! Sizes, counts and times of the MongoDB API. Those that `hello` reports (`MAX_MESSAGE_BYTES`,
-//! `MAX_DOCUMENT_BYTES`, `MAX_WRITE_BATCH`) are mongod's values: drivers split batches by them. The
-//! others are this server's own.
+//! Sizes, counts and times of the MongoDB API. The values that `hello` reports
+//! (`MAX_MESSAGE_BYTES`, `MAX_DOCUMENT_BYTES`, `MAX_WRITE_BATCH`) are mongod's, since drivers split
+//! batches by them. All other values are this server's own.
 
 use std::{ops::RangeInclusive, time::Duration};
 

@@ -18,7 +18,7 @@ const CODE: i32 = 0x6562_6201;
 /// Maximum size of the control frame in bytes; names of users are shorter.
 const MAX_BYTES: usize = 64 * 1024;
 
-/// Returns whether a message header is that of this control frame.
+/// Returns whether a message header is the header of this control frame.
 pub(crate) fn is_word(header: &Header) -> bool {
     header.code == CODE && header.len <= MAX_BYTES
 }

@@ -71,7 +71,7 @@ impl Default for Operation {
     }
 }
 
-/// Returns a time in nanoseconds; one that does not fit counts as no limit.
+/// Returns a time in nanoseconds. A time that does not fit counts as no limit.
 fn saturated_nanos(time: Duration) -> u64 {
     u64::try_from(time.as_nanos()).unwrap_or(FOREVER)
 }

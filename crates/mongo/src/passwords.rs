@@ -26,7 +26,7 @@ pub(crate) struct NewPassword {
 }
 
 impl NewPassword {
-    /// Creates a user's password for all mechanisms. Fails with 2 for an empty one.
+    /// Creates a user's password for all mechanisms. Fails with 2 for an empty password.
     pub(crate) fn of_text(user: &str, password: &Secret) -> Result<Self> {
         if password.text().is_none_or(str::is_empty) {
             return Err(Error::new(BadValue, EMPTY));

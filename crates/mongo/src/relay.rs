@@ -148,7 +148,7 @@ pub fn home_of_command(database: &str, command: &[u8]) -> Option<String> {
 
 impl<S: Store> Door<S> {
     /// Runs one command on a database and returns its reply, which may be an error. A command that
-    /// only reads is stopped when the future is dropped; others run to completion.
+    /// only reads is stopped when the future is dropped; all other commands run to completion.
     ///
     /// A sender without the right to write gets 13 for a command that may change something, before
     /// the command runs.

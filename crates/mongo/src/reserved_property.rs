@@ -14,8 +14,8 @@ pub(crate) fn reserved_error() -> Error {
     Error::new(BadValue, "the property '_ts' is reserved: the server sets it on every write")
 }
 
-/// Maximum second in a restored document: the last one of the year 9999. Times in the future count
-/// as now.
+/// Maximum second in a restored document: the last second of the year 9999. A time in the future
+/// counts as the current time.
 const LATEST: i64 = 253_402_300_799;
 
 /// Reads the second of a restored document's last write, since 1970. A wrong number would expire

@@ -17,7 +17,7 @@ pub(crate) fn user_digest(user: Option<&UserName>) -> UserDigest {
     auth::sha256(name.unwrap_or_default().as_bytes())
 }
 
-/// A set of sessions: all of them, those of some users, and single ones.
+/// A set of sessions: all sessions, or the sessions of some users and single sessions.
 #[derive(Debug, Default)]
 pub(crate) struct SessionSet {
     pub(crate) all: bool,

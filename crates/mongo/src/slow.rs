@@ -1,6 +1,6 @@
 //! Reports finished commands: a log line for a slow one, and an event for the tracer, both without
-//! values. A slow one is also kept in memory, with its query. Reporting affects no result, and
-//! operations do not wait for it.
+//! values. Slow commands are also kept in memory, with their queries. Operations do not wait for
+//! the report, and it does not affect their results.
 
 use std::{
     sync::atomic::{AtomicU64, Ordering::Relaxed},

@@ -1,5 +1,6 @@
-//! The NOT_STARTED control frame: the last message of a server to one that forwards a client to it,
-//! meaning that unanswered messages were not started. It is sent only between EbbDB servers.
+//! The NOT_STARTED control frame. It is the last message of a server to another server that
+//! forwards a client to it, and means that unanswered messages were not started. It is sent only
+//! between EbbDB servers.
 
 use tokio::io::AsyncWrite;
 

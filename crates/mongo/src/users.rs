@@ -316,7 +316,7 @@ impl<S: Store> Users<S> {
     }
 
     /// Returns the key that the salts of unknown users are derived from, so that these salts are as
-    /// stable as those of existing users. It is created once and stored.
+    /// stable as the salts of existing users. The key is created once and stored.
     pub(crate) async fn secret_key(&self) -> Result<Key> {
         if let Some(key) = &*self.key.lock() {
             return Ok(key.clone());

@@ -63,7 +63,7 @@ pub(crate) fn privileges_of(name: &RoleName) -> Option<Privileges> {
     Some(maker.finish())
 }
 
-/// Returns whether the name is that of a built-in role, which no user-defined role can have.
+/// Returns whether a built-in role has this name. No user-defined role can have such a name.
 pub(crate) fn is_builtin(name: &RoleName) -> bool {
     find(name).is_some()
 }

@@ -99,8 +99,8 @@ impl Privileges {
         Ok(())
     }
 
-    /// Adds all privileges of another set. Fails with 2 if the set would have too many entries;
-    /// those added before stay.
+    /// Adds all privileges of another set. Fails with 2 if the set would have too many entries; the
+    /// privileges added before that stay in the set.
     pub(crate) fn add_all(&mut self, others: &Self) -> Result<()> {
         others.iter().try_for_each(|privilege| self.add(privilege.clone()))
     }
@@ -177,7 +177,7 @@ impl Privileges {
     }
 
     /// Checks that a role in this database may have these privileges (49): roles in `admin` may
-    /// have any, others only those on their own database.
+    /// have any privileges, all other roles only privileges on their own database.
     pub(crate) fn check_scope(&self, database: &str) -> Result<()> {
         let is_inside = |entry: &Privilege| entry.resource.database() == Some(database);
         if database == "admin" || self.iter().all(is_inside) {

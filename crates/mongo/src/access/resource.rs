@@ -24,8 +24,8 @@ use crate::{
 /// MongoDB's internal databases, which a resource of any database does not cover.
 pub(super) const OWN_DATABASES: [&str; 2] = ["config", "local"];
 
-/// Returns whether a name is that of a system collection, which a privilege on all collections does
-/// not cover. Only `system.js` can exist here, but a resource may name any.
+/// Returns whether a name is that of a system collection. A privilege on all collections does not
+/// cover these. Only `system.js` can exist here, but a resource may name any of them.
 fn is_system(collection: &str) -> bool {
     collection.starts_with("system.")
 }

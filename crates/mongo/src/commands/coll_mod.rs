@@ -92,7 +92,7 @@ fn check_kind(args: &Args<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Returns error 72 InvalidOptions, the most common one of `collMod`.
+/// Returns error 72 InvalidOptions, the most common error of `collMod`.
 fn invalid_options(message: impl Into<String>) -> Error {
     Error::new(InvalidOptions, message)
 }

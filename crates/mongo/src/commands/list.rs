@@ -181,8 +181,8 @@ pub(super) async fn list_collections<S: Store>(call: &Call<'_, S>) -> Result<Doc
     reply_with_list(call, entries, &namespace, size).await
 }
 
-/// Runs `listIndexes`: the `_id` index first, the others in catalog order. Fails with 26 if the
-/// collection does not exist.
+/// Runs `listIndexes`: the `_id` index first, then all others in catalog order. Fails with 26 if
+/// the collection does not exist.
 pub(super) async fn list_indexes<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let namespace = call.namespace()?;
     let args = call.args();

@@ -84,7 +84,7 @@ pub(super) async fn list_stage<S: Store>(
     Ok(found.into_iter().map(|(key, found)| entry(key, found, clocks)).collect())
 }
 
-/// Returns the sessions to list; without options those of the sender.
+/// Returns the sessions to list. Without options these are the sessions of the sender.
 fn parse_users<S: Store>(
     call: &Call<'_, S>,
     stage: &str,

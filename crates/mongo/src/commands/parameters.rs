@@ -71,8 +71,8 @@ struct Asked {
 }
 
 impl Asked {
-    /// Parses the value of `getParameter`: `"*"`, or a document of options; other values request
-    /// nothing.
+    /// Parses the value of `getParameter`: `"*"`, or a document of options. Any other value
+    /// requests nothing.
     fn parse(value: Option<ValueRef<'_>>) -> Result<Self> {
         let ValueRef::Document(options) = value.unwrap_or(ValueRef::Null) else {
             let all = matches!(value, Some(ValueRef::String("*")));
@@ -159,8 +159,8 @@ pub(super) async fn set_parameters<S: Store>(call: &Call<'_, S>) -> Result<DocBu
     }
 }
 
-/// Fails with 115 if an API version is to be required in a sharded cluster: only one of its servers
-/// would require it.
+/// Fails with 115 if a command would require an API version in a sharded cluster: only one of the
+/// cluster's servers would then require it.
 fn check_unsharded<S: Store>(call: &Call<'_, S>, name: &str, value: &Value) -> Result<()> {
     let is_sharded = call.door.settings.is_home.is_some();
     if name == REQUIRE_API_VERSION && is_sharded && *value == Value::Bool(true) {

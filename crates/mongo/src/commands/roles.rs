@@ -182,7 +182,7 @@ async fn change_role<'a, S: Store>(
     ok(doc! {})
 }
 
-/// Runs `updateRole`: the given lists replace those of the role.
+/// Runs `updateRole`: the given lists replace the lists of the role.
 pub(super) async fn update_role<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     change_role(call, None, |role, asked| {
         check_unrestricted(asked)?;

@@ -1,5 +1,5 @@
 //! `top`: how often clients used each collection, and for how long. In a cluster the reply covers
-//! all shards; each collection is in one of them.
+//! the collections of all shards.
 //!
 //! ```text
 //! {top: 1}

@@ -166,7 +166,7 @@ fn check_change<S: Store>(
     check_needs(call, &[Need::one_of(&actions, on)])
 }
 
-/// Runs `updateUser`: the given fields replace those of the user.
+/// Runs `updateUser`: the given fields replace the fields of the user.
 pub(super) async fn update_user<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     check_users(call)?;
     let asked = call.asked()?;

@@ -110,7 +110,8 @@ pub(crate) fn parse_update(
     Ok((statement, with_constants(context, constants)?))
 }
 
-/// Adds the constants of a statement. Unlike those of `let` they are values, not expressions.
+/// Adds the constants of a statement. Unlike the constants of `let` these are values, not
+/// expressions.
 fn with_constants(context: &Arc<Context>, constants: Option<DocRef<'_>>) -> Result<Arc<Context>> {
     let Some(constants) = constants else { return Ok(Arc::clone(context)) };
     let mut own = Context::clone(context);

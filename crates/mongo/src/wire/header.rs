@@ -46,8 +46,8 @@ pub(crate) struct Header {
 }
 
 impl Header {
-    /// Reads a header. A length below that of a header or above [`MAX_MESSAGE_BYTES`] is fatal,
-    /// since the start of the next message is then unknown.
+    /// Reads a header. A length that is shorter than a header or above [`MAX_MESSAGE_BYTES`] is a
+    /// fatal error, since the start of the next message is then unknown.
     pub(crate) fn read(bytes: &[u8; HEADER_BYTES]) -> Result<Self, Malformed> {
         let number = |at: usize| {
             let part = bytes.get(at..at + 4).and_then(|part| part.try_into().ok());

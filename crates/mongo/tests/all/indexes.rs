@@ -1,4 +1,4 @@
-//! When an index counts as an existing one, and the errors for conflicting ones.
+//! Whether a new index equals an existing one, and the errors for conflicts between the two.
 
 use crate::client::{Client, cursor, first_batch, number};
 use document::{Document, Value, array, doc};

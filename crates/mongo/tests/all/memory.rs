@@ -1,5 +1,6 @@
-//! Commands that would take much memory: each is refused by name and releases its memory, and the
-//! next one is served. Memory of idle cursors is reclaimed when others need it.
+//! Commands that would take much memory: each is refused with an error that names it, and releases
+//! its memory, so that the next command is served. The memory of idle cursors is reclaimed when
+//! other operations need it.
 
 use std::time::Duration;
 

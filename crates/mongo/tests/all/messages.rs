@@ -1,4 +1,4 @@
-//! Messages as bytes: which are answered and which are not.
+//! Messages as bytes: whether they are answered.
 
 use crate::client::{Client, number};
 use document::{DocRef, Value, doc};

@@ -1,4 +1,4 @@
-//! Logins by certificate: which are accepted, and the errors of the others.
+//! Logins by certificate: accepted logins, and the errors of refused ones.
 
 use document::{Document, Value, doc};
 use mongo::{Peer, Settings};

@@ -84,7 +84,8 @@ impl PlannedWrite {
         Self { edit, upsert, answers, found: 0, modified: 0 }
     }
 
-    /// Counts a matched document and, if the edit would change it, a modified one.
+    /// Counts a matched document. If the edit would change the document, also counts it as
+    /// modified.
     pub(super) fn count_found(
         &mut self,
         document: DocRef<'_>,
