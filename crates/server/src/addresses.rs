@@ -66,7 +66,8 @@ pub(crate) async fn take_setting(
     taken.map_err(|error| unusable(setting, address, &error, &ports_of(config)))
 }
 
-/// Listens on a bound address. If two servers bind the same one concurrently, the second fails.
+/// Listens on a bound address. If two servers bind the same address concurrently, the second one
+/// fails here.
 pub(crate) fn listen_on(setting: &str, taken: Taken) -> Result<TcpListener, Failure> {
     let address = taken.address.to_string();
     // All configured addresses are bound by now, so no alternative port is proposed.

@@ -9,7 +9,7 @@ use crate::{
     ready::{Ready, is_reached},
 };
 
-/// A label and a text; the label is empty if the text continues that of the previous line.
+/// A label and a text. The label is empty if the text continues the previous line.
 type Fact = (&'static str, String);
 
 /// Returns the portal's address, or why it is not available. Same rule as in `admin/pages.rs`: with
@@ -26,8 +26,8 @@ fn portal(config: &Config, url: &str, admin: &str) -> Fact {
     ("Portal", text)
 }
 
-/// Returns the account's key if it is the public one, else a reference to it: printed text may end
-/// up in a log.
+/// Returns the account's key if it is the public key, otherwise a reference to the key file, since
+/// printed text may end up in a log.
 fn key(config: &Config) -> &'static str {
     match &config.key_file {
         None => cosmos::WELL_KNOWN_KEY,

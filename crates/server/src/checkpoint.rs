@@ -23,7 +23,8 @@ use clock::{BootId, Checkpoint};
 use engine::Persist;
 use parking_lot::Mutex;
 
-/// Bytes of a slot: a disk's usual sector, so that writing one slot does not touch the other.
+/// Bytes of a slot. It is the usual sector size of a disk, so that writing one slot does not touch
+/// the other slot.
 const SLOT: u64 = 512;
 const FILE: &str = "clock";
 

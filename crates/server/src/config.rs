@@ -26,7 +26,7 @@ pub enum ClockMode {
 pub enum TlsMode {
     /// Plain connections only.
     Off,
-    /// TLS for clients that start with a handshake, plain connections for others.
+    /// TLS for clients that start with a TLS handshake, plain connections for all others.
     Allow,
     /// TLS only; other connections are refused.
     Require,

@@ -36,7 +36,8 @@ const FILLING: &str = "ebb data directory, being restored\n";
 /// Why a data directory is refused, and what to do. The process exits with a dedicated code.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Refused {
-    /// The directory was used with the other kind of clock; a start with that kind succeeds.
+    /// The directory was used with the other kind of clock, system or manual. A start with that
+    /// kind succeeds.
     OtherClock,
     /// Any other reason, as a sentence for the operator.
     Unusable(String),
@@ -115,8 +116,8 @@ impl DataDir {
 
 impl DataDir {
     /// Locks an empty or missing directory for a restore or a dump. Until [`filled`](Self::filled)
-    /// is called it is marked as incomplete, so that no server takes it for an empty one after a
-    /// crash.
+    /// is called it is marked as incomplete, so that after a crash no server takes it for an empty
+    /// directory.
     pub(crate) fn open_to_fill(path: &Path) -> Result<Self, Refused> {
         // Before anything is changed, and again under the lock, where no other process fills it.
         refuse_unless_only(path, is_of_file_system)?;
@@ -209,8 +210,8 @@ fn check_format(path: &Path) -> Result<(), Refused> {
     }
 }
 
-/// Marks an empty directory as a data directory; refuses one with other content. The mark is
-/// written under a temporary name, synced and renamed, so that it is always complete.
+/// Marks an empty directory as a data directory; refuses a directory with other content. The mark
+/// is written under a temporary name, synced and renamed, so that it is always complete.
 fn make_folder(path: &Path, file: &Path) -> Result<(), Refused> {
     let failed =
         |error: io::Error| Refused::Unusable(format!("cannot write {}: {error}", file.display()));

@@ -7,7 +7,8 @@ use crate::data_dir::Refused;
 /// Why a server did not start or stopped.
 #[derive(Debug)]
 pub enum Failure {
-    /// Settings are contradictory or unusable here; other settings would work.
+    /// Settings contradict each other or cannot be used on this machine; a start with other
+    /// settings succeeds.
     Usage(String),
     /// The data directory was refused.
     Refused(Refused),

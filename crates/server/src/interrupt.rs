@@ -24,8 +24,8 @@ const INTERRUPTED: i32 = 130;
 pub struct Interrupt(Arc<AtomicBool>);
 
 impl Interrupt {
-    /// Watches for SIGINT, SIGTERM and SIGHUP. If the command has not ended [`GRACE`] after the
-    /// first signal, or on a second one, runs `clean` and exits the process.
+    /// Watches for SIGINT, SIGTERM and SIGHUP. Runs `clean` and exits the process if the command
+    /// has not ended [`GRACE`] after the first signal, or when a second signal arrives.
     pub fn watch(clean: impl FnOnce() + Send + 'static) -> io::Result<Self> {
         let interrupt = Self::default();
         let told = interrupt.clone();

@@ -24,7 +24,7 @@ use crate::background;
 const DRAIN: Duration = Duration::from_secs(8);
 
 /// Listen backlog; the system caps it (`net.core.somaxconn`). A client rejected by a full backlog
-/// retries only after a second, so bursts of connections need a long one.
+/// retries only after a second, so bursts of connections need a long backlog.
 const BACKLOG: u32 = 4096;
 
 /// A bound address that is not listened on yet: no other program can bind it, and the system
@@ -43,8 +43,9 @@ impl Taken {
     }
 }
 
-/// Binds an address `host:port`: the first that the name resolves to and that can be bound, else
-/// the last error. Port 0 binds a free one. Must run inside the runtime, which polls the socket.
+/// Binds an address `host:port`. If the name resolves to several addresses, the first that can be
+/// bound is used; if none can, this fails with the last error. Port 0 binds a free port. Must run
+/// inside the runtime, which polls the socket.
 pub(crate) async fn take_address(address: &str) -> io::Result<Taken> {
     let mut failed = io::Error::new(io::ErrorKind::InvalidInput, "no address of that name");
     for address in lookup_host(address).await? {

@@ -24,7 +24,7 @@ use crate::{
 /// Handle to change the level of the process's logger.
 static LEVEL: OnceLock<reload::Handle<LevelFilter, Registry>> = OnceLock::new();
 
-/// Returns the configured level; an unknown one counts as `info`.
+/// Returns the configured log level. An unknown level counts as `info`.
 fn level_of(config: &Config) -> LevelFilter {
     config.log_level.parse().unwrap_or(LevelFilter::INFO)
 }

@@ -96,7 +96,7 @@ impl Extractor for Parent<'_> {
     }
 }
 
-/// Returns the client's trace context; an empty one if it is missing or malformed.
+/// Returns the client's trace context, or an empty context if it is missing or malformed.
 fn context_of(parent: Option<&str>) -> Context {
     let Some(parent) = parent else { return Context::new() };
     TraceContextPropagator::new().extract_with_context(&Context::new(), &Parent(parent))

@@ -114,7 +114,7 @@ fn reload(running: &Running, reread: &Reread<'_>) {
 
 /// Starts a thread that exits the process if the orderly shutdown takes longer than
 /// [`LONGEST_END`]. Acknowledged writes are durable already. The exit code is 0 if all clients have
-/// been answered and only a slow disk is waited for, else 1.
+/// been answered and only the store still has to be closed, otherwise 1.
 fn end_in_time(only_closes: Arc<AtomicBool>) -> std::io::Result<()> {
     let overdue = move || {
         background::pause_thread(LONGEST_END);
@@ -169,7 +169,7 @@ impl Signals {
     }
 }
 
-/// Raises the soft limit of descriptors to the hard one: the usual soft limit is 1024, and each
+/// Raises the soft limit of descriptors to the hard limit: the usual soft limit is 1024, and each
 /// idle connection needs a descriptor. Failure is not fatal; `listen.rs` derives connection limits
 /// from the limit in effect.
 fn raise_descriptor_limit() {

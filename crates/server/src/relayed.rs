@@ -98,8 +98,8 @@ impl portal::Doors for Relayed {
         answer.unwrap_or_else(|| Some(StatusCode::SERVICE_UNAVAILABLE.into_response()))
     }
 
-    /// Runs a command, one BSON document, on the MongoDB API and returns its reply. A failed
-    /// command is a reply too; an error means that it could not run.
+    /// Runs a command, one BSON document, on the MongoDB API and returns its reply. The reply may
+    /// say that the command failed. An error means that the command could not run.
     async fn mongo(
         &self,
         sender: Sender,

@@ -51,7 +51,7 @@ impl Server {
         Self(start(config).await.unwrap())
     }
 
-    /// Starts a server with its data in a folder, so that a later one can open them.
+    /// Starts a server with its data in a folder, so that a server started later can open the data.
     pub(crate) async fn start_keeping(folder: &Path, per_document_ttl: Option<bool>) -> Self {
         let data_dir = Some(folder.join("data"));
         Self::new(&Config { data_dir, per_document_ttl, ..Config::for_tests() }).await

@@ -31,9 +31,9 @@ pub struct Difference {
     pub count: u64,
 }
 
-/// Walks a data directory and returns one result per collection, preceded by one for damaged files
-/// if there are any. Inconsistencies are a result; an error means that the directory was refused or
-/// could not be read.
+/// Walks a data directory and returns a result for each collection, preceded by a result for
+/// damaged files if files are damaged. Inconsistencies are part of a result; an error means that
+/// the directory was refused or could not be read.
 pub fn verify(data_dir: &Path) -> Result<Vec<Difference>, Failure> {
     // A killed first start may have created only the directory: it holds no data, and opening it
     // would create a store with a clock.

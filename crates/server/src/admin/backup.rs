@@ -27,7 +27,8 @@ use crate::{
     features::Features,
 };
 
-/// How long a backup waits for another to end; one whose client has disconnected ends soon.
+/// How long a backup waits for another backup to end. A backup whose client has disconnected ends
+/// within this time.
 const TURN: Duration = Duration::from_secs(5);
 
 /// What the thread needs to write a backup.
@@ -65,9 +66,10 @@ impl Asked {
     }
 }
 
-/// Handles `GET /_ebb/backup`; for an incremental one with
-/// `?after=ENTRY&seq=NUMBER&at=MS&database=ID`: last entry and stamp of the previous backup, and
-/// its database. Failure to start is an error response; a later failure truncates the stream.
+/// Handles `GET /_ebb/backup`; for an incremental backup with
+/// `?after=ENTRY&seq=NUMBER&at=MS&database=ID`, which are the last entry, stamp, clock and database
+/// of the previous backup. If the backup cannot start, the response is an error; a later failure
+/// truncates the stream.
 pub(crate) async fn get_backup(
     State(shared): State<Shared>,
     Query(asked): Query<Asked>,

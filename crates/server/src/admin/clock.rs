@@ -1,4 +1,4 @@
-//! Admin routes of the database clock: reading it, moving a manual one, accepting a step of the
+//! Admin routes of the database clock: reading it, moving a manual clock, accepting a step of the
 //! wall clock.
 
 use ::clock::{Clock, ClockMode, ClockRefusal, Instant};

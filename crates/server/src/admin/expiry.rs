@@ -50,8 +50,8 @@ pub(super) fn parse_query<T>(query: std::result::Result<Query<T>, QueryRejection
     query.map(|Query(query)| query).map_err(|error| Error::bad_request(error.body_text()))
 }
 
-/// Returns the collection of a route. 404 if it does not exist; 409 if both APIs have one of that
-/// name and the request names neither API.
+/// Returns the collection of a route. 404 if it does not exist; 409 if both APIs have a collection
+/// of that name and the request names neither API.
 pub(super) fn find_collection(
     shared: &Shared,
     namespace: &Namespace,

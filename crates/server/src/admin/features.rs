@@ -20,7 +20,7 @@ struct Wanted {
     carry_timestamps: Option<bool>,
 }
 
-/// Returns the values of the switches, and the source of the stored one.
+/// Returns the values of the switches, and the source of the value of `per_document_ttl`.
 ///
 /// ```text
 /// {"per_document_ttl": {"on": true, "source": "default"}, "carry_timestamps": {"on": false}}
@@ -45,7 +45,8 @@ pub(crate) async fn get_features(State(shared): State<Shared>) -> Json<Value> {
 }
 
 /// Handles `PUT /_ebb/features` with `{"per_document_ttl": bool, "carry_timestamps": bool}` or one
-/// of them. The first is durable on return, the second is off again after a restart.
+/// of the two fields. `per_document_ttl` is durable on return; `carry_timestamps` is off again
+/// after a restart.
 pub(crate) async fn change_features(
     State(shared): State<Shared>,
     request: Bytes,

@@ -20,8 +20,8 @@ pub(crate) fn gathered(shared: &Shared) -> Gathered {
     })
 }
 
-/// Handles `GET /_ebb/figures`: samples of the last day, oldest first; the last one covers the time
-/// since the one before. [`crate::figures`] defines the fields.
+/// Handles `GET /_ebb/figures`: samples of the last day, oldest first; the last sample covers the
+/// time since the one before it. [`crate::figures`] defines the fields.
 ///
 /// ```text
 /// {"interval_seconds": 60, "samples": [{"at_ms": 1798761600000, "span_ms": 60000, "first": true,

@@ -56,8 +56,8 @@ pub(crate) fn registry_of(shared: &Shared) -> Registry {
     registry_of_all(std::slice::from_ref(shared))
 }
 
-/// Gathers the metrics of all engines of a process: amounts are added, the maximum of ages is used,
-/// and the clock is that of the first.
+/// Gathers the metrics of all engines of a process: amounts are added up, of ages the maximum is
+/// taken, and the clock is that of the first engine.
 pub(crate) fn registry_of_all(all: &[Shared]) -> Registry {
     let mut registry = Registry::with_prefix("ebb");
     registry.register(

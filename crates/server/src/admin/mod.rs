@@ -1,5 +1,5 @@
 //! The admin API: health, metrics, the clock and expiry, mounted in the portal, which does the
-//! access control. It has no access to documents beyond that of the APIs.
+//! access control. It reaches documents only through the APIs.
 
 #[cfg(test)]
 pub(crate) mod access_tests;

@@ -1,5 +1,6 @@
 //! A response body that a thread writes while the client reads it. The channel in between is
-//! bounded: a slow client blocks the thread; one that disconnects, or reads too slowly, ends it.
+//! bounded: a slow client blocks the thread. If the client disconnects, or reads too slowly, the
+//! thread ends.
 
 use std::{
     io::{self, Write},

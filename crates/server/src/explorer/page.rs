@@ -7,8 +7,8 @@ use serde_json::json;
 
 use super::{At, Ports, host};
 
-/// The addresses as seen by a browser, derived from its `Host` header: links have to use the name
-/// that works for it, which may be that of a container or a proxy.
+/// The addresses as seen by a browser, derived from its `Host` header: links have to use the host
+/// name with which the browser has reached the server, such as that of a container or a proxy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Place {
     /// The address that received the request.

@@ -1,7 +1,7 @@
 //! Storage of records in the folder `figures` of the data directory: one line of JSON each,
 //! preceded by its checksum. Torn or damaged lines are skipped, since nothing depends on them.
-//! Appends go to the newer of two files; when it has the maximum number of lines it replaces the
-//! other, so that both are bounded.
+//! Records are appended to the newer of two files. When this file has the maximum number of lines,
+//! it replaces the older file, so that the size of both is bounded.
 //!
 //! ```text
 //! 8f3a0c11 {"at_ms":1798761600000,"span_ms":60000,…}

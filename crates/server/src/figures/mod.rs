@@ -22,7 +22,7 @@ use crate::background::has_waited;
 
 /// Duration of a sample.
 pub(crate) const EVERY: Duration = Duration::from_secs(60);
-/// Number of samples kept: those of a day.
+/// Number of samples that are kept: those of one day.
 const KEPT: usize = 24 * 60;
 
 /// The samples of a process.

@@ -1,5 +1,6 @@
 //! Storage of the slow operations in the folder `figures`, without their query texts: those contain
-//! values, which may have expired. Written each minute; a kill loses the last minute.
+//! values, which may have expired. The file is written each minute; if the process is killed, the
+//! operations of the last minute are lost.
 
 use std::{path::Path, sync::Arc};
 

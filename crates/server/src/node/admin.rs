@@ -29,7 +29,7 @@ use crate::admin::{
     health,
 };
 
-/// Paths served by the receiving node; all others go to the owner.
+/// Paths that the receiving node serves itself. Requests for all other paths go to the owner.
 const OWN: [&str; 7] =
     ["/livez", "/alive", "/readyz", "/ready", "/status", "/metrics", "/_ebb/cluster"];
 /// Path prefix of operations on one shard, which the body names.

@@ -23,7 +23,7 @@ const MOST_OFF_MS: i64 = 60_000;
 /// How long a deviating node lets other nodes claim the shard first; they take over within seconds.
 const HELD_BACK: Duration = Duration::from_secs(10);
 
-/// Compares the wall clocks of this node and the others.
+/// Compares the wall clocks of this node and of the other nodes with database time.
 pub(super) struct ClockGuard {
     route: Route,
     source: Box<dyn ClockSource>,

@@ -186,7 +186,8 @@ impl Facts {
         Some(LifeState::of(record, beat_age(&view, node)))
     }
 
-    /// Returns why the owner is not ready, if its oldest entry has waited for long to be committed.
+    /// Returns why the owner is not ready: its oldest entry has waited too long to be committed.
+    /// `None` if no entry has.
     pub(super) fn why_waiting(&self) -> Option<String> {
         let waits = self.seen_shard().waits_since.map(since)?;
         (WAITS_LONG < waits).then(|| {

@@ -229,7 +229,8 @@ impl Gateway {
     }
 }
 
-/// Serves a client of the NoSQL API; a `right` means that the calling node has authorized it.
+/// Serves a client of the NoSQL API. A `right` is that of a client which the calling node has
+/// authorized; `None` for a client that signs its requests.
 async fn serve_nosql(
     term: Arc<Term>,
     stream: Box<dyn Duplex>,

@@ -103,7 +103,7 @@ async fn any(route: &Route) -> Result<Uuid> {
     Err(Error::conflict(&why))
 }
 
-/// Finds a node by its name or id; waits for one that has just started.
+/// Finds a node by its name or id. If no such node is known, waits up to [`SEEN`] for it to appear.
 async fn find_node(facts: &Facts, name: &str) -> Option<Uuid> {
     let mut view = facts.view.clone();
     let is_seen = view.wait_for(|view| node_called(view, name).is_some());

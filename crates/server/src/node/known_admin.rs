@@ -37,7 +37,7 @@ enum Asks {
     Either(String),
     /// All shards; each receives the same request.
     Each,
-    /// All shards: the first one moves its clock, and the others are set to the result.
+    /// All shards: the first shard moves its clock, and all other clocks are set to the result.
     Clock,
     /// All shards; the numbers in their responses are added up.
     Sum,

@@ -177,7 +177,8 @@ fn check_cluster(record: ClusterRecord) -> Result<ClusterRecord, Failure> {
     Ok(record)
 }
 
-/// Returns the selected shard, or the only one. A data directory holds the data of one shard.
+/// Returns the selected shard, or the only shard if none is selected. A data directory holds the
+/// data of one shard.
 pub(super) fn chosen_shard(record: &ClusterRecord, shard: Option<u32>) -> Result<u32, Failure> {
     let shards = record.shards;
     match shard {

@@ -49,8 +49,7 @@ fn config_of(path: &Path) -> Config {
     Config { data_dir: Some(path.to_owned()), ..Config::for_tests() }
 }
 
-/// Fills a directory with documents, half of which have expired and one of which lives longer;
-/// returns the visible state.
+/// Fills a directory with documents, half of which have expired. Returns the visible state.
 async fn filled(path: &Path) -> Seen {
     let server = Server::new(&config_of(path)).await;
     let index = doc! { "key": doc! { "at": 1 }, "name": "ttl", "expireAfterSeconds": 3600 };

@@ -16,7 +16,7 @@ use super::{
     standing::Standing,
 };
 
-/// Time limit for a report; a slower node is listed without one.
+/// Time limit for a report. A node that exceeds it is listed without a report.
 const PATIENCE: Duration = Duration::from_secs(1);
 /// How long a hand-over waits for a newer record of its target. Records are written and read with
 /// every heartbeat, each 750 ms, so this is four of them.

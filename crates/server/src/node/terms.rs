@@ -48,7 +48,7 @@ pub(super) struct Terms {
 }
 
 impl Terms {
-    /// Runs the terms of a shard until `stop`, and then ends the current one.
+    /// Runs the terms of a shard until `stop`, then ends the current term.
     pub(super) async fn run(self, mut stop: watch::Receiver<bool>) {
         let mut role = self.route.facts.role.clone();
         let mut given_up = self.route.given_up.subscribe();

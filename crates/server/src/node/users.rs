@@ -1,5 +1,5 @@
 //! Replication of MongoDB users in a cluster of several shards: the server of another shard
-//! requests them from the first one, which stores them.
+//! requests them from the server of the first shard, which stores them.
 //!
 //! ```text
 //! caller → called   length (u32), version mark of the caller's copy

@@ -1,5 +1,5 @@
 //! Verifies the copy of a stopped node against a replay of the cluster's journal up to the copy's
-//! last entry. Reads Cassandra and the directory and changes neither; other nodes may run.
+//! last entry. It only reads Cassandra and the directory; other nodes may be running.
 
 use std::{fs, io, path::Path};
 

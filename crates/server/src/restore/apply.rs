@@ -1,5 +1,5 @@
-//! Reads backups into a store: pieces of a full one, entries of incremental ones. Data count as
-//! valid only once the end of the backup was read.
+//! Reads backups into a store: the pieces of a full backup, or the entries of an incremental
+//! backup. Data count as valid only when the end of the backup was read.
 
 use std::io::Read;
 

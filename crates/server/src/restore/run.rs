@@ -169,7 +169,8 @@ fn seconds_since(clock: &Checkpoint) -> i64 {
     if clock.manual { 0 } else { passed_ms.saturating_add(999) / 1_000 }
 }
 
-/// Applies all backups; returns what the last one contains after its data.
+/// Applies all backups. Returns the clock and the switches, which follow the data of the last
+/// backup.
 fn apply_all(
     runtime: &tokio::runtime::Runtime,
     sources: Vec<Source>,

@@ -11,8 +11,8 @@ use x509_parser::{
     x509::{AttributeTypeAndValue, RelativeDistinguishedName},
 };
 
-/// Short names of attribute types: those of RFC 2253, and of e-mail addresses. Others are written
-/// as numeric OIDs.
+/// Short names of attribute types: the types in RFC 2253, and e-mail addresses. All other types are
+/// written as numeric OIDs.
 const NAMES: &[(&str, &str)] = &[
     ("2.5.4.3", "CN"),
     ("2.5.4.6", "C"),

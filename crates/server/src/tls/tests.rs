@@ -168,7 +168,8 @@ async fn the_certificate_is_kept_and_goes_with_any_listener() {
     }
 }
 
-/// The first byte of this message equals that of a handshake, and the others may arrive late.
+/// The first byte of this message equals the first byte of a handshake, and the next bytes may
+/// arrive late.
 #[tokio::test]
 async fn a_message_of_278_bytes_is_no_handshake() {
     let server = Server::new(&Config::for_tests()).await;

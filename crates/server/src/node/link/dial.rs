@@ -21,7 +21,7 @@ const PATIENCE: Duration = Duration::from_secs(3);
 /// Why a call failed.
 #[derive(Debug)]
 pub(crate) enum Unreached {
-    /// The node did not answer, or its answer was not that of a member of this cluster.
+    /// The node did not answer, or its answer was not from a member of this cluster.
     Silent(io::Error),
     /// The node refused the call with this verdict.
     Refused(Verdict),

@@ -15,7 +15,7 @@ const MAGIC: &[u8; 8] = b"ebblink1";
 /// Maximum size of a call, which contains names of users and certificates.
 const CALL_MAX: usize = 32 << 10;
 
-/// Domain separation of signatures, so that one message's is not valid for the other.
+/// Domain separation of signatures, so that the signature of one message is not valid for another.
 const CALL: &[u8] = b"call";
 const ANSWER: &[u8] = b"answer";
 

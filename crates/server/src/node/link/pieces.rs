@@ -10,7 +10,7 @@ use cosmos::Duplex;
 use memory::Share;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
-/// Maximum size of a message between nodes, which is that of the MongoDB API.
+/// Maximum size of a message between nodes. It is the maximum size of a message of the MongoDB API.
 const PIECE_MAX: u32 = 48 << 20;
 
 /// Writes a message without flushing.

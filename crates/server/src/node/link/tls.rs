@@ -73,8 +73,8 @@ impl LinkTls {
         Ok(Box::new(self.acceptor.accept(stream).await?))
     }
 
-    /// Performs the TLS handshake of the calling node; the other's certificate has to be valid for
-    /// `host`.
+    /// Performs the TLS handshake of the calling node. The certificate of the called node has to be
+    /// valid for `host`.
     pub(crate) async fn connect(
         &self,
         host: &str,
