@@ -4,7 +4,7 @@
 
 use document::{DocRef, Value, ValueRef, array, doc, json};
 
-/// The account's consistency level; a request may specify a weaker one.
+/// The account's consistency level. A request may specify a weaker level.
 pub(crate) const LEVEL: &str = "Session";
 
 /// Name of the single region. SDKs compare it with the application's preferred regions; any real

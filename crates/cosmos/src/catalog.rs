@@ -63,7 +63,8 @@ pub(crate) fn resource_number(body: &Document) -> Option<u32> {
 }
 
 /// Finds a database by name or resource id. Names are tried first, since nearly all clients use
-/// them; a name cannot have the form of a resource id that this server assigns.
+/// them. A name and a resource id cannot be confused: no name has the form of a resource id that
+/// this server assigns.
 pub(crate) fn find_database<S: Store>(engine: &Engine<S>, name: &str) -> Option<Database> {
     if let Some(found) = engine.resource_at(&[ROOT, name]) {
         return Database::of_resource(found);
@@ -78,7 +79,7 @@ pub(crate) fn all_databases<S: Store>(engine: &Engine<S>) -> Vec<Database> {
 }
 
 /// A container in one version of its definition, shared by requests. After a change of the
-/// definition the next request creates a new one.
+/// definition, the next request creates another `Container`.
 #[derive(Debug)]
 pub(crate) struct Container {
     /// The engine collection that stores its items.

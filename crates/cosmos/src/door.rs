@@ -88,7 +88,7 @@ pub struct Settings {
     /// The account from which requests reserve memory.
     pub memory: Account,
     /// A separate account for clients that have not completed a request head yet, so that they
-    /// cannot exhaust the memory of others.
+    /// cannot exhaust the memory of other clients.
     pub strangers: Account,
     /// Called every few milliseconds during a long evaluation, on its thread, to let other tasks
     /// run.

@@ -16,7 +16,7 @@ use crate::interrupt::STOPPING;
 /// Kinds of failures, classified by the client's reaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fault {
-    /// The request is invalid; a retry fails again.
+    /// The request is invalid. The same request would fail again.
     BadRequest,
     /// The partition key in the header differs from that of the item. SDKs reload the container's
     /// definition and retry once.

@@ -23,7 +23,7 @@ macro_rules! headers {
         /// The headers of a request. The values are moved out of the request's head, not copied.
         #[derive(Clone, Debug, Default)]
         pub(crate) struct Headers {
-            /// The text headers that are present; a request has about ten, so a linear search is
+            /// The text headers that are present. A request has about ten, so a linear search is
             /// fast.
             texts: Vec<(Text, HeaderValue)>,
             $($flag: Option<bool>,)*

@@ -168,7 +168,8 @@ pub(crate) const SMALL_BODY_BYTES: usize = 4 * 1024;
 pub(crate) const QUERY_BYTE_BYTES: usize = 128;
 /// Estimated memory in bytes per position in JSON where a value may follow.
 pub(crate) const VALUE_BYTES: usize = 64;
-/// Interval of the check for idle clients; a client that is idle in two checks loses its buffers.
+/// Interval of the checks for idle clients. If a client is idle in two successive checks, the
+/// buffers of its connection are released.
 pub(crate) const REST_LOOK: Duration = Duration::from_secs(1);
 /// Grace period of running requests when the server stops.
 pub(crate) const STOP_TIME: Duration = Duration::from_secs(1);

@@ -82,7 +82,8 @@ impl<'a> Cursor<'a> {
         Ok(std::mem::replace(&mut self.bytes, within))
     }
 
-    /// Sets the end of the readable bytes back to that of the enclosing part.
+    /// Extends the readable bytes again to the end of the enclosing array or object, which `narrow`
+    /// has returned.
     pub(super) fn widen(&mut self, bytes: &'a [u8]) {
         self.bytes = bytes;
     }

@@ -88,7 +88,8 @@ fn said(options: &Document) -> Vec<[&str; 4]> {
     entries.map(|entry| names.map(|name| text_of(entry, name))).collect()
 }
 
-/// Refuses a replacement with another policy: stored data are encrypted by the current one.
+/// Refuses a replacement that changes the policy, since stored data are encrypted by the current
+/// policy.
 pub(super) fn check_replacement(new: &Document, held: &Document) -> Result<()> {
     if said(new) == said(held) {
         return Ok(());

@@ -28,9 +28,9 @@ impl EpkRange {
         self.min.as_slice() <= key && self.max.as_ref().is_none_or(|max| key < max.as_slice())
     }
 
-    /// Returns the range over key prefixes of `len` bytes that contains all keys of this one, and
-    /// whether it contains no others. Row keys hold only such prefixes, so if the result contains
-    /// other keys, each item found must be checked again.
+    /// Returns the smallest range over key prefixes of `len` bytes that contains all keys of this
+    /// range, and whether it contains no other keys. Row keys hold only such prefixes, so if the
+    /// result contains other keys, each item found must be checked again.
     pub(crate) fn of_beginnings(&self, len: usize) -> (Self, bool) {
         // Bounds no longer than the prefixes apply to them unchanged.
         let beginning = |key: &[u8]| key.get(..len).map(<[u8]>::to_vec);

@@ -95,8 +95,8 @@ impl<T> Stream<T> {
         &self.io
     }
 
-    /// Records the result of a write of `wanted` bytes. A blocked write starts the deadline; a
-    /// complete write, or enough partial ones, clears it.
+    /// Records the result of a write of `wanted` bytes. A blocked write sets the deadline. A
+    /// complete write clears it, and so do enough partial writes.
     fn note_write(
         &mut self,
         context: &mut Context<'_>,

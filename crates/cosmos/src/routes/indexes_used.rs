@@ -80,7 +80,7 @@ impl IndexMetrics {
 
     /// Adds the paths of one part of the condition. If all are indexed, they are added as used.
     /// Otherwise those without an index are added as potential: alternatives are served together or
-    /// not at all, since one without an index requires all items to be read.
+    /// not at all, since an alternative without an index requires all items to be read.
     fn add_paths(&mut self, paths: Vec<PathSteps>, covers: &dyn Fn(&PathSteps) -> bool) {
         let lacking: Vec<&PathSteps> = paths.iter().filter(|steps| !covers(steps)).collect();
         let (list, named) = match lacking.is_empty() {

@@ -279,7 +279,7 @@ async fn count_items<S: Store>(
     Ok(reply)
 }
 
-/// Starts building indexes on paths for which this query read many items. It runs in the
+/// Starts building indexes on paths for which this query read many items. The builds run in the
 /// background; an interrupted build continues at the next start.
 fn keep_wanted_paths<S: Store>(door: &Door<S>, container: &Container) {
     if !door.engine.wants_paths(&container.collection) {

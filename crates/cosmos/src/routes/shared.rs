@@ -65,7 +65,7 @@ pub(crate) fn is_known(request: &Request, stamp: u64) -> bool {
 }
 
 /// Returns the budget of an operation. Only read operations are cancelled when the client
-/// disconnects, since a change must not be left half done.
+/// disconnects, since a change must be completed once it has started.
 pub(crate) fn new_budget<S: Store>(door: &Door<S>, request: &Request) -> Arc<Budget> {
     let client = if request.only_reads() { Arc::clone(&request.client) } else { Arc::default() };
     let interrupt = Interrupt::new(client, door.settings.give_way);

@@ -1,5 +1,5 @@
 //! Feeds of resources outside of databases: all databases and all offers. In a cluster each shard
-//! has some of them, and any server returns those of all shards.
+//! has some of these resources, and any server returns the resources of all shards.
 
 use document::{DocRef, Document, ValueRef, json};
 use engine::Store;

@@ -1,4 +1,4 @@
-//! Response headers that clients read, other than those of every response.
+//! Response headers that clients read and that not every response has.
 
 use crate::client::{Answer, Client, PARTITION};
 
