@@ -13,7 +13,7 @@ use crate::{error::Error, field_path::check_path};
 
 /// Parses a sort document: at most 32 keys, with distinct paths.
 ///
-/// Errors: 7472500 a repeated path, 13103 too many, and those of paths.
+/// Errors: 7472500 a repeated path, 13103 too many keys, and the errors of paths.
 pub fn parse(sort: DocRef<'_>) -> Result<Sort, Error> {
     let mut parts: Vec<SortPart> = Vec::new();
     for (name, value) in sort.iter() {

@@ -265,7 +265,8 @@ pub(super) fn given_values<'v>(
     Ok(given)
 }
 
-/// Parses the arguments in the order of the parameters; those not given are absent.
+/// Parses the arguments in the order of the parameters. An argument that is not given is
+/// [`Expr::Absent`].
 pub(super) fn parse_arguments(
     name: &str,
     params: &[Param],

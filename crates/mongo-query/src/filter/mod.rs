@@ -90,7 +90,7 @@ impl Scope {
     }
 }
 
-/// Parses a top-level operator; returns `None` for one that is no condition (`$comment`).
+/// Parses a top-level operator; returns `None` for an operator that is no condition (`$comment`).
 type Parse = fn(&str, ValueRef<'_>, Scope) -> Result<Option<Filter>, Error>;
 
 /// Operators that occur in place of a field name, such as `$and`.
@@ -184,7 +184,7 @@ fn one_of(filters: &[Filter]) -> Option<Filter> {
 
 /// Parses the list of `$and`, `$or` or `$nor`: at least one filter.
 ///
-/// Errors: 2 for something other than an array of documents, or for an empty one.
+/// Errors: 2 for something other than an array of documents, or for an empty array.
 fn parse_list(name: &str, value: ValueRef<'_>, scope: Scope) -> Result<Vec<Filter>, Error> {
     let scope = scope.deeper()?;
     let Some(array) = value.as_array() else {

@@ -217,7 +217,7 @@ pub(super) fn parse_bucket_auto(
 
 /// Parses the number of buckets: from 1 to the maximum of 32 bits.
 ///
-/// Errors: 40241 not a number, 40242 not one of 32 bits, 40243 below 1.
+/// Errors: 40241 not a number, 40242 a number beyond 32 bits, 40243 a number below 1.
 fn parse_bucket_count(value: ValueRef<'_>) -> Result<usize, Error> {
     let text = "The $bucketAuto 'buckets' field must be";
     let Some(number) = Number::of(value) else {

@@ -82,10 +82,10 @@ pub(super) fn parse_graph_lookup(
     }))])
 }
 
-/// Parses the maximum depth; 0 is the first level. A fraction is an error, whose text contains the
-/// truncated number.
+/// Parses the maximum depth; 0 is the first level. A fraction is an error; the error text contains
+/// the truncated number.
 ///
-/// Errors: 40100 not a number, 40102 not a whole one, 40101 a negative one.
+/// Errors: 40100 not a number, 40102 a fraction, 40101 a negative number.
 fn parse_depth(value: ValueRef<'_>) -> Result<u64, Error> {
     let Some(number) = Number::of(value) else {
         let text = format!("maxDepth must be numeric, found type: {}", value.kind().name());
