@@ -115,7 +115,8 @@ pub(crate) struct OrderItem {
     pub(crate) node: Node,
     /// Whether DESC was written.
     pub(crate) descending: bool,
-    /// Whether ASC, the default, was written; a plan for a client repeats the clause as written.
+    /// Whether the default ASC was written explicitly. A plan for a client repeats the clause as it
+    /// was written.
     pub(crate) ascending: bool,
 }
 

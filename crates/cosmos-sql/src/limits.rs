@@ -20,7 +20,8 @@ pub const MAX_IN_ITEMS: usize = 16_000;
 pub const MAX_KEYS: usize = 64;
 /// Maximum nesting of a parameter's value. Stored documents have a separate limit.
 pub const MAX_PARAMETER_DEPTH: usize = 128;
-/// Maximum total size of parameter values in the plan, in bytes; a value counts once per use.
+/// Maximum total size of parameter values in the plan, in bytes. A parameter that is used several
+/// times counts as often.
 pub const MAX_FILLED_BYTES: usize = 64 * 1024 * 1024;
 /// Maximum number of mistakes reported for one query: a text could have one per name, each with a
 /// position and a message.

@@ -181,8 +181,8 @@ impl<'q> Binder<'q> {
     }
 
     /// Binds `_rid` of a name, in the rewritten query of a client's plan. It is the `_rid` of the
-    /// row's document or, for a group, the smallest of those of its rows. It is empty if there is
-    /// no document.
+    /// row's document or, for a group, the smallest `_rid` of its rows. It is empty if there is no
+    /// document.
     fn rid_of(&mut self, name: &str, steps: &[PathStep]) -> Option<Expr> {
         let [PathStep::Name(property, _)] = steps else { return None };
         let [frame] = self.frames.as_slice() else { return None };

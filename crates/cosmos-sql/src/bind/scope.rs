@@ -30,8 +30,9 @@ impl<'q> Binder<'q> {
         &mut self.frames[last]
     }
 
-    /// Returns the index of the frame that defines a name, from the outermost one, and the name's
-    /// slot. The innermost query takes precedence, and in it the last source.
+    /// Returns the index of the frame that defines a name, counted from the outermost frame, and
+    /// the name's slot. If several queries define the name, the innermost takes precedence, and in
+    /// it the last source.
     pub(super) fn find_name(&self, name: &str) -> Option<(usize, usize)> {
         self.frames.iter().enumerate().rev().find_map(|(at, frame)| {
             let found = frame.names.iter().rev().find(|(known, _)| known == name);
