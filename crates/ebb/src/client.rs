@@ -55,7 +55,7 @@ pub(crate) fn client_flags() -> [Arg; 4] {
     [address, key, tls, authority]
 }
 
-/// Returns the key file on the command line; an empty text counts as none.
+/// Returns the key file on the command line; `None` if it is missing or an empty text.
 pub(crate) fn key_file(matches: &ArgMatches) -> Option<&Path> {
     let path = matches.get_one::<String>("key-file").filter(|path| !path.is_empty());
     path.map(Path::new)

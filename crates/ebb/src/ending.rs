@@ -8,7 +8,7 @@ use server::Failure;
 pub(crate) const FAILED: u8 = 1;
 /// Exit code: wrong usage or configuration.
 pub(crate) const USAGE: u8 = 2;
-/// Exit code: the data directory was refused; a restart does not help.
+/// Exit code: the data directory was refused, and a restart would not help.
 pub(crate) const REFUSED: u8 = 3;
 
 /// Prints an error message to standard error and returns the exit code.

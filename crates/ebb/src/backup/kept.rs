@@ -1,4 +1,5 @@
-//! Stored backups: lists those of a location, and selects the chain that leads to a point in time.
+//! Stored backups: lists the backups at a location, and selects the chain of backups that leads to
+//! a point in time.
 
 use std::{
     fs::{self, File},
