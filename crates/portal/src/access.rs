@@ -24,10 +24,10 @@ pub enum Login {
 }
 
 impl Login {
-    /// Determines the mode from who can reach the address, the keys, and whether one of the APIs
-    /// requires authentication. If only this machine can reach the address, a key is required only
-    /// if one of the APIs requires authentication; otherwise the same users could reach the data
-    /// through the API without a key.
+    /// Determines the mode. It depends on whether only this machine can reach the address, on the
+    /// keys, and on whether one of the APIs requires authentication. If only this machine can reach
+    /// the address, a key is required only if one of the APIs requires authentication; otherwise
+    /// the same users could reach the data through the API without a key.
     pub fn of(only_this_machine: bool, keys: &Keys, an_api_asks: bool) -> Self {
         match (only_this_machine, keys.are_well_known()) {
             (true, true) => Self::Open,

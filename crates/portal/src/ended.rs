@@ -13,7 +13,7 @@ use parking_lot::Mutex;
 
 use crate::limits::MAX_ENDED_SESSIONS;
 
-/// Stores a text durably, replacing the previous one; returns once it is durable.
+/// Stores a text in place of the previous text; durable on return.
 pub type Keep = dyn Fn(&str) -> io::Result<()> + Send + Sync;
 
 /// The text that lists ended sessions, and how to store it.

@@ -14,5 +14,5 @@ pub(crate) const SESSION_SECONDS: i64 = 12 * 60 * 60;
 /// Maximum number of ended sessions that are stored individually. Beyond it, all sessions up to an
 /// expiry are ended, as `ended.rs` describes.
 pub(crate) const MAX_ENDED_SESSIONS: usize = 10_000;
-/// Longest activity id accepted from a client; a longer one is replaced.
+/// Maximum length of an activity id of a client. A longer id is replaced by a generated one.
 pub(crate) const MAX_ACTIVITY_BYTES: usize = 64;

@@ -34,7 +34,7 @@ pub struct Addresses {
 pub struct Settings {
     /// Keys that are accepted by the portal.
     pub keys: CurrentKeys,
-    /// Keys of the account; pages show the first one for the NoSQL API.
+    /// Keys of the account. Pages show the first key, for use with the NoSQL API.
     pub account: CurrentKeys,
     /// Whether a key is required.
     pub login: Login,
