@@ -65,7 +65,7 @@ impl Path {
         }
     }
 
-    /// Returns the id of the document that the path reads, if it reads a single one.
+    /// Returns the id of the document that the path reads; `None` if it reads several documents.
     pub(crate) fn id(&self) -> Option<i32> {
         match self {
             Self::Point(id) => Some(*id),

@@ -167,7 +167,7 @@ impl World {
         }
     }
 
-    /// Returns a description of the settings in force in the engine.
+    /// Returns a description of the settings that are in effect in the engine.
     fn in_force(&self) -> String {
         let record = &self.kit.collection().state().record;
         let indexes = record.indexes.iter().map(|index| {
@@ -449,8 +449,8 @@ impl World {
         Ok(())
     }
 
-    /// Opens a cursor. It reads nothing yet: the instant of the first batch is that of the request
-    /// for this batch.
+    /// Opens a cursor, which reads nothing yet. The instant of its first batch is the instant at
+    /// which this batch is requested.
     pub(crate) fn open_cursor(&mut self, sorted: bool) {
         let open = OpenCursor::new(&self.kit, &self.model, sorted);
         self.cursors.push(open);

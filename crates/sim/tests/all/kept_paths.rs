@@ -184,7 +184,7 @@ impl Shelf {
     }
 }
 
-/// The container under test, and one with all paths indexed.
+/// The container under test, and a container with all paths indexed.
 struct Both {
     kept: Shelf,
     built: Shelf,
