@@ -157,7 +157,7 @@ fn print_pairs(pairs: &[Pair], ours: &str, peer: &str, json: bool) -> Result<()>
     print_text(&report::pairs_markdown(pairs, ours, peer))
 }
 
-/// Writes to standard output; a closed pipe is an error like any other.
+/// Writes to standard output. A closed pipe is an error, like any other failure.
 fn print_text(text: &str) -> Result<()> {
     Ok(io::stdout().lock().write_all(text.as_bytes())?)
 }

@@ -196,8 +196,8 @@ pub(crate) fn find_and_modify(
 }
 
 /// Computes sums and averages of the sales of at least this amount, by category. All amounts are
-/// above 0, so with a negative bound the `$match` keeps every document; a new bound each time
-/// prevents caching of replies.
+/// above 0, so that with a negative bound the `$match` keeps every document. Callers use another
+/// bound each time, so that the server cannot return a cached reply.
 pub(crate) fn group_command(collection: &str, smallest: f64) -> impl FnOnce(&mut DocBuilder) {
     move |body| {
         begin_command(body, "aggregate", ValueRef::String(collection), DATABASE);

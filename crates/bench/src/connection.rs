@@ -62,7 +62,7 @@ impl Connection {
         Err(Error::Protocol("the server failed to authenticate itself".to_owned()))
     }
 
-    /// Sends the command that `fill` builds and returns its reply; a failed command is an error.
+    /// Sends the command that `fill` builds, and returns its reply. A failed command is an error.
     pub(crate) async fn call_command(
         &mut self,
         fill: impl FnOnce(&mut DocBuilder),

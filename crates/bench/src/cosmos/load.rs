@@ -151,7 +151,7 @@ fn dies_in_time(stored: &Value, life: Life) -> Result<bool> {
     }
 }
 
-/// Creates or replaces an item, and returns the stored one.
+/// Creates or replaces an item, and returns the stored item.
 pub(crate) async fn upsert_item<'a>(
     link: &'a mut Link,
     container: &Container,
@@ -189,7 +189,7 @@ pub(crate) enum Encoding {
 #[derive(Debug, Default)]
 pub(crate) struct Batch {
     encoding: Encoding,
-    /// The JSON array, or the items for HybridRow one after the other.
+    /// The JSON array or, for HybridRow, the texts of the items one after the other.
     text: String,
     /// Where each item for HybridRow ends in `text`.
     ends: Vec<usize>,

@@ -190,7 +190,7 @@ impl Parser {
     }
 }
 
-/// Parses the relevant headers; others are only checked for their form.
+/// Parses the headers that matter; of all other headers only the form is checked.
 fn parse_head(bytes: &[u8]) -> Result<Head> {
     let text =
         std::str::from_utf8(bytes).map_err(|_| protocol_error("the headers are not text"))?;

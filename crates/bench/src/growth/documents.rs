@@ -26,7 +26,7 @@ impl Documents {
         (self.count / MATCHES).max(1)
     }
 
-    /// Returns the document with this number; those with odd numbers expire.
+    /// Returns the document with this number. Documents with odd numbers expire.
     pub(super) fn make(&self, number: u64, rng: &mut Rng) -> DocBuf {
         let mut builder = DocBuilder::with_buffer(Vec::with_capacity(self.text + 100));
         builder.append("_id", ValueRef::Int64(number.cast_signed()));
