@@ -29,7 +29,7 @@ use crate::{
 pub(crate) struct Connection {
     /// Sequence number since the start of the server, shown as `connectionId`.
     pub(crate) id: i32,
-    /// The client's address, as `currentOp` and logs show it.
+    /// The client's address, for `currentOp` and logs.
     pub(crate) peer: String,
     /// Subject of the client's TLS certificate, for X.509 logins.
     pub(crate) certificate_subject: Option<String>,
@@ -128,7 +128,7 @@ impl Connection {
         self.peer.parse().ok().map(|peer: SocketAddr| peer.ip().to_canonical())
     }
 
-    /// Returns the identity that this connection's commands run under.
+    /// Returns the identity under which this connection's commands run.
     pub(crate) fn sender(&self) -> Sender {
         let logins = self.logins.lock();
         let current = logins.current.as_ref().map(|login| login.name.clone());

@@ -235,7 +235,7 @@ impl CommandRow {
         matches!(self.rights, Rights::Open)
     }
 
-    /// Makes the command an alias of another one.
+    /// Makes the command an alias of another command.
     pub(crate) const fn alias_of(self, command: &'static str) -> Self {
         Self { alias_of: Some(command), ..self }
     }

@@ -21,7 +21,7 @@ pub(crate) struct Counters {
     /// Number of delete statements executed.
     pub(crate) delete: AtomicU64,
     pub(crate) getmore: AtomicU64,
-    /// Number of commands that the command table has.
+    /// Number of commands that exist in the command table.
     pub(crate) command: AtomicU64,
     /// Bytes of received messages, in the form in which they were sent, compressed or not.
     pub(crate) bytes_in: AtomicU64,

@@ -289,7 +289,7 @@ impl<S: Store> Door<S> {
         }
     }
 
-    /// Returns the engine that this API runs on.
+    /// Returns the engine under this API.
     pub fn engine(&self) -> &Engine<S> {
         &self.engine
     }

@@ -70,7 +70,7 @@ impl<T> FailPoint<T> {
 pub(crate) struct Mode {
     /// Number of times that it still triggers; `None` without a limit.
     times: Option<u64>,
-    /// Number of matching commands that it still skips.
+    /// Number of matching commands that are still skipped before it triggers.
     skip: u64,
     /// Probability that the fail point triggers for a matching command, from 0 to 1.
     probability: f64,

@@ -13,7 +13,7 @@ use traces::{MAX_QUERY_BYTES, Operation, told};
 
 use crate::{arguments::GENERIC, call::Call, counters::Counters, errors::Result};
 
-/// The connection's counters as they were before a command.
+/// Values of the connection's counters before a command.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Before {
     returned: u64,

@@ -19,8 +19,9 @@ pub(crate) fn is_word(header: &Header) -> bool {
 }
 
 impl<S: AsyncWrite + Unpin> ClientStream<S> {
-    /// Closes the stream of a server that forwards a client, and lets it send unanswered messages
-    /// to another server, of any kind.
+    /// Tells the server that forwards the client that unanswered messages were not started, and
+    /// closes the stream. That server may then send the messages to another server, even if they
+    /// are not repeatable.
     pub async fn end_unbegun(&mut self) {
         let word = Header { len: HEADER_BYTES, request_id: 0, response_to: 0, code: CODE };
         // If it is not received, the other side treats this server as lost.

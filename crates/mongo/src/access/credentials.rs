@@ -40,7 +40,7 @@ pub(crate) struct StoredCredential {
     /// Number of hash iterations, at least 1.
     pub(crate) iterations: u32,
     pub(crate) salt: Vec<u8>,
-    /// The key that a client's proof is verified with.
+    /// The key with which a client's proof is verified.
     pub(crate) stored_key: Vec<u8>,
     /// The key of the server's own proof.
     pub(crate) server_key: Vec<u8>,

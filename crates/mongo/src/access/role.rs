@@ -24,7 +24,7 @@ pub(crate) struct Role {
     pub(crate) name: RoleName,
     /// Privileges that the role itself grants, without inherited ones.
     pub(crate) privileges: Privileges,
-    /// The roles that this role directly inherits from.
+    /// The roles from which this role directly inherits.
     pub(crate) roles: Vec<RoleName>,
 }
 

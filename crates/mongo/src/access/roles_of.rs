@@ -30,7 +30,7 @@ impl Walk {
         }
     }
 
-    /// Visits each reachable role that exists once.
+    /// Visits each reachable role once, if it exists.
     fn run(&mut self, lookup: impl Fn(&RoleName) -> Option<Role>, mut visit: impl FnMut(Role)) {
         while let Some(name) = self.waiting.pop() {
             let Some(role) = builtin::role(&name).or_else(|| lookup(&name)) else { continue };

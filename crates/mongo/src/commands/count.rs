@@ -68,7 +68,7 @@ impl Counted {
     }
 }
 
-/// Field of the result row that has the number.
+/// Name of the field with the number, in the result row.
 const COUNT_FIELD: &str = "n";
 
 /// Returns the plan of a count that has to read documents or index entries.

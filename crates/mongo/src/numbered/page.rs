@@ -45,7 +45,7 @@ impl Done {
     }
 }
 
-/// The results of the statements of one page.
+/// The results of the statements in one page.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Page {
     /// The transaction number of the statements.

@@ -37,7 +37,7 @@ pub(crate) struct FirstBatch {
     pub(crate) size: Option<u64>,
     /// Whether to close the cursor after this batch.
     pub(crate) single: bool,
-    /// Whether the cursor gets no idle timeout.
+    /// Whether the cursor is exempt from the idle timeout.
     pub(crate) keep: bool,
     /// Whether the plan of the cursor contains a sort.
     pub(crate) sorts: bool,

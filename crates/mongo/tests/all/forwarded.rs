@@ -47,7 +47,7 @@ fn body(message: &[u8]) -> Document {
 struct Passed {
     client: DuplexStream,
     server: DuplexStream,
-    /// Signals that another server is the owner.
+    /// Completed when another server has become the owner.
     over: Option<oneshot::Sender<()>>,
     ended: tokio::task::JoinHandle<(ClientStream<DuplexStream>, Ended)>,
     rooms: Rooms,

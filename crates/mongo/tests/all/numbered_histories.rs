@@ -32,7 +32,7 @@ enum Write {
     FindAndModify { statement: Statement, new: bool },
 }
 
-/// The result of a statement, as in its reply.
+/// The result of a statement, as in the reply to it.
 #[derive(Clone, Debug, PartialEq)]
 struct Did {
     hit: bool,

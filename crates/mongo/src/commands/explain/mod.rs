@@ -43,7 +43,7 @@ use crate::{
     rights::{Asked, Need},
 };
 
-/// A parsed command: its search, and what it does with the documents found.
+/// A parsed command: its search, and its operation on the documents found.
 struct Explained {
     plan: Plan,
     /// Whether the plan's last stage is a limit implied by the command, which is not shown.

@@ -86,7 +86,7 @@ impl Shape {
         let _ = self.write_fmt(text);
     }
 
-    /// Adds an argument if it is given.
+    /// Adds an argument of the command if it is present.
     fn given<'v>(
         &mut self,
         name: &str,
@@ -99,7 +99,7 @@ impl Shape {
         }
     }
 
-    /// Adds a filter if it is given.
+    /// Adds a filter if it is present.
     fn given_filter(&mut self, filter: Option<ValueRef<'_>>) {
         self.filter(
             filter.and_then(ValueRef::as_document).unwrap_or(DocRef::Raw(&[5, 0, 0, 0, 0])),

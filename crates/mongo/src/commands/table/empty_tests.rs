@@ -10,9 +10,9 @@ use crate::{access::Privileges, command_row::CommandRow, errors::Result, rights:
 /// What a command with empty arguments requires.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Empty {
-    /// It always requires a right.
+    /// The command always requires a right.
     Requires,
-    /// It requires nothing, not even a login.
+    /// The command requires nothing, not even a login.
     Everybody(&'static str),
     /// Requires only a login, because the command affects the sender alone or checks further rights
     /// as it runs.

@@ -36,7 +36,7 @@ impl<S: Store> Client<S> {
         Self::known_as(door, "test".to_owned().into())
     }
 
-    /// Returns the same with a given peer.
+    /// Returns a client of an existing server, connected from this peer.
     pub(crate) fn known_as(door: Arc<Door<S>>, peer: Peer) -> Self {
         let (stream, far) = tokio::io::duplex(1 << 20);
         let (stop, stopped) = tokio::sync::watch::channel(false);

@@ -5,11 +5,11 @@ use document::{Value, array, doc};
 /// The treatment of an option.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Answer {
-    /// It has the same effect as in MongoDB.
+    /// The option has the same effect as in MongoDB.
     Works,
     /// The option is checked and accepted. It has no effect except for the one in the note.
     Ignored,
-    /// It is refused with this code.
+    /// The option is refused with this code.
     Refused(i64),
 }
 
