@@ -37,7 +37,7 @@ pub(crate) const KINDS: [Kind; 21] = [
     Kind::MinKey,
 ];
 
-/// Parses the types of an operand: at least one.
+/// Parses the types in an operand, of which there must be at least one.
 pub(super) fn parse_types(field: &str, value: ValueRef<'_>) -> Result<TypeSet, Error> {
     let mut types = TypeSet::default();
     match value {

@@ -51,7 +51,7 @@ fn parse_outputs(name: &str, value: ValueRef<'_>, code: i32) -> Result<Vec<Field
 
 #[derive(Default)]
 struct BucketOptions {
-    /// The value that rows are grouped by.
+    /// The value by which rows are grouped.
     by: Option<Expr>,
     /// Lower bounds of the buckets, and the upper bound of the last one.
     boundaries: Option<Vec<Value>>,
