@@ -48,7 +48,7 @@ pub trait Duplex: AsyncRead + AsyncWrite + Unpin + Send {}
 
 impl<T: AsyncRead + AsyncWrite + Unpin + Send> Duplex for T {}
 
-/// A client that connected elsewhere.
+/// A client that connected to another node or to the portal.
 #[derive(Clone, Copy, Debug)]
 pub struct Forwarded {
     /// Address of the client.

@@ -18,7 +18,7 @@ use crate::{limits::QUOTA, reply::Reply, request_units, session};
 pub(super) struct RequestSummary {
     /// Activity id for logs.
     pub(super) activity: String,
-    /// The newest commit that the response tells the client.
+    /// The newest commit that the response reports to the client.
     pub(super) known: u64,
     /// Whether the request is about items. Responses about items name the partition key range:
     /// without it, clients would reload the list of ranges before their next request.

@@ -23,7 +23,7 @@ pub(crate) enum Metering {
     Free,
 }
 
-/// The task that an operation runs in.
+/// The task in which an operation runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Task {
     /// The task of the connection: the operation is short, or a single atomic step.
@@ -36,10 +36,10 @@ pub(crate) enum Task {
     ForChange,
 }
 
-/// Whether an operation may run concurrently with others.
+/// Whether an operation may run concurrently with other operations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Order {
-    /// The operation may run concurrently with others.
+    /// The operation may run concurrently with other operations.
     AtOnce,
     /// Serialized: the operation reads resources and then changes them in several steps.
     OneByOne,
@@ -49,7 +49,7 @@ pub(crate) enum Order {
 /// by the path of a container.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Parent {
-    /// The account; responses have no header for it.
+    /// The account. Responses have no header that names it.
     Account,
     /// The database in the resource path.
     Database,

@@ -303,7 +303,8 @@ struct Rows<'a> {
     container: &'a Container,
     /// The part of the container that the request covers.
     part: &'a ContainerPart<'a>,
-    /// Where the query reads properties that the server sets.
+    /// Where the query reads properties that the server sets: nowhere, in results only, or also
+    /// elsewhere.
     system: SystemReads,
     budget: &'a Budget,
     timer: RowTimer,
