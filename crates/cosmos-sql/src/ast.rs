@@ -144,7 +144,7 @@ impl PartialEq for TextPlace {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Node {
     pub(crate) kind: NodeKind,
-    /// From the first token to the last one.
+    /// Position from the first token to the last token.
     pub(crate) at: TextPlace,
 }
 

@@ -105,7 +105,7 @@ pub(crate) enum Fault {
     /// SC2060, SC2061, SC2062: the count of a clause is not a non-negative integer of 32 bits.
     /// Contains the clause's name.
     Count(Span, &'static str),
-    /// SC2101: an aggregate inside another one.
+    /// SC2101: an aggregate inside another aggregate.
     Nested(Span),
     /// SC2102, SC2103: a property that is neither a group key nor in an aggregate, in this clause.
     Ungrouped(Span, Clause),

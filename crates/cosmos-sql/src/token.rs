@@ -22,7 +22,7 @@ pub(crate) enum TokenKind {
     Parameter(String),
     /// A string, with its escapes decoded.
     Text(String),
-    /// A number; an integer if its value is whole.
+    /// A number. It is stored as an integer if its value is whole.
     Number(Value),
     /// Punctuation.
     Sign(Sign),

@@ -39,12 +39,12 @@ pub(super) enum Start {
 /// Whether a row becomes several rows because it is joined with the elements of arrays.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Elements {
-    /// There are no elements.
+    /// The row is not joined with elements.
     #[default]
     None,
     /// The row is joined with elements, but they are aggregated, so that it stays one row.
     Aggregated,
-    /// There is a row for each element.
+    /// The row becomes a row for each element.
     Joined,
 }
 

@@ -182,7 +182,7 @@ impl<'q> Binder<'q> {
 
     /// Binds a subquery in FROM. If a subquery over the documents has an order, groups or limits,
     /// so that its results depend on all documents, they are collected before the first row. All
-    /// other subqueries, and all inside a row of another query, run once per row.
+    /// other subqueries run once per row, and so do all subqueries inside a row of another query.
     fn bind_results(
         &mut self,
         query: &'q ast::Query,

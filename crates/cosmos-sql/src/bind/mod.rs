@@ -106,9 +106,9 @@ struct Rows {
     /// Whether the query may have several rows for one row of its outer query, even if these are
     /// aggregated to one result.
     has_many: bool,
-    /// Whether it has one result for all documents.
+    /// Whether the query has one result for all documents.
     is_one_for_all: bool,
-    /// Names that its outer query must not define.
+    /// Names that the outer query must not define.
     taken_names: Vec<String>,
     /// Names of the query that remain visible in its outer query after a fault because of which the
     /// groups were not checked: the names of all sources except the last.
