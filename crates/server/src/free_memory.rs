@@ -22,7 +22,7 @@ use crate::background::wait_for;
 /// because housekeeping kept waking them in turn).
 pub(crate) const IDLE_THREAD: Duration = Duration::from_secs(1);
 
-/// How often the allocator is made to purge.
+/// Interval at which the allocator is made to purge.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 /// Number of rounds after which all workers purge their own pages.
 const OWN_PAGES_EVERY: u64 = 10;

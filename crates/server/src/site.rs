@@ -31,7 +31,7 @@ use crate::{
     tracer::Traces,
 };
 
-/// State that outlives the engines.
+/// State of the process that exists longer than its engines.
 pub(crate) struct Site {
     pub(crate) config: Config,
     /// Division of the process's memory.

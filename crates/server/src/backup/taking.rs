@@ -29,11 +29,11 @@ const NICENESS: i32 = 10;
 pub(crate) enum Wanted {
     /// All data.
     Full,
-    /// Entries after the last one of a previous backup.
+    /// Entries after the last entry of a previous backup.
     After {
         /// Number of the previous backup's last entry.
         entry: u64,
-        /// Stamp of the last commit in that entry.
+        /// Stamp of the last commit in the previous backup's last entry.
         stamp: Stamp,
         /// Id of the database from which the previous backup was taken.
         lineage: Uuid,

@@ -75,7 +75,7 @@ impl LineFile {
     }
 }
 
-/// Ignores the error that a folder already exists.
+/// Ignores the error that a folder exists already.
 fn unless_there(error: io::Error) -> io::Result<()> {
     if error.kind() == io::ErrorKind::AlreadyExists { Ok(()) } else { Err(error) }
 }

@@ -88,7 +88,7 @@ async fn work_nosql(
     count
 }
 
-/// Creates the container for that work.
+/// Creates the container that `work_nosql` uses.
 async fn make_container(client: &mut NosqlClient) {
     client.expect(201, ("POST", "/dbs"), r#"{"id": "d"}"#).await;
     let container = r#"{"id": "c", "partitionKey": {"paths": ["/id"], "kind": "Hash"}}"#;

@@ -15,7 +15,7 @@ pub(super) struct Ending {
 }
 
 impl Ending {
-    /// Records a part other than pieces and entries.
+    /// Records a part that is neither a piece nor an entry.
     pub(super) fn note(&mut self, part: Part) -> Result<(), Failure> {
         match part {
             Part::Clock(bytes) => {

@@ -34,7 +34,7 @@ pub(crate) struct Dialer {
     /// The shard that calls are for.
     pub(crate) shard: u32,
     pub(crate) key: Key,
-    /// `None` without TLS, between nodes of one machine.
+    /// TLS of the link; `None` for connections without TLS, between nodes of one machine.
     pub(crate) tls: Option<LinkTls>,
     /// Whether this node's admin address is open without authentication.
     pub(crate) open: bool,
