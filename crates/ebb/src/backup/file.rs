@@ -22,7 +22,7 @@ const PART: &str = ".part";
 pub(super) enum Target {
     /// A file of this name, which must not exist.
     File(PathBuf),
-    /// A file in this directory, named after its contents.
+    /// A file in this directory. Its name is derived from its contents.
     Folder(PathBuf),
 }
 

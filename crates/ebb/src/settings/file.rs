@@ -13,7 +13,7 @@ const LIKELY: f64 = 0.8;
 /// The settings of a file.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ConfigFile {
-    /// Path as given.
+    /// Path as it was given.
     path: String,
     /// Text and line number of each setting, by name.
     settings: BTreeMap<String, (String, usize)>,
