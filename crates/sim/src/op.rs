@@ -22,11 +22,11 @@ pub(crate) enum Op {
     Insert(Document),
     /// Replaces the document with the same id.
     Replace { body: Document, upsert: bool },
-    /// Sets a field, or removes it.
+    /// Sets a field; `None` removes it.
     Set { id: i32, field: String, value: Option<Value> },
     /// Adds one to `n`.
     Increment { id: i32 },
-    /// Replaces a document and returns the previous one.
+    /// Replaces a document and returns the previous version.
     FindAndReplace(Document),
     /// Removes a document and returns it.
     FindAndRemove { id: i32 },

@@ -45,7 +45,7 @@ pub(crate) enum Seen {
     Docs(Vec<Document>),
     /// Pairs of a number of documents and their bytes.
     Amounts(Vec<(i64, i64)>),
-    /// The index that the hint names does not exist.
+    /// The index in the hint does not exist.
     Gone,
     Failed(String),
 }

@@ -31,7 +31,7 @@ use crate::{
 enum Activity {
     /// A read by this path.
     Look(Path),
-    /// An operation that may change something.
+    /// An operation, which may change data or settings.
     Do(Op),
     /// A pass of the reaper.
     Reap,

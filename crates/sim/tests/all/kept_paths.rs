@@ -34,7 +34,7 @@ impl ItemWriter for Honour {
 struct Shown {
     values: Vec<String>,
     more: bool,
-    /// Rows that the page is charged for.
+    /// Number of rows for which the page is charged.
     rows: u64,
     indexes: Vec<IndexUse>,
 }
@@ -43,7 +43,7 @@ struct Shelf {
     kit: Kit,
     /// Whether all paths have been indexed from the beginning.
     built: bool,
-    /// A build that was stopped.
+    /// An index build that was stopped.
     under_way: Option<Task<Result<(), Error>>>,
 }
 
@@ -203,7 +203,7 @@ impl Both {
         both
     }
 
-    /// Writes or removes an item in both.
+    /// Writes or removes the same item in both containers.
     fn change_items(&mut self, random: &mut fastrand::Rng) {
         if random.u8(..4) == 0 && 0 < self.ids {
             let id = format!("i{}", random.u32(..self.ids));

@@ -315,7 +315,7 @@ impl Case<'_> {
     }
 }
 
-/// A part of a result.
+/// A part of a result, read in small batches.
 struct Page {
     /// Number of documents to skip, and maximum number to return.
     asked: (usize, usize),
