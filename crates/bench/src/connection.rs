@@ -22,7 +22,7 @@ const ADMIN: &str = "admin";
 #[derive(Debug)]
 pub(crate) struct Connection {
     stream: Stream,
-    /// Id of the last request, which its reply repeats.
+    /// Id of the last request, which the reply repeats.
     request: i32,
     /// The last command's body.
     body: Vec<u8>,

@@ -12,7 +12,7 @@ use parking_lot::Mutex;
 pub(crate) struct Keys {
     /// The next record number to allocate.
     next: AtomicU64,
-    /// All records with numbers below this one exist.
+    /// All records with smaller numbers exist.
     below: AtomicU64,
     /// Acknowledged numbers above `below`. A number between `below` and these is not acknowledged
     /// yet.

@@ -51,7 +51,7 @@ pub(crate) struct Target {
     pub(crate) pid: Option<u32>,
     /// Data directory of the server, whose size is read.
     pub(crate) data_dir: Option<PathBuf>,
-    /// Existing YCSB records; workloads that insert add to them.
+    /// Numbers of the existing YCSB records, to which inserting workloads add.
     pub(crate) users: Arc<Keys>,
     /// Loaded datasets, which workloads share.
     loaded: Vec<Dataset>,

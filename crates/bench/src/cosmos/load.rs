@@ -239,7 +239,7 @@ impl Batch {
         hybrid_row::write_operations(&operations)
     }
 
-    /// Sends the batch and clears it, whatever the outcome.
+    /// Sends the batch, and clears it even after a failure.
     pub(crate) async fn send_batch<'a>(
         &mut self,
         link: &'a mut Link,
