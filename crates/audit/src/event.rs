@@ -30,7 +30,7 @@ impl Api {
     }
 }
 
-/// Something that was done or refused.
+/// An action that was executed or refused.
 #[derive(Clone, Copy, Debug)]
 pub struct Event<'a> {
     /// The API of the request.
