@@ -141,7 +141,7 @@ impl PausingStore {
         self.anew.store(true, Ordering::SeqCst);
     }
 
-    /// Returns the store as a restart would find it.
+    /// Returns the store in the state in which a restart finds it.
     pub fn reopen(&self, time: Arc<dyn Timepiece>) -> Self {
         Self::over(self.inner.inner_store().reopen(time))
     }
