@@ -167,9 +167,9 @@ impl<'q> Binder<'q> {
         self.key.is_some_and(|key| std::ptr::eq(key, node))
     }
 
-    /// Returns the value of the longest group key that is a prefix of a path, and the number of the
-    /// path's steps in the key; only the first `most` steps of the path are compared. with `GROUP
-    /// BY c.a`, `c.a.b` is `.b` of the key. `at` is the span of the path.
+    /// Returns the value of the longest group key that is a prefix of a path and covers at most
+    /// `most` of its steps, and the number of steps that it covers. With `GROUP BY c.a`, `c.a.b` is
+    /// `.b` of the key. `at` is the span of the path.
     pub(super) fn key_of_path(
         &mut self,
         base: &Node,
