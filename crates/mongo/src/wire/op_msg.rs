@@ -134,8 +134,8 @@ fn mend_text(text: &mut [u8]) {
     }
 }
 
-/// Checks the CRC-32C at the end of the payload, if there is one; returns the position at which the
-/// sections end. The checksum covers the header, so the header is encoded again.
+/// Checks the CRC-32C at the end of the payload; returns its position, which is the end of the
+/// sections. The checksum covers the header, so the header is encoded again.
 fn check_sum(header: &Header, payload: &[u8]) -> Result<usize, Malformed> {
     let end = payload.len().checked_sub(4).filter(|end| 4 < *end);
     let end = end.ok_or_else(|| Malformed::fatal("a message too short for its checksum"))?;
