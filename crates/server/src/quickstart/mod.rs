@@ -43,7 +43,7 @@ impl fmt::Display for Failure {
 
 type Result<T> = std::result::Result<T, Failure>;
 
-/// What the sample contains in one API.
+/// The sample as written through one API.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Filled {
     /// Number of sessions written.
@@ -52,7 +52,7 @@ pub(crate) struct Filled {
     pub(crate) last_dies: Instant,
 }
 
-/// What the sample contains in each API.
+/// The sample as written through each API.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Made {
     /// `None` if the NoSQL API is off.
