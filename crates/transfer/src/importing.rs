@@ -211,8 +211,7 @@ struct Batch {
     broken: Option<String>,
 }
 
-/// Index of a document among the documents sent; otherwise the reason why it is not sent, and its
-/// text.
+/// Index of a document among those sent, or the reason why it is not sent and its text.
 type Prepared = Result<usize, (String, Vec<u8>)>;
 
 impl Run<'_> {

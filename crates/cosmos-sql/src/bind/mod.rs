@@ -41,8 +41,7 @@ pub(crate) use paths::orders_one_count;
 /// The counts of TOP, and of OFFSET and LIMIT.
 pub(crate) type Counts = (Option<u64>, Option<(u64, u64)>);
 
-/// Returns the counts of TOP, OFFSET and LIMIT of a query, with parameters replaced by their
-/// values, for plans of clients. The query was checked before.
+/// Returns the counts of a checked query with parameter values inserted, for plans of clients.
 pub(crate) fn window_counts(query: &Query, parameters: &[(String, Value)]) -> Counts {
     let mut binder = Binder::new(parameters);
     let top = query.top.as_ref().map(|top| binder.count_value(top));
@@ -136,8 +135,7 @@ struct Binder<'q> {
     /// The key of GROUP BY that is being bound. The whole key is not resolved as an equal key of an
     /// outer query, but its parts may be.
     key: Option<&'q Node>,
-    /// Index, from the outermost frame, of the frame whose groups hid the name that was hidden
-    /// last.
+    /// Index of the frame whose groups hid the last hidden name; the outermost frame has index 0.
     hidden_by: Option<usize>,
     /// Whether a parameter without a value is a fault.
     needs_values: bool,
