@@ -90,7 +90,7 @@ test('of containers, one of which refuses', async ({ page, server }) => {
   const indexingPolicy = { indexingMode: 'none', automatic: false } as const;
   await database.containers.create({ id: 'unindexed', partitionKey, indexingPolicy });
   await page.goto('/nosql/app');
-  await page.getByRole('checkbox', { name: 'Select all containers that are listed' }).check();
+  await page.getByRole('checkbox', { name: 'Select all listed containers' }).check();
   await bar(page).getByRole('button', { name: 'Set default TTL…' }).click();
   await dialog(page)
     .getByRole('textbox', { name: /^Time to live/ })

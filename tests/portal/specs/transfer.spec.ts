@@ -104,7 +104,7 @@ for (const door of DOORS) {
     await choose(page, 'two.json', text);
     await dialog(page).getByRole('radio', { name: /^Skip/ }).check();
     await begin(page);
-    await ended(page, '0 new, 2 left out');
+    await ended(page, '0 new, 2 skipped');
     expect(await door.get(server, 'two')).toEqual({ n: 2 });
     await close(page);
 

@@ -53,7 +53,7 @@ test('a collection gets another name, and a page about it follows', async ({ pag
 test('a container keeps its id: there is no Rename', async ({ page, server }) => {
   await nosql.create(server, null);
   await page.goto('/nosql/app');
-  await page.getByRole('button', { name: 'Actions of log' }).click();
+  await page.getByRole('button', { name: 'Actions for log' }).click();
   await expect(page.getByRole('menuitem')).toHaveText(['Duplicate…', 'Empty…', 'Delete container']);
 });
 
@@ -65,7 +65,7 @@ for (const door of DOORS) {
     await door.create(server, 3600);
     for (let at = 0; at < 130; at += 1) await door.put(server, `i${at}`, { at });
     await page.goto(`/${door.name}/app`);
-    await page.getByRole('button', { name: 'Actions of log' }).click();
+    await page.getByRole('button', { name: 'Actions for log' }).click();
     await page.getByRole('menuitem', { name: 'Empty…' }).click();
     await expect(dialog(page)).toContainText(`130 ${door.noun}s`);
     const red = dialog(page).getByRole('button', { name: `Delete all ${door.noun}s` });
@@ -192,7 +192,7 @@ test.describe('with a key that only reads', () => {
     await page.goto('/');
     await signIn(page, READER);
     await page.getByRole('treeitem', { name: /^app/ }).click();
-    await page.getByRole('button', { name: 'Actions of log' }).click();
+    await page.getByRole('button', { name: 'Actions for log' }).click();
     for (const name of ['Duplicate…', 'Empty…', 'Delete container']) {
       const item = page.getByRole('menuitem', { name, exact: true });
       await expect(item).toHaveAttribute('aria-disabled', 'true');
