@@ -92,7 +92,7 @@ test('an index is made, hidden, shown and dropped', async ({ page, server }) => 
   expect(await indexOf(server, 'city_-1_n_1')).not.toHaveProperty('hidden', true);
 
   await page.getByRole('button', { name: 'Drop city_-1_n_1' }).click();
-  await expect(dialog(page)).toContainText('Queries that use it will scan 3 documents instead.');
+  await expect(dialog(page)).toContainText('Queries that use it will scan 3 documents instead,');
   await dialog(page).getByRole('button', { name: 'Cancel' }).click();
   expect(await indexOf(server, 'city_-1_n_1')).toBeDefined();
   await page.getByRole('button', { name: 'Drop city_-1_n_1' }).click();

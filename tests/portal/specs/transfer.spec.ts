@@ -110,7 +110,7 @@ for (const door of DOORS) {
 
     await choose(page, 'two.json', text);
     await dialog(page)
-      .getByRole('radio', { name: /^Replace/ })
+      .getByRole('radio', { name: /^Overwrite/ })
       .check();
     await begin(page);
     await ended(page, '0 new, 2 replaced');
@@ -155,7 +155,7 @@ for (const door of DOORS) {
     for (const one of ['a', 'b']) await door.put(server, one, { gone: 1 });
     await choose(page, 'again.csv', csv);
     await dialog(page)
-      .getByRole('radio', { name: /^Replace/ })
+      .getByRole('radio', { name: /^Overwrite/ })
       .check();
     await begin(page);
     await ended(page, '2 replaced');
