@@ -165,7 +165,6 @@ INTERNAL = [
     "group",
     "geoNear",
     "parallelCollectionScan",
-    "planCacheClear",
     "planCacheSetFilter",
     "oidReset",
     "waitForFailPoint",

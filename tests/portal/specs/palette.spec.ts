@@ -8,9 +8,9 @@ import { KEYED, PRIMARY, READER, signIn } from '../lib/login';
 import { noted } from '../lib/pane';
 
 const field = (page: Page) => page.getByRole('combobox', { name: /^Find/ });
-const options = (page: Page) => page.getByRole('listbox', { name: 'Found' }).getByRole('option');
+const options = (page: Page) => page.getByRole('listbox', { name: 'Results' }).getByRole('option');
 const chosen = (page: Page) =>
-  page.getByRole('listbox', { name: 'Found' }).getByRole('option', { selected: true });
+  page.getByRole('listbox', { name: 'Results' }).getByRole('option', { selected: true });
 
 /** Opens it and types; the first match is selected. */
 async function find(page: Page, text: string) {

@@ -70,7 +70,7 @@ export function ItemsBar(props: ItemsBarProps) {
       {!isPhone && <Chooser columns={props.columns} />}
       {!isPhone && <AllMenu many={props.many} writable={writable} isNarrowed={quick !== 'all'} />}
       <span className="items-counts">
-        {quick !== 'all' && <span className="hint">{count(visible)} of the loaded rows</span>}
+        {quick !== 'all' && <span className="hint">{count(visible)} shown</span>}
         <span className="items-count">
           {/* Phones have space for only one of them. */}
           {(!isPhone || quick === 'all') && loadedWords(loaded)}
