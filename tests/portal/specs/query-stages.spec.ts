@@ -39,7 +39,7 @@ test('a stage is left out, and taken in again', async ({ page, server }) => {
   await expect(box(page)).toHaveText(
     '[ { $match: { n: { $gte: 10 } } }, /* few */ { $sort: { n: -1 } }, /* { $limit: 7 } */ ]',
   );
-  await expect(stage(page, 3)).toContainText('left out');
+  await expect(stage(page, 3)).toContainText('disabled');
   await page.getByRole('button', { name: 'Execute query' }).click();
   await expect(summary(page)).toContainText('20 results');
   await page.getByRole('tab', { name: 'Stages' }).click();
