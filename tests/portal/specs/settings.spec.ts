@@ -86,7 +86,7 @@ test('throughput and change feed', async ({ page, server }) => {
   }
   await units.fill('1000');
   await section(page, 'Change feed');
-  await page.getByRole('radio', { name: 'Retained' }).check();
+  await page.getByRole('radio', { name: 'Retained', exact: true }).check();
   const minutes = page.getByLabel('Retention in minutes');
   await minutes.fill('10081');
   await expect(page.getByText(/Minutes must be from 1 to 10080/)).toBeVisible();
@@ -301,7 +301,7 @@ test('a date TTL index is not made over more than was told', async ({ page, serv
   await expect(dialog.getByRole('status')).toContainText('nothing expires immediately');
   for (const id of ['a', 'b', 'c']) await mongo.put(server, id, { at: past });
   await dialog.getByRole('button', { name: 'Create index', exact: true }).click();
-  await expect(dialog.getByRole('status')).toContainText('3 documents have expired by this');
+  await expect(dialog.getByRole('status')).toContainText('3 documents are past this deadline');
   const create = dialog.getByRole('button', { name: 'Create index and expire 3 documents' });
   await expect(create).toBeDisabled();
   expect(await mongo.ids(server)).toHaveLength(3);
