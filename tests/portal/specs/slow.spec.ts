@@ -79,7 +79,7 @@ test('none, none noted, and a server that has no such list', async ({ page }) =>
   await answer(page, { threshold_ms: 100, operations: [] });
   await page.goto('/monitor');
   await expect(
-    page.getByText('Nothing took 100 ms or more in the last day.', { exact: true }),
+    page.getByText('No operation took 100 ms or more in the last day.', { exact: true }),
   ).toBeVisible();
   await page.unroute('**/_ebb/slow');
   await answer(page, { threshold_ms: null, operations: [] });
