@@ -44,7 +44,7 @@ for (const door of DOORS) {
     const undo = corner(page).getByRole('button', { name: /^Undo/ });
     await undo.focus();
     await page.keyboard.press('Enter');
-    const bar = corner(page).getByRole('progressbar', { name: `Putting back ${N} ${noun}s` });
+    const bar = corner(page).getByRole('progressbar', { name: `Restoring ${N} ${noun}s` });
     const first = door.name === 'mongo' ? 500 : 100;
     await expect(corner(page)).toContainText(`${first} of ${N}`);
     await expect(bar).toHaveJSProperty('value', first);
