@@ -48,23 +48,31 @@ impl Source {
 pub fn sources(root: &Path) -> Vec<Source> {
     let mut found = Vec::new();
     for folder in ["crates", "xtask"] {
-        collect(root, &root.join(folder), &mut found);
+        collect(root, &root.join(folder), &["rs"], |path| path.ends_with("target"), &mut found);
     }
     found
 }
 
-fn collect(root: &Path, folder: &Path, found: &mut Vec<Source>) {
-    for entry in fs::read_dir(folder).into_iter().flatten().filter_map(Result::ok) {
-        let path = entry.path();
-        if path.is_dir() {
-            if !path.ends_with("target") {
-                collect(root, &path, found);
-            }
-        } else if path.extension().is_some_and(|extension| extension == "rs") {
-            let text = fs::read_to_string(&path).unwrap_or_default();
-            let path = path.strip_prefix(root).map(Path::to_path_buf).unwrap_or(path);
-            found.push(Source { path, text });
+/// Reads the files of these kinds at or below `path`. Files and folders for which `skipped` returns
+/// true are left out; it receives their paths from `root`.
+pub(crate) fn collect(
+    root: &Path,
+    path: &Path,
+    kinds: &[&str],
+    skipped: fn(&Path) -> bool,
+    found: &mut Vec<Source>,
+) {
+    let relative = path.strip_prefix(root).unwrap_or(path);
+    if skipped(relative) {
+        return;
+    }
+    if path.is_dir() {
+        for entry in fs::read_dir(path).into_iter().flatten().filter_map(Result::ok) {
+            collect(root, &entry.path(), kinds, skipped, found);
         }
+    } else if path.extension().is_some_and(|kind| kinds.iter().any(|known| kind == *known)) {
+        let text = fs::read_to_string(path).unwrap_or_default();
+        found.push(Source { path: relative.to_path_buf(), text });
     }
 }
 

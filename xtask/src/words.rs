@@ -1,12 +1,9 @@
 //! Counts phrases that readers of comments, messages and pages stumble over. `words.txt` holds the
 //! allowed number of each; a count may only fall, and a lower count has to be written down.
 
-use std::{
-    fs,
-    path::{Path, PathBuf},
-};
+use std::path::Path;
 
-use crate::tidy::Source;
+use crate::tidy::{Source, collect};
 
 /// Folders and files whose prose is counted.
 const ROOTS: &[&str] = &[
@@ -47,26 +44,15 @@ pub struct Count {
 pub fn files(root: &Path) -> Vec<Source> {
     let mut found = Vec::new();
     for name in ROOTS {
-        collect(root, &root.join(name), &mut found);
+        collect(root, &root.join(name), KINDS, skipped, &mut found);
     }
     found
 }
 
-fn collect(root: &Path, path: &Path, found: &mut Vec<Source>) {
-    let relative = path.strip_prefix(root).map_or_else(|_| path.to_path_buf(), PathBuf::from);
-    if EXCLUDED.iter().any(|excluded| relative.starts_with(excluded)) {
-        return;
-    }
-    if path.is_dir() {
-        if path.file_name().is_some_and(|name| BUILT.iter().any(|built| name == *built)) {
-            return;
-        }
-        for entry in fs::read_dir(path).into_iter().flatten().filter_map(Result::ok) {
-            collect(root, &entry.path(), found);
-        }
-    } else if path.extension().is_some_and(|kind| KINDS.iter().any(|known| kind == *known)) {
-        found.push(Source { path: relative, text: fs::read_to_string(path).unwrap_or_default() });
-    }
+/// Returns whether the file or folder is excluded, or a build made it.
+fn skipped(path: &Path) -> bool {
+    EXCLUDED.iter().any(|excluded| path.starts_with(excluded))
+        || path.file_name().is_some_and(|name| BUILT.iter().any(|built| name == *built))
 }
 
 /// Counts each phrase of `table` in the files.
@@ -134,6 +120,8 @@ fn fragments(file: &Source) -> usize {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     /// The phrases and their allowed numbers, one a line: the number, a tab, the phrase.
