@@ -144,13 +144,15 @@ pub(super) async fn set_parameters<S: Store>(call: &Call<'_, S>) -> Result<DocBu
         taken.push((name, *start, value));
     }
     let mut was = None;
+    // Held for all parameters, so that the flag below never differs from the parameter.
+    let mut parameters = call.door.parameters.lock();
     for (name, start, value) in taken {
-        was = Some(value_of(call, name, start));
         if name == REQUIRE_API_VERSION {
             call.door.requires_api_version.store(value == Value::Bool(true), Ordering::Relaxed);
         }
-        call.door.parameters.lock().insert(name.to_owned(), value);
+        was = Some(parameters.insert(name.to_owned(), value).unwrap_or_else(start));
     }
+    drop(parameters);
     match was {
         Some(was) => ok(doc! { "was": was }),
         None => {
