@@ -86,8 +86,7 @@ impl<S: Store> Engine<S> {
         let first = self.first_row(view, &update.find, &update.context, used, turns).await?;
         let Some(row) = first else { return Ok(Some(None)) };
         let before = row.value.slice(row.start..);
-        let filter = update.edit.needs_filter().then_some(&*update.find.filter);
-        let outcome = update.edit.apply(row.document(), filter, &update.context)?;
+        let outcome = update.apply(row.document())?;
         let changed = outcome.changed;
         let after = Bytes::from(outcome.document.bytes().to_vec());
         let effect = Effect::Edited { before: &before, after: &after };

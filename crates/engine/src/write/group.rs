@@ -217,9 +217,10 @@ impl<S: Store> WriteGroup<'_, S> {
 
     /// Adds the drafted writes of a statement to the group.
     fn add(&mut self, at: usize, part: usize, drafted: Drafted, effect: StatementEffect) {
-        let Drafted { used, commits, mut documents, unique, is_update, rewritten } = drafted;
+        let Drafted { used, commits, mut documents, unique, rewritten } = drafted;
         let Part { view, written } = &mut self.parts[part];
         used.count_deferred(&view.collection);
+        let is_update = matches!(effect, StatementEffect::Edited | StatementEffect::Upserted(_));
         self.effects.push((at, effect));
         if commits.is_empty() {
             return;

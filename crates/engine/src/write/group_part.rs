@@ -13,7 +13,7 @@ use super::{
     NewDocument, Update, Updated, WriteDraft,
     draft::row_key,
     insert::duplicate_id,
-    written::{Rewritten, WrittenDocument, WrittenDocuments},
+    written::{Overlap, Rewritten, WrittenDocument, WrittenDocuments},
 };
 use crate::{
     engine::Engine,
@@ -41,16 +41,8 @@ pub(super) struct Drafted {
     pub(super) documents: Vec<WrittenDocument>,
     /// Unique keys that the statement takes or releases.
     pub(super) unique: HashSet<Bytes>,
-    /// Whether the statement is an update.
-    pub(super) is_update: bool,
     /// The document whose earlier write the statement replaces.
     pub(super) rewritten: Option<Rewritten>,
-}
-
-/// The effect of an update on a document.
-enum Edited {
-    Unchanged,
-    Changed(DocBuf),
 }
 
 impl<S: Store> Part<S> {
@@ -62,9 +54,12 @@ impl<S: Store> Part<S> {
     ) -> Result<Option<(Updated, Drafted)>, Halt> {
         let (find, context) = (&update.find, &*update.context);
         let (mut updated, mut drafted) = (Updated::default(), Drafted::new());
-        drafted.is_update = true;
-        if let Some(rewritten) = self.rewritable(update)? {
-            return self.draft_rewrite(rewritten, update, drafted).await;
+        match self.written.overlap(&find.filter, context) {
+            Overlap::None => {}
+            Overlap::Document(rewritten) if self.is_rewritable(rewritten, update)? => {
+                return self.draft_rewrite(rewritten, update, drafted).await;
+            }
+            _ => return Ok(None),
         }
         let used = &drafted.used;
         let Some(rows) = self.find_rows(engine, find, update.many, context, used).await? else {
@@ -82,12 +77,13 @@ impl<S: Store> Part<S> {
         for row in rows {
             yield_if_due(context, ROW_WORK + row.body().len()).await?;
             updated.matched += 1;
-            let Edited::Changed(document) = edit_document(row.document(), update)? else {
+            let outcome = update.apply(row.document())?;
+            if !outcome.changed {
                 continue;
-            };
-            let lifetime = update.writer.lifetime_of(&document)?;
+            }
+            let lifetime = update.writer.lifetime_of(&outcome.document)?;
             let key = row.key.clone();
-            let put = (key, document, lifetime, None);
+            let put = (key, outcome.document, lifetime, None);
             if !self.draft_put(put, Some(row), &mut drafted).await? {
                 return Ok(None);
             }
@@ -96,23 +92,20 @@ impl<S: Store> Part<S> {
         Ok(Some((updated, drafted)))
     }
 
-    /// Returns the document that an update selects by `_id` if the group has written it and it is
-    /// certain that the document has not expired.
-    fn rewritable(&mut self, update: &Update<'_>) -> Result<Option<Rewritten>, Halt> {
+    /// Returns whether an update may replace the group's write of a document: no unique value and no
+    /// expiry may depend on that write.
+    fn is_rewritable(&self, rewritten: Rewritten, update: &Update<'_>) -> Result<bool, Error> {
         let record = &self.view.state.record;
         // The view does not tell which unique values the earlier write takes and releases.
         if record.indexes.iter().any(|index| index.unique) {
-            return Ok(None);
+            return Ok(false);
         }
-        let found = self.written.rewritable(&update.find.filter, &update.context);
-        let Some(rewritten) = found else { return Ok(None) };
         let document = self.written.get(rewritten.document);
         let Some(after) = document.and_then(|document| document.after.clone()) else {
-            return Ok(None);
+            return Ok(false);
         };
         let lifetime = update.writer.lifetime_of(&DocBuf::from_trusted(after))?;
-        let lives = lives_when_written(&record.settings, lifetime, self.view.instant.seconds());
-        Ok(lives.then_some(rewritten))
+        Ok(lives_when_written(&record.settings, lifetime, self.view.instant.seconds()))
     }
 
     /// Drafts an update of a document that the group has written, to replace that write.
@@ -126,11 +119,12 @@ impl<S: Store> Part<S> {
         let Some(after) = &held.after else { return Ok(None) };
         yield_if_due(&update.context, ROW_WORK + after.len()).await?;
         let mut updated = Updated { matched: 1, ..Updated::default() };
-        let Edited::Changed(document) = edit_document(DocRef::Raw(after), update)? else {
+        let outcome = update.apply(DocRef::Raw(after))?;
+        if !outcome.changed {
             return Ok(Some((updated, drafted)));
-        };
-        let lifetime = update.writer.lifetime_of(&document)?;
-        let put = (held.key.clone(), document, lifetime, None);
+        }
+        let lifetime = update.writer.lifetime_of(&outcome.document)?;
+        let put = (held.key.clone(), outcome.document, lifetime, None);
         if !self.draft_put(put, held.before.clone(), &mut drafted).await? {
             return Ok(None);
         }
@@ -147,6 +141,9 @@ impl<S: Store> Part<S> {
         many: bool,
         context: &Context,
     ) -> Result<Option<Drafted>, Halt> {
+        if !matches!(self.written.overlap(&find.filter, context), Overlap::None) {
+            return Ok(None);
+        }
         let mut drafted = Drafted::new();
         let used = &drafted.used;
         let Some(rows) = self.find_rows(engine, find, many, context, used).await? else {
@@ -218,17 +215,14 @@ impl<S: Store> Part<S> {
     /// Returns the rows of a statement; `None` if they depend on writes of the group, or if they
     /// are too many.
     async fn find_rows(
-        &mut self,
+        &self,
         engine: &Engine<S>,
         find: &Find,
         many: bool,
         context: &Context,
         used: &Arc<UsedIndexes>,
     ) -> Result<Option<Vec<Row>>, Halt> {
-        let Self { view, written } = self;
-        if written.may_meet(&find.filter, context) {
-            return Ok(None);
-        }
+        let view = &self.view;
         // Nothing is reserved for a group, so a statement that finds a large row runs alone.
         let mut turns = engine.writer_turns(&view.collection, None, context);
         if !many {
@@ -280,12 +274,4 @@ fn lives_when_written(settings: &Settings, lifetime: Lifetime, ts: i64) -> bool 
     has_time
         && settings.dates.is_empty()
         && settings.expired_for_good(lifetime.class_at(ts), ts).is_none()
-}
-
-/// Applies an update to a document.
-fn edit_document(document: DocRef<'_>, update: &Update<'_>) -> Result<Edited, Error> {
-    // The filter determines the array element that the edit refers to.
-    let filter = update.edit.needs_filter().then_some(&*update.find.filter);
-    let outcome = update.edit.apply(document, filter, &update.context)?;
-    Ok(if outcome.changed { Edited::Changed(outcome.document) } else { Edited::Unchanged })
 }

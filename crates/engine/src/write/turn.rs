@@ -31,16 +31,10 @@ pub(super) struct WriterTurns<'a> {
     first: Option<&'a Find>,
     turn: Option<Turn<'a>>,
     large_writes: &'a Turns,
-    memory: Option<LargeWrite<'a>>,
+    /// Memory for rows of up to `largest` bytes.
+    memory: Option<Turn<'a>>,
     /// Size of the largest row so far, rounded up; 0 if no row was large.
     largest: usize,
-}
-
-/// Memory reserved for writing large rows.
-struct LargeWrite<'a> {
-    _permits: Turn<'a>,
-    /// Maximum size of a row that the reserved memory suffices for, in bytes.
-    covered: usize,
 }
 
 impl<S: Store> Engine<S> {
@@ -79,8 +73,8 @@ impl<'a> WriterTurns<'a> {
         if self.lacks_memory() {
             // Waiting for memory with a turn would block the writers that have the memory.
             self.turn = None;
-            self.wait_for_memory().await?;
         }
+        self.begin_batch().await?;
         let Some(find) = self.first.filter(|find| find.sort.is_some()) else { return Ok(()) };
         let turns = &self.collection.turns;
         let has_lost = !attempts.is_first();
@@ -96,7 +90,8 @@ impl<'a> WriterTurns<'a> {
     /// Waits for memory before the next batch of rows, if an earlier batch contained large rows.
     pub(super) async fn begin_batch(&mut self) -> Result<(), Error> {
         if self.lacks_memory() {
-            self.wait_for_memory().await?;
+            let bytes = self.largest.saturating_mul(ROW_COPIES);
+            self.memory = Some(self.large_writes.wait_for_memory(bytes, self.context).await?);
         }
         Ok(())
     }
@@ -118,7 +113,10 @@ impl<'a> WriterTurns<'a> {
         rows: impl IntoIterator<Item = &'r Row>,
     ) -> Result<(), Halt> {
         let largest = rows.into_iter().map(|row| row.value.len()).max().unwrap_or(0);
-        if LARGE_ROW_BYTES < largest && self.covered() < largest {
+        let is_covered = self.memory.is_some() && largest <= self.largest;
+        if LARGE_ROW_BYTES < largest && !is_covered {
+            // Two writers that hold memory and wait for more could wait for each other.
+            self.memory = None;
             // Rounded up, so that few attempts fail on documents that grow.
             self.largest = largest.next_power_of_two();
             return Err(Halt::NeedsMemory);
@@ -126,21 +124,7 @@ impl<'a> WriterTurns<'a> {
         Ok(())
     }
 
-    fn covered(&self) -> usize {
-        self.memory.as_ref().map_or(0, |memory| memory.covered)
-    }
-
     fn lacks_memory(&self) -> bool {
-        self.covered() < self.largest
-    }
-
-    /// Waits for memory for a row of the largest size met. Memory held for smaller rows is returned
-    /// first, since two writers that hold memory and wait for more could wait for each other.
-    async fn wait_for_memory(&mut self) -> Result<(), Error> {
-        self.memory = None;
-        let bytes = self.largest.saturating_mul(ROW_COPIES);
-        let permits = self.large_writes.wait_for_memory(bytes, self.context).await?;
-        self.memory = Some(LargeWrite { _permits: permits, covered: self.largest });
-        Ok(())
+        self.memory.is_none() && 0 < self.largest
     }
 }

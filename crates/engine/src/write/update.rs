@@ -8,11 +8,11 @@
 
 use std::{collections::HashSet, sync::Arc};
 
-use document::{DocBuf, Value};
+use document::{DocBuf, DocRef, Value};
 use evaluation::Context;
 use expiry::Lifetime;
 use memory::Share;
-use pipeline::edit::Edit;
+use pipeline::edit::{Edit, EditOutcome};
 use store::{Commit, Outcome, Store};
 
 use super::{WriteDraft, turn::WriterTurns};
@@ -51,6 +51,15 @@ pub struct Update<'a> {
     pub context: Arc<Context>,
     /// The API's rules for written documents.
     pub writer: &'a dyn Writer,
+}
+
+impl Update<'_> {
+    /// Applies the edit to a matching document.
+    pub(super) fn apply(&self, document: DocRef<'_>) -> Result<EditOutcome, Error> {
+        // The filter determines the array element that the edit refers to.
+        let filter = self.edit.needs_filter().then_some(&*self.find.filter);
+        Ok(self.edit.apply(document, filter, &self.context)?)
+    }
 }
 
 impl std::fmt::Debug for Update<'_> {
@@ -191,9 +200,7 @@ impl<S: Store> Engine<S> {
         row: Row,
         update: &Update<'_>,
     ) -> Result<RowAttempt, Halt> {
-        let filter = update.edit.needs_filter().then_some(&*update.find.filter);
-        // The filter determines the array element that the edit refers to.
-        let outcome = update.edit.apply(row.document(), filter, &update.context)?;
+        let outcome = update.apply(row.document())?;
         if !outcome.changed {
             return Ok(RowAttempt::Unchanged);
         }

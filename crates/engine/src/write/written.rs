@@ -66,6 +66,17 @@ impl WrittenDocument {
     }
 }
 
+/// The documents of a group that the filter of a later statement may match.
+pub(super) enum Overlap {
+    /// The filter matches no document of the group.
+    None,
+    /// Only this document, which an update wrote alone. The filter selects it by `_id` and matches
+    /// its new version.
+    Document(Rewritten),
+    /// Other documents, or documents that were not compared. The filter may also fail.
+    Possible,
+}
+
 /// The documents that a group writes in one collection.
 #[derive(Default)]
 pub(super) struct WrittenDocuments {
@@ -116,25 +127,6 @@ impl WrittenDocuments {
         self.documents.get(at)
     }
 
-    /// Returns the only document that the filter can match. Requires that the filter selects by
-    /// `_id`, that the document's new version matches, and that an update wrote it alone; otherwise
-    /// returns `None`.
-    pub(super) fn rewritable(&mut self, filter: &Filter, context: &Context) -> Option<Rewritten> {
-        let id = Path::new("_id");
-        if !equalities_of(filter).iter().any(|(path, _)| **path == id) {
-            return None;
-        }
-        let compared = self.compared_with(filter)?;
-        let mut met = compared.into_iter().filter(|at| {
-            self.documents.get(*at).is_some_and(|document| document.may_meet(filter, context))
-        });
-        let (at, None) = (met.next()?, met.next()) else { return None };
-        let document = self.documents.get(at)?;
-        let after = DocRef::Raw(document.after.as_ref()?);
-        let matches = matches!(filter.matches(after, context), Ok(true));
-        document.write.filter(|_| matches).map(|write| Rewritten { document: at, write })
-    }
-
     /// Adds unique keys.
     pub(super) fn claim(&mut self, unique: HashSet<Bytes>) {
         self.unique.extend(unique);
@@ -150,17 +142,29 @@ impl WrittenDocuments {
         self.unique.contains(key)
     }
 
-    /// Returns whether a document may match the filter, before or after its write, or may make the
-    /// filter fail.
-    pub(super) fn may_meet(&mut self, filter: &Filter, context: &Context) -> bool {
-        let Some(compared) = self.compared_with(filter) else { return true };
-        let mut compared = compared.into_iter().filter_map(|at| self.documents.get(at));
-        compared.any(|document| document.may_meet(filter, context))
+    /// Compares the filter of a statement with the documents, before and after their writes.
+    pub(super) fn overlap(&mut self, filter: &Filter, context: &Context) -> Overlap {
+        let equalities = equalities_of(filter);
+        let selects_id = equalities.iter().any(|(path, _)| path.parts().eq(["_id"]));
+        let Some(compared) = self.compared_with(equalities) else { return Overlap::Possible };
+        let mut met = compared.into_iter().filter(|at| {
+            self.documents.get(*at).is_some_and(|document| document.may_meet(filter, context))
+        });
+        let Some(at) = met.next() else { return Overlap::None };
+        if selects_id
+            && met.next().is_none()
+            && let Some(document) = self.documents.get(at)
+            && let (Some(after), Some(write)) = (&document.after, document.write)
+            && matches!(filter.matches(DocRef::Raw(after), context), Ok(true))
+        {
+            return Overlap::Document(Rewritten { document: at, write });
+        }
+        Overlap::Possible
     }
 
-    /// Returns the documents with which the filter has to be compared; `None` if they are too many.
-    fn compared_with(&mut self, filter: &Filter) -> Option<Vec<usize>> {
-        let equalities = equalities_of(filter);
+    /// Returns the documents with which a filter with these equalities has to be compared; `None`
+    /// if they are too many.
+    fn compared_with(&mut self, equalities: Vec<(&Path, Vec<u8>)>) -> Option<Vec<usize>> {
         let compared = match self.shape_of(&equalities) {
             Some(shape) => {
                 let values: Vec<u8> = equalities.into_iter().flat_map(|(_, value)| value).collect();
@@ -216,8 +220,9 @@ impl Shape {
                 Values::Encoded(values) => self.by_values.entry(values).or_default(),
                 Values::Arrays => &mut self.with_arrays,
             };
-            if !indexes.contains(&at) {
-                indexes.push(at);
+            // Sorted, so that a document occurs once however often it is rewritten.
+            if let Err(place) = indexes.binary_search(&at) {
+                indexes.insert(place, at);
             }
         }
     }
