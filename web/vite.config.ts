@@ -75,11 +75,5 @@ export default defineConfig({
     proxy: Object.fromEntries(served.map((path) => [path, { target: admin, changeOrigin: false }])),
   },
   // Generous, since other suites share the CPU: only a hanging test should time out.
-  test: {
-    include: ['src/**/*.test.ts'],
-    environment: 'node',
-    testTimeout: 60_000,
-    // Files share the loaded modules: loading them for each takes three quarters of the time.
-    isolate: false,
-  },
+  test: { include: ['src/**/*.test.ts'], environment: 'node', testTimeout: 60_000 },
 });
